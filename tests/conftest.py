@@ -30,6 +30,7 @@ _LONG_SECONDS = 900
 
 _BEGAN = pytest.StashKey[float]()
 _SAID = pytest.StashKey[list[str]]()
+_SHOWN = 12
 
 
 def scope_of(test: str) -> str:
@@ -103,7 +104,7 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.option.slow == "some":
         said = [
             f"{len(left)} of {chosen.seconds_left:.0f} s of processor time are left out",
-            f"{len(chosen.touched)} of what the commit touches are in: {', '.join(sorted(commit.places)) or 'nothing'}",
+            f"{len(chosen.touched)} of what the commit touches are in: {shortened(sorted(commit.places))}",
             f"{len(chosen.part)} are in as part {commit.number % tiers.PARTS + 1} of {tiers.PARTS}",
             tiers.last_whole_run(),
         ]
@@ -111,6 +112,12 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
         config.workeroutput["slow"] = said
     else:
         config.stash[_SAID] = said
+
+
+def shortened(names: list[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN]) or 'nothing'}{more}"
 
 
 @pytest.hookimpl(optionalhook=True)
