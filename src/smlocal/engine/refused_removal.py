@@ -9,8 +9,10 @@ from smlocal.errors import EngineError
 _FORBIDDEN = 403
 _CONFLICT = 409
 _SOMEBODY_SECONDS = 60.0
-"""How long somebody else may need to remove it."""
+"""How long somebody else may need to remove it, or a container to end."""
 _USED: Final = re.compile(r"is in use by task (\w+)")
+_KILLED = "did not receive an exit event"
+"""Docker has killed a container and saw no end of it for ten seconds: the machine is busy, perhaps with that one."""
 _TASK_SECONDS = 10.0
 """How long the manager of a swarm may count containers that another engine has removed."""
 
@@ -36,6 +38,8 @@ def miscounted(client: Client, network: str, error: EngineError) -> EngineError 
 def seconds_to_wait(client: Client, error: EngineError) -> float:
     """For how long the removal is worth trying again."""
     if error.status == _CONFLICT and "in progress" in error.sentence:
+        return _SOMEBODY_SECONDS
+    if _KILLED in error.sentence:
         return _SOMEBODY_SECONDS
     used = _USED.search(error.sentence)
     return _TASK_SECONDS if used and not _is_on_lost_engine(client, used[1]) else 0.0

@@ -81,7 +81,8 @@ _ARTIFACTS = _object(
         "Notes": _TEXTS,
         "Kept": _or_null(_TEXT),
         "NotSaved": {"type": "object", "additionalProperties": _TEXT},
-    }
+    },
+    required=("Directory", "Model", "ModelBytes", "Output", "OutputBytes", "Notes", "Kept"),
 )
 _SUMMARY = _object(
     {"MetricName": _TEXT, "Count": _WHOLE, "Minimum": _NUMBER, "Maximum": _NUMBER, "Course": _list(_NUMBER)}

@@ -40,6 +40,7 @@ def test_a_task_that_has_gone_meanwhile() -> None:
 
 def test_other_refusals() -> None:
     assert seconds("removal of container abc is already in progress", 409) > 0
+    assert seconds("cannot remove - tried to kill container, but did not receive an exit event", 500) > 0
     assert seconds("volume is in use", 409) == 0
     assert is_no_manager(EngineError("This node is not a swarm manager. Worker nodes can't be used …", status=503))
     assert not is_no_manager(EngineError(IN_USE, status=400))
