@@ -100,6 +100,7 @@ def _unpacked(archive: Path) -> IO[bytes]:
     return opened
 
 
+@pytest.mark.slow(1)
 @pytest.mark.parametrize("before", [0, 1, MIB - 1, MIB, MIB + 1])
 @pytest.mark.parametrize("zeros", [0, 1, MIB - 1, MIB, 64 * MIB, 65 * MIB + 7, 129 * MIB])
 def test_zeros_are_the_same_stream_as_bytes_that_are_zero(before: int, zeros: int) -> None:

@@ -132,6 +132,7 @@ def test_what_an_upload_leaves_out_is_skipped_with_the_reason(fill: Filler, list
     )
 
 
+@pytest.mark.slow(2)
 def test_sizes_and_modes_are_looked_at_while_that_is_cheap(fill: Filler, listing_of: Lister) -> None:
     folder = fill("a", "b", "c")
     for name, mode in (("a", 0o644), ("b", 0o600), ("c", 0o755)):

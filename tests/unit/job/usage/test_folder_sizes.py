@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from smlocal.job.usage.folder_sizes import folder_sizes
 
 
@@ -25,6 +27,7 @@ def test_a_hole_takes_no_room(tmp_path: Path) -> None:
     assert (folder_sizes([(str(tmp_path), "/x")])["/x"] or 0) < 1_000_000
 
 
+@pytest.mark.slow(2)
 def test_too_many_entries_are_not_counted(tmp_path: Path) -> None:
     few, many = tmp_path / "few", tmp_path / "many"
     for folder, count in ((few, 10), (many, 10_001)):

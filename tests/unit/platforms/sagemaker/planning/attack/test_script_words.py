@@ -164,6 +164,7 @@ def test_the_canary_is_heard(run: Callable[[str], list[str]]) -> None:
     assert run("set -euo pipefail\necho \"$(canary a)\"\n'canary' b\n") == ["a", "b"]
 
 
+@pytest.mark.slow(1)
 @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
 @pytest.mark.parametrize("name", ["local", "remote", "some", "hosts", "checkpoints"])
 def test_only_the_script_itself_is_run(
