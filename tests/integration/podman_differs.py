@@ -60,7 +60,7 @@ DIFFERS_ON_PODMAN = {
     "job/test_script.py::test_script_and_run_agree[1-overlay]": _COLON,
     "job/test_script.py::test_script_and_run_agree[2-overlay]": _COLON,
     "test_cases.py::test_case[own-name]": "the container's own name is in /etc/hosts twice",
-    "test_pictures.py": "Docker is in the pictures; on Podman the notes are others",
+    "test_example_pages.py::test_the_pictures": "Docker is in the pictures; on Podman the notes are others",
 }
 """With why; a mark on each would hide from a reader what they have in common."""
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tarfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -111,6 +112,14 @@ def test_metrics(follow: Follow) -> None:
     report = (done.folder / "my-metrics.html").read_text()
     assert "validation:loss" in report
     assert "<svg" in report
+
+
+def test_the_pictures_of_the_readme_are_not_old() -> None:
+    """They show a run of the same example, with the same name: here, it does not run at the same time."""
+    done = subprocess.run(
+        [ROOT / "scripts" / "pictures", "--check"], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_replicas(follow: Follow) -> None:
