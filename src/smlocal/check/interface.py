@@ -45,7 +45,7 @@ class Finding:
     message: str
     """A sentence without a full stop, which names what was found."""
     brief: str = ""
-    """The same without what a job would say of it, for one that has said it; empty: there is nothing to leave out."""
+    """A shorter message, for a job whose failure reason already says the rest; empty: use `message`."""
     path: str = ""
     """Absolute, inside the image."""
     instruction: str = ""

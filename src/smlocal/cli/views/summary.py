@@ -27,7 +27,7 @@ _ARTIFACT_NOTES = 5
 
 def summary(view: JobView, *, lines_shown: int | None = None) -> str:
     """The text. `lines_shown`: the lines of output above it; None if the output went elsewhere."""
-    # What a single host wrote last is right above. Of several hosts, others may have written after the one that failed.
+    # The last lines of a single host are right above. With several hosts, others may have written after the failed one.
     visible = lines_shown is not None and (len(view.local["Hosts"]) == 1 or lines_shown <= _STILL_VISIBLE)
     return "\n".join(_lines(view, output_visible=visible))
 

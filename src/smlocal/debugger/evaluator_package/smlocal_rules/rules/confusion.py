@@ -62,8 +62,8 @@ class Confusion(BuiltInRule):
     - A network confuses all classes at its first steps. Without `start_step`, the inputs of a PyTorch loss are judged
       from step 100 on, and labels and predictions of the documented names, as XGBoost saves them, from the first on.
       The guide's rule has no such parameter. A rule that ends before it says so.
-    - Each step is judged by itself. In a batch with fewer than ten predictions of a class, one that is wrong is enough:
-      save batches of some size, or give a smaller `min_diag` and a larger `max_off_diag`.
+    - Each step is judged by itself. With fewer than ten predictions of a class in a batch, one error is enough:
+      save larger batches, or give a smaller `min_diag` and a larger `max_off_diag`.
     - More than 10,000 classes are an error.
     """
 
@@ -83,7 +83,7 @@ class Confusion(BuiltInRule):
     )
 
     _waiting: list[int] = field(init=False, default_factory=list)
-    """The first step that is judged, and the last one that was not; nothing once a step has been judged."""
+    """The start step and the last step before it; empty once a step has been judged."""
 
     def __post_init__(self) -> None:
         if self.category_no is not None and self.category_no < _FEWEST:

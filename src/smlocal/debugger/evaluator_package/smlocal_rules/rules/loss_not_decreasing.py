@@ -45,7 +45,7 @@ class LossNotDecreasing(BuiltInRule):
     - The guide has two defaults for `mode`. Here, without it, each loss is compared with earlier ones of the same
       mode, and steps are those of the mode. With `GLOBAL`, losses of all modes are compared with each other.
     - In the guide, a loss is compared with the one `num_steps` steps before. The losses of mini-batches differ by more
-      than `diff_percent`, so that such a rule finds healthy runs by chance, and one that allows each of them to rise
+      than `diff_percent`, so such a rule flags healthy runs by chance, and one that allows each of them to rise
       by `increase_threshold_percent` does not find a loss that always rises. Here a trend is judged: Mann and
       Kendall's test, with a statistic of 1.5. The noise is what looks differ by from one to the next.
     - A finding needs at least five looks, and mostly ten: with the default, and losses that are saved at least every 10
