@@ -27,7 +27,7 @@ def race(path: str, name: str, sight: str, wait: float) -> bool:
     cli(["run", "--detach", path, "--name", name, "--env", f"LASTS={_LASTS}"], standalone_mode=False)
     with Store.open(home_directory()) as store:
         while not store.get(name).status.terminal and not _seen(store, name, sight):
-            time.sleep(0.002)
+            time.sleep(0.005)
         time.sleep(wait)
         try:
             ask_to_stop(store, name, grace=None)
@@ -43,6 +43,8 @@ def _seen(store: Store, name: str, sight: str) -> bool:
             return os.path.exists(log) and os.path.getsize(log) > 0
         case "uploading":
             return store.get(name).phase == "Uploading"
+        case "ended":
+            return False
         case _:
             return store.document(name, LOCAL) is not None
 
@@ -53,7 +55,8 @@ def lane(path: str, numbers: range) -> Iterator[tuple[str, bool]]:
     waits = {"training": (_LASTS - 0.08, _LASTS + 0.12), "uploading": (0.0, 0.05), "decided": (0.0, 0.1)}
     for number in numbers:
         name = f"race-{number}"
-        sight, (least, most) = random.choice(list(waits.items()))
+        # However busy the machine is, one stop of each lane comes too late.
+        sight, (least, most) = ("ended", (0.0, 0.0)) if number == numbers[0] else random.choice(list(waits.items()))
         recorded = race(path, name, sight, random.uniform(least, most))
         if sight == "decided":  # how long that moment takes is the engine's and the machine's: never all on one side
             waits[sight] = (0.0, most * (2 if recorded else 0.75))
