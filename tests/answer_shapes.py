@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-import boto3
 from botocore.validate import ParamValidator
+from tests.boto_sessions import boto_session
 
 
 def hold_to_model(client: Any) -> None:
@@ -56,7 +56,7 @@ def client_of(address: str, service: str, **config: Any) -> Any:
     """A client of boto3's, as a user makes it, that does not try again and holds each answer to the model."""
     from botocore.config import Config
 
-    session = boto3.Session(aws_access_key_id="key", aws_secret_access_key="secret", region_name="us-east-1")
+    session = boto_session(aws_access_key_id="key", aws_secret_access_key="secret", region_name="us-east-1")
     settings = {"retries": {"max_attempts": 0}, "connect_timeout": 5, "read_timeout": 60, **config}
     client = session.client(service, endpoint_url=address, config=Config(**settings))
     hold_to_model(client)

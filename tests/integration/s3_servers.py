@@ -175,12 +175,10 @@ class _Server:
 
     @cached_property
     def _client(self) -> Any:
-        import boto3
         from botocore.config import Config
+        from tests.boto_sessions import boto_session
 
-        return boto3.session.Session(
-            aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY, region_name=REGION
-        ).client(
+        return boto_session(aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY, region_name=REGION).client(
             "s3",
             endpoint_url=self.url,
             config=Config(

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
+from tests.boto_sessions import boto_session
 
 from smlocal.server.other_users import other_users
 
@@ -234,10 +234,10 @@ def test_a_server_that_demands_its_key_is_closed_to_others(smlocal_home: Path) -
         assert files == ["PermissionError"]
         key = re.search(r"AWS_ACCESS_KEY_ID=(\S+) AWS_SECRET_ACCESS_KEY=(\S+)", said)
         assert key is not None
-        session = boto3.Session(aws_access_key_id=key[1], aws_secret_access_key=key[2], region_name="eu-west-1")
+        session = boto_session(aws_access_key_id=key[1], aws_secret_access_key=key[2], region_name="eu-west-1")
         sagemaker = session.client("sagemaker", endpoint_url=f"http://127.0.0.1:{port}")
         assert sagemaker.list_training_jobs()["TrainingJobSummaries"] == []
-        other = boto3.Session(aws_access_key_id=key[1], aws_secret_access_key="x", region_name="eu-west-1")
+        other = boto_session(aws_access_key_id=key[1], aws_secret_access_key="x", region_name="eu-west-1")
         with pytest.raises(ClientError, match="InvalidSignatureException"):
             other.client("sagemaker", endpoint_url=f"http://127.0.0.1:{port}").list_training_jobs()
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import boto3
 import pytest
+from tests.boto_sessions import boto_session
 from tests.integration.conftest import IMAGES, build_image, run_docker
 from tests.integration.s3_servers import REGION
 
@@ -38,7 +38,7 @@ class AwsService:
 
     def client(self, service: str) -> Any:
         """botocore, unmodified."""
-        return boto3.client(
+        return boto_session().client(
             service,
             region_name=REGION,
             endpoint_url=self.address,

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import boto3
 import pytest
 from botocore.auth import S3SigV4Auth, SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
+from tests.boto_sessions import boto_session
 
 from smlocal.server.signature import Signatures
 
@@ -41,7 +41,7 @@ def address(make_endpoint: Callable[..., Any]) -> Iterator[str]:
 
 
 def client(address: str, service: str, key: Signatures = KEY, **config: Any) -> Any:
-    session = boto3.Session(
+    session = boto_session(
         aws_access_key_id=key.access_key, aws_secret_access_key=key.secret_key, region_name="eu-west-1"
     )
     return session.client(service, endpoint_url=address, config=Config(retries={"max_attempts": 0}, **config))

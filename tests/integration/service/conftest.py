@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
+from tests.boto_sessions import boto_session
 
 REGION = "eu-west-1"
 ROLE = "arn:aws:iam::123456789012:role/Trainer"
@@ -36,7 +36,7 @@ class AwsService:
         }
 
     def client(self, name: str) -> Any:
-        session = boto3.Session(aws_access_key_id="key", aws_secret_access_key="secret", region_name=REGION)
+        session = boto_session(aws_access_key_id="key", aws_secret_access_key="secret", region_name=REGION)
         return session.client(name, endpoint_url=self.address)
 
     def run(self, name: str, image: str, script: str, **more: Any) -> dict[str, Any]:

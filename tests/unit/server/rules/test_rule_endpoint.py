@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
 from smlocal_rules import endpoint_forwarder
 from smlocal_rules.endpoint_forwarder import forward
 from smlocal_rules.failures import RuleError
+from tests.boto_sessions import boto_session
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.api.job_rules import actions_of_rules
@@ -56,7 +56,7 @@ def session(endpoint: ActionEndpoint, monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free.getsockname()[1]}")
     monkeypatch.chdir(endpoint.folder)  # a container sees it at a short path
     forward("aws.sock")
-    return boto3.Session()
+    return boto_session()
 
 
 def test_a_job_is_stopped(job: StoredJob, session: Any) -> None:
