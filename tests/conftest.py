@@ -93,17 +93,24 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     """As `--slow` says."""
     if config.option.slow == "all":
         return
-    marks = {item.nodeid: item.get_closest_marker("slow") for item in items}
-    slow = {name: tiers.seconds_of(mark) for name, mark in marks.items() if mark is not None}
+    slow: dict[str, float] = {}
+    named: dict[str, str] = {}
+    for item in items:
+        mark = item.get_closest_marker("slow")
+        if mark is not None:
+            together = mark.kwargs.get("together", False)
+            named[item.nodeid] = item.nodeid.partition("::")[0] if together else item.nodeid
+            slow[named[item.nodeid]] = tiers.seconds_of(mark)
     commit = tiers.this_commit()
     chosen = tiers.choose(slow.items(), commit) if config.option.slow == "some" else tiers.Chosen(left=list(slow))
-    left = set(chosen.left)
+    left = {test for test, name in named.items() if name in set(chosen.left)}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
     items[:] = [item for item in items if item.nodeid not in left]
     said = [f"{len(left)} slow tests are left out; scripts/test --all runs them"]
     if config.option.slow == "some":
         said = [
             f"{len(left)} of {chosen.seconds_left:.0f} s of processor time are left out",
+            f"{len(chosen.always)} run with each commit",
             f"{len(chosen.touched)} of what the commit touches are in: {shortened(sorted(commit.places))}",
             f"{len(chosen.part)} are in as part {commit.number % tiers.PARTS + 1} of {tiers.PARTS}",
             tiers.last_whole_run(),

@@ -47,10 +47,9 @@ _BEFORE = {
 """What the reader of a page has done by then."""
 
 
+@pytest.mark.slow(6)
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == "README.md" else pytest.mark.slow(4)) for name in _PAGES]
-)
+@pytest.mark.parametrize("name", _PAGES)
 def test_commands(
     name: str, tmp_path: Path, smlocal_home: Path, s3_servers: S3Servers, image: Callable[[str | Path], str]
 ) -> None:
@@ -96,6 +95,7 @@ def test_commands(
         assert typed.ended == typed.expected, f"{name}:{typed.block.line} {typed.command}\n{typed.output}"
 
 
+@pytest.mark.slow(7)
 @pytest.mark.long
 def test_the_demo(smlocal_home: Path) -> None:
     results = ROOT / "examples" / "decision-tree" / "out"

@@ -103,6 +103,7 @@ def test_pipe(follow: Follow) -> None:
     assert len({line.split(", ")[1] for line in epochs}) > 1
 
 
+@pytest.mark.slow(2)
 def test_metrics(follow: Follow) -> None:
     done = follow("metrics")
     final = {each["MetricName"]: each["Value"] for each in done.describe("my-metrics")["FinalMetricDataList"]}
@@ -122,6 +123,7 @@ def test_the_pictures_of_the_readme_are_not_old() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow(2)
 def test_replicas(follow: Follow) -> None:
     done = follow("replicas")
     assert json.loads((done.folder / "bucket/pi/model/model.json").read_text())["pi"] == pytest.approx(3.14, abs=0.05)
@@ -131,6 +133,7 @@ def test_replicas(follow: Follow) -> None:
         assert starts == ["starting at round 0", "starting at round 5"]  # restarted once; nothing is done twice
 
 
+@pytest.mark.slow(3)
 def test_spot(follow: Follow) -> None:
     done = follow("spot")
     answer = done.describe("my-spot")
@@ -189,6 +192,7 @@ def test_pruning(follow: Follow) -> None:
         assert used.read_text() == (IMAGES / "debugger" / name).read_text()
 
 
+@pytest.mark.slow(3)
 def test_fastfile(follow: Follow, s3_servers: S3Servers, tmp_path: Path) -> None:
     done = follow("fastfile")
     assert done.logs("my-fastfile") == ["read 1.0 MiB of 64.0 MiB; pictures are bright above 120.5"]
@@ -212,6 +216,7 @@ def test_fastfile(follow: Follow, s3_servers: S3Servers, tmp_path: Path) -> None
     assert 1 << 20 <= fetched < 10 << 20  # of 64 MiB
 
 
+@pytest.mark.slow(2)
 def test_toolkit(follow: Follow) -> None:
     done = follow("toolkit")
     assert list(done.model("my-toolkit")) == ["coefficients.npy"]

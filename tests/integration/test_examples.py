@@ -47,6 +47,7 @@ def test_hello(example: Callable[[str], Path], smlocal_run: Run, assert_nothing_
     assert_nothing_left(answer["TrainingJobName"])
 
 
+@pytest.mark.slow(6)
 @pytest.mark.long
 def test_decision_tree(
     example: Callable[[str], Path], smlocal_run: Run, assert_nothing_left: Callable[[str], None]
@@ -89,6 +90,7 @@ def test_the_page_about_pytest_shows_them() -> None:
     assert indent(test, "    ") in page
 
 
+@pytest.mark.slow(2)
 def test_the_page_about_python(
     example: Callable[[str], Path], smlocal_home: Path, assert_nothing_left: Callable[[str], None]
 ) -> None:

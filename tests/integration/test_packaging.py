@@ -75,8 +75,9 @@ def test_they_hold_what_they_should(distributions: Mapping[str, Path]) -> None:
     assert not {name for name in names if "__pycache__" in name or name.startswith((".venv", "examples/hello/out"))}
 
 
+@pytest.mark.slow(16)
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["wheel", pytest.param("sdist", marks=pytest.mark.slow(16))])
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_it_installs_with_every_extra(
     kind: str,
     distributions: Mapping[str, Path],

@@ -60,6 +60,7 @@ def test_the_test_of_an_emulated_member_fails_without_it(member: str, tmp_path: 
     assert code == FAILED, f"{test} does not need {member}:\n{output}"
 
 
+@pytest.mark.slow(2)
 def test_nothing_else_makes_a_test_fail(tmp_path: Path) -> None:
     code, told, output = run_without("EnableManagedSpotTraining", TEST_OF["HyperParameters"], tmp_path)
     assert (code, told) == (PASSED, set()), output

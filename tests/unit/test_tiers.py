@@ -1,6 +1,9 @@
 """Which slow tests run with a commit."""
 
-from tests.tiers import PARTS, Commit, choose, may_import, this_commit, touched_places
+import re
+
+import pytest
+from tests.tiers import ALWAYS, PARTS, ROOT, Commit, choose, may_import, this_commit, touched_places
 
 SLOW = [
     *((f"tests/integration/job/test_{number}.py::test", 10.0) for number in range(60)),
@@ -21,7 +24,7 @@ def test_of_what_is_touched_as_many_run_as_fit_and_at_each_commit_others() -> No
         for number in range(8)
     ]
     for each in chosen:
-        assert len([name for name in each.touched if "/job/" in name]) == 24
+        assert len([name for name in each.touched if "/job/" in name]) == 12
         assert {*each.touched, *each.part, *each.left} == {name for name, _ in SLOW}
         of_job = len([name for name in each.left if "/job/" in name])
         assert each.seconds_left == 10.0 * of_job + 5.0 * (len(each.left) - of_job)
@@ -31,7 +34,7 @@ def test_of_what_is_touched_as_many_run_as_fit_and_at_each_commit_others() -> No
 def test_rooms_that_import_it_get_what_is_left() -> None:
     places, importers = frozenset({"doctor"}), frozenset({"cli"})
     chosen = choose(SLOW, Commit(number=1, places=places, importers=importers))
-    assert len(chosen.touched) == 48
+    assert len(chosen.touched) == 24
     assert all("/cli/" in name for name in chosen.touched)
 
 
@@ -67,3 +70,25 @@ def test_what_files_stand_for() -> None:
 def test_rooms_come_from_the_page_and_the_commit_from_git() -> None:
     assert "errors" in may_import()["cli"]
     assert this_commit() == this_commit()
+
+
+def test_parts_take_about_the_same_time() -> None:
+    slow = [*SLOW, ("tests/integration/clients/test_large.py", 90.0)]
+    times = dict(slow)
+    lengths = [sum(times[name] for name in choose(slow, Commit(number=number)).part) for number in range(PARTS)]
+    assert max(lengths) == 90
+    assert max(sorted(lengths)[:-1]) - min(lengths) <= 10
+
+
+def test_what_is_named_runs_with_each_commit() -> None:
+    heart = f"tests/integration/life/test_race.py::{ALWAYS[0]}"
+    chosen = choose([*SLOW, (heart, 500.0)], Commit(number=1))
+    assert chosen.always == [heart]
+    assert heart not in {*chosen.touched, *chosen.part, *chosen.left}
+
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_what_is_named_is_one_test_that_is_slow(name: str) -> None:
+    marked = re.compile(rf"mark\.slow\(\d+\)\n(?:(?:@|[ )\]]).*\n)*def {name.partition('[')[0]}\(")
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "tests" / "integration").rglob("test_*.py")]
+    assert len([text for text in texts if marked.search(text)]) == 1

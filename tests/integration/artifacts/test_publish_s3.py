@@ -144,6 +144,7 @@ def test_without_compression_every_file_is_an_object(
     ]
 
 
+@pytest.mark.slow(3)
 def test_a_thousand_small_files(s3: S3Server, store: S3Client, bucket: str, tmp_path: Path) -> None:
     model, data = tmp_path / "model", tmp_path / "data"
     model.mkdir()

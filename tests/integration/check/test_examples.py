@@ -13,6 +13,12 @@ from tests.kit import Run
 from smlocal.check.interface import Rule
 from smlocal.check.registry import all_rules
 
+_SLOW = {
+    *("restart-fails", "sigterm-unhandled", "stop-loses-model", "needs-network", "late-names-fail"),
+    *("memory-near-limit", "late-fifo-fails"),
+}
+"""What is run several times, or until a time limit."""
+
 
 def built(folder: Path, dockerfile: str, files: tuple[tuple[str, str], ...]) -> str:
     folder.mkdir()
@@ -50,7 +56,10 @@ def result_of(rule: Rule, done: "subprocess.CompletedProcess[str]") -> dict[str,
     return found
 
 
-@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
+@pytest.mark.parametrize(
+    "rule",
+    [pytest.param(rule, id=rule.id, marks=pytest.mark.slow(3) if rule.id in _SLOW else ()) for rule in all_rules()],
+)
 def test_an_example(rule: Rule, smlocal_run: Run, tmp_path: Path, smlocal_home: Path) -> None:
     example = rule.example
     assert example is not None

@@ -324,6 +324,7 @@ def test_a_job_without_a_model_and_a_failure_file_is_a_warning(checks: Checks) -
     assert rules["failure-file-ignored"]["Outcome"] == "passed"
 
 
+@pytest.mark.slow(3)
 def test_a_short_job_that_ignores_sigterm_is_not_taken_for_tested(checks: Checks) -> None:
     # The plain job decides when SIGTERM is sent: the other one has ended long before.
     checks.write("echo 1 >/opt/ml/model/w; case $TRAINING_JOB_NAME in *plain) sleep 4 ;; esac")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.integration.cli.terminal import Terminal
 from tests.kit import Run
 
@@ -112,6 +113,7 @@ def test_events_and_the_answer(smlocal_run: Run, image: Callable[[str], str], tm
     assert (done.returncode, told["Error"]["ExitCode"]) == (2, 2)
 
 
+@pytest.mark.slow(3)
 def test_modes_by_variable_and_file(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
     job = ("--image", image("sh"), "--output", "out", "-e", "SCRIPT=echo said; sleep 1.5")
     (tmp_path / "smlocal.toml").write_text('progress = "quiet"\n')

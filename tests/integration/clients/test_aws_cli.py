@@ -13,10 +13,9 @@ from tests.integration.clients.aws_cli import first_version, second_version
 from tests.integration.clients.conftest import PROGRAMS, User
 
 
+@pytest.mark.slow(10)
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("version", "program"), [pytest.param("1", first_version, marks=pytest.mark.slow(10)), ("2", second_version)]
-)
+@pytest.mark.parametrize(("version", "program"), [("1", first_version), ("2", second_version)])
 def test_a_shell_script_runs_a_job_waits_for_it_and_reads_log_and_model(
     user: User,
     image: Callable[[str], str],

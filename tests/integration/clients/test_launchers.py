@@ -26,7 +26,7 @@ SIZE = os.environ.get("SMLOCAL_SMDDP", "2x2")
 OF_SDK_2 = ("mpi", "torch-distributed", "parameter-servers", "mirrored", "smddp", "pytorchddp", "stopped")
 _SECONDS = 850.0
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.slow(150, together=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,6 @@ def _launched(user: User, name: str, said: str) -> Launched:
     return Launched(name=name, said=said, folder=user.home / "jobs" / name)
 
 
-@pytest.mark.slow(45)
 def test_mpi_with_options_of_the_user_in_one_of_two_groups(jobs: Mapping[str, Launched]) -> None:
     job = jobs["mpi"].completed()
     assert job.ranks("algo-1") == ["rank 0 of 1 local None on algo-1 sum 1 no greeting"], "the other group runs it too"

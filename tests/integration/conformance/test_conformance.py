@@ -154,6 +154,7 @@ def test_the_log_alone_has_the_same_document(ran: Ran) -> None:
     assert found["OnlyInB"] == ["everything", "failed"]
 
 
+@pytest.mark.slow(2)
 def test_submit_stops_the_job_that_is_ready_and_saves_what_it_leaves(
     ran: Ran, wait_until: Callable[[Callable[[], bool]], None]
 ) -> None:

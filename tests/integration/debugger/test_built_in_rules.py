@@ -153,6 +153,7 @@ NOT_READ = {"int16", "uint16", "uint32", "uint64", "complex64"}
 """Of the data types that smdebug writes, those that it cannot read. It reads no tensor without values, too."""
 
 
+@pytest.mark.slow(3)
 def test_our_reader_reads_what_the_library_has_written_and_reads(runs: Path, tmp_path: Path) -> None:
     read_tensors(runs, tmp_path / "found.json")
     found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))

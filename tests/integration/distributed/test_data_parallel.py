@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,7 +17,7 @@ from uuid import uuid4
 import pytest
 from tests.integration.conftest import IMAGES, build_image, left_of
 
-pytestmark = pytest.mark.slow(15)
+pytestmark = pytest.mark.slow(25)
 
 ROOT = Path(__file__).parents[3]
 CODE = Path(__file__).with_name("code")
@@ -46,11 +47,12 @@ JOBS: dict[str, tuple[str, int, Any]] = {
 """The command, the number of hosts, and the setting."""
 
 Log = Callable[[str], list[str]]
+Answer = Callable[[str], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Any]]]:
-    """What became of each job; they run side by side."""
+def answer(tmp_path_factory: pytest.TempPathFactory) -> Answer:
+    """What became of a job, which begins when it is asked for."""
     folder = tmp_path_factory.mktemp("data-parallel")
     image = build_image(ROOT / "examples" / "distributed" / "image")
     shutil.copytree(CODE, folder / "code")
@@ -59,8 +61,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict
     assert found.origin is not None
     shutil.copytree(Path(found.origin).parent, folder / "code" / "expecttest")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SMLOCAL_", "AWS_"))}
-    running = {}
-    for kind, (command, hosts, setting) in JOBS.items():
+
+    @cache
+    def run(kind: str) -> dict[str, Any]:
+        command, hosts, setting = JOBS[kind]
         name = f"data-parallel-{kind}-{uuid4().hex[:8]}"
         request = {
             "TrainingJobName": name,
@@ -76,7 +80,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict
             "Local": {"Code": str(folder / "code"), "StopGraceSeconds": 1, "DataParallel": setting},
         }
         (folder / f"{name}.json").write_text(json.dumps(request))
-        running[kind] = subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "smlocal", "run", f"{name}.json", "--json"],
             cwd=folder,
             env={**kept, "SMLOCAL_HOME": str(folder / "home")},
@@ -84,34 +88,36 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # what the containers write is in their logs
         )
-    try:
-        yield {kind: json.loads(process.communicate(timeout=700)[0]) for kind, process in running.items()}
-    finally:
-        for process in running.values():
+        try:
+            said: dict[str, Any] = json.loads(process.communicate(timeout=700)[0])
+        finally:
             process.terminate()
             process.wait()
+        return said
+
+    return run
 
 
 @pytest.fixture
-def log(answers: dict[str, dict[str, Any]]) -> Log:
+def log(answer: Answer) -> Log:
     """The lines of all hosts of a job, which has ended well and left nothing."""
 
     def read(kind: str) -> list[str]:
-        answer = answers[kind]
+        ended = answer(kind)
         lines = [
             line
-            for host in answer["Local"]["Hosts"]
+            for host in ended["Local"]["Hosts"]
             for line in Path(host["Log"]).read_text(errors="backslashreplace").splitlines()
         ]
-        assert answer["TrainingJobStatus"] == "Completed", "\n".join(lines[-40:])
-        assert left_of(answer["TrainingJobName"]) == []
+        assert ended["TrainingJobStatus"] == "Completed", "\n".join(lines[-40:])
+        assert left_of(ended["TrainingJobName"]) == []
         return lines
 
     return read
 
 
 @pytest.mark.long
-def test_one_model(log: Log, answers: dict[str, dict[str, Any]]) -> None:
+def test_one_model(log: Log, answer: Answer) -> None:
     lines = log("model")
     told = sorted(line for line in lines if line.startswith("rank "))
     # Two hosts with two processes each: the global batch is four shards.
@@ -120,7 +126,7 @@ def test_one_model(log: Log, answers: dict[str, dict[str, Any]]) -> None:
         "equal [True, True, True, True] alone True gloo True no_sync True"
         for rank in range(4)
     ]
-    block = answers["model"]["Local"]["DataParallel"]
+    block = answer("model")["Local"]["DataParallel"]
     assert re.fullmatch(r"2\.\d+\.\d+(\+cpu)?", block.pop("PyTorch"))
     assert block == {
         "Library": "stand-in",
@@ -138,11 +144,11 @@ def test_one_model(log: Log, answers: dict[str, dict[str, Any]]) -> None:
 
 
 @pytest.mark.long
-def test_the_balanced_buffer(log: Log, answers: dict[str, dict[str, Any]]) -> None:
+def test_the_balanced_buffer(log: Log, answer: Answer) -> None:
     told = sorted(line for line in log("balanced") if line.startswith("rank "))
     sizes = "SMDDPBufferError: the ranks reduce buffers of different sizes together: [5, 6, 7] numbers"
     assert told == [f"rank {rank}: exact True highest 2 gloo True equal True sizes {sizes}" for rank in range(3)]
-    balanced = answers["balanced"]["Local"]["DataParallel"]["Balanced"]
+    balanced = answer("balanced")["Local"]["DataParallel"]["Balanced"]
     assert balanced["Iterations"] == 3
     # Six variables of 1,582,087 numbers in all: equal parts, against whole variables on one server after the other.
     assert balanced["IterationBytes"] == {
@@ -159,9 +165,9 @@ def test_the_balanced_buffer(log: Log, answers: dict[str, dict[str, Any]]) -> No
 
 
 @pytest.mark.long
-def test_the_first_iteration_keeps_the_size_of_the_buffer(log: Log, answers: dict[str, dict[str, Any]]) -> None:
+def test_the_first_iteration_keeps_the_size_of_the_buffer(log: Log, answer: Answer) -> None:
     log("one-step")
-    balanced = answers["one-step"]["Local"]["DataParallel"]["Balanced"]
+    balanced = answer("one-step")["Local"]["DataParallel"]["Balanced"]
     assert balanced["Iterations"] == 1
     sizes = [each["Bytes"] for each in balanced["LastIteration"]["Buffers"]]
     assert sum(sizes) == 12 * (128 * 128 + 128) * 4
@@ -169,9 +175,9 @@ def test_the_first_iteration_keeps_the_size_of_the_buffer(log: Log, answers: dic
 
 
 @pytest.mark.long
-def test_a_library_whose_process_group_did_not_start_was_used(log: Log, answers: dict[str, dict[str, Any]]) -> None:
+def test_a_library_whose_process_group_did_not_start_was_used(log: Log, answer: Answer) -> None:
     assert any("the data parallel library is smlocal's stand-in" in line for line in log("not-started"))
-    block = answers["not-started"]["Local"]["DataParallel"]
+    block = answer("not-started")["Local"]["DataParallel"]
     assert (block["Library"], block["Ranks"], block["Mode"]) == ("stand-in", 0, "plain")
 
 
@@ -189,9 +195,9 @@ def test_what_the_library_refuses(log: Log) -> None:
 
 
 @pytest.mark.long
-def test_the_tests_of_pytorch(log: Log, answers: dict[str, dict[str, Any]]) -> None:
+def test_the_tests_of_pytorch(log: Log, answer: Answer) -> None:
     lines = log("suite")
-    with tarfile.open(answers["suite"]["Local"]["Artifacts"]["Model"]) as archive:
+    with tarfile.open(answer("suite")["Local"]["Artifacts"]["Model"]) as archive:
         file = archive.extractfile("suite.json")
         assert file is not None
         result = json.load(file)
@@ -199,6 +205,7 @@ def test_the_tests_of_pytorch(log: Log, answers: dict[str, dict[str, Any]]) -> N
     assert result["passed"] >= 60, result["skipped"]
 
 
+@pytest.mark.slow(1)
 def test_a_program_of_any_user_can_use_it(smlocal_run: Callable[..., Any], tmp_path: Path) -> None:
     script = (
         "id -un; cd /opt/smlocal; cat distributed/python/smdistributed/__init__.py >/dev/null && "

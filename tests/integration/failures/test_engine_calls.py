@@ -218,6 +218,7 @@ def _remove_all(job: str, docker: Callable[..., str]) -> None:
             docker(kind, "rm", *(("--force",) if kind == "container" else ()), found)
 
 
+@pytest.mark.slow(13)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "remote"),

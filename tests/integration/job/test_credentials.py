@@ -137,6 +137,7 @@ def let_go(job: Background) -> None:
     touch_inside(job.home / "jobs" / job.name / "hosts" / "algo-1" / "output" / "data" / "go")
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("mode", ["role", "inherit"])
 def test_boto3_finds_them_unaided(run_job: RunJob, image: Callable[[str], str], moto: Moto, mode: str) -> None:
     bucket = moto.make_bucket()
@@ -165,6 +166,7 @@ def test_boto3_finds_them_unaided(run_job: RunJob, image: Callable[[str], str], 
     assert "role" not in ran.notes
 
 
+@pytest.mark.slow(2)
 def test_two_jobs_at_once_get_their_own_and_nobody_else_any(
     job_file: Callable[..., Path],
     background: Callable[..., Background],

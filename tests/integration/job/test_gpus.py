@@ -105,6 +105,7 @@ def job(tmp_path: Path, image: Callable[[str], str]) -> Callable[..., str]:
     return write
 
 
+@pytest.mark.slow(2)
 def test_hosts_get_gpus_of_their_own(machine: Bench, job: Callable[..., str], smlocal_run: Run) -> None:
     machine.set(gpus=4)
     # Both run until somebody has asked what their GPUs do.
@@ -206,6 +207,7 @@ def test_nothing_is_pulled_where_there_is_no_driver(job: Callable[..., str], sml
     assert "nvidia-smi was not found" in shown.stdout
 
 
+@pytest.mark.slow(2)
 def test_doctor_asks_the_engine_for_a_gpu(machine: Bench, smlocal_run: Run) -> None:
     found = {}
     for broken in (False, True):

@@ -99,6 +99,7 @@ def test_isolated_hosts_reach_each_other(run_job: RunJob, looking: Looking) -> N
     assert (ran.log("algo-1"), ran.log("algo-2")) == ("2 1\n", "2 1\n")
 
 
+@pytest.mark.slow(4)
 def test_sixteen_hosts_reach_each_other(run_job: RunJob, looking: Looking) -> None:
     resources = {"InstanceType": "ml.m5.large", "InstanceCount": 16}
     ran = run_job([], "", **looking("every_peer", ResourceConfig=resources))

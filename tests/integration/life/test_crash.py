@@ -101,6 +101,7 @@ def test_killed_while_stopping(life: Any, assert_nothing_left: Clean) -> None:
     assert_nothing_left("halted")
 
 
+@pytest.mark.slow(5)
 @pytest.mark.long
 def test_killed_at_random_moments(life: Any, assert_nothing_left: Clean) -> None:
     seed = random.randrange(2**32)

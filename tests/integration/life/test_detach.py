@@ -113,6 +113,7 @@ def test_two_of_one_name_at_the_same_instant(life: Any) -> None:
             assert life("rm", f"same-{number}").returncode == 0
 
 
+@pytest.mark.slow(3)
 @pytest.mark.long
 def test_who_sees_a_terminal_state_finds_nothing_left(
     life: Any, assert_nothing_left: Clean, docker: Callable[..., str]

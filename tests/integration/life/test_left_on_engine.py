@@ -80,6 +80,7 @@ def test_whoever_meets_the_engine_again_cleans_up(
     assert leftovers(lost)["Severity"] == "ok"
 
 
+@pytest.mark.slow(4)
 @pytest.mark.long
 def test_the_next_run_cleans_up_also_one_that_takes_the_name(
     lost: Any, relay: Any, docker: Docker, assert_nothing_left: Clean, name: str

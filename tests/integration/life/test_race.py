@@ -14,6 +14,7 @@ RACES = int(os.environ.get("SMLOCAL_RACES", "200"))
 PARALLEL = 4
 
 
+@pytest.mark.slow(20)
 @pytest.mark.long
 def test_a_stop_never_turns_into_a_failure(life: Any, assert_nothing_left: Callable[[str], None]) -> None:
     script = "trap 'exit 7' TERM; echo ready; sleep $LASTS; exit 0"

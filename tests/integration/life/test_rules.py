@@ -116,6 +116,7 @@ def test_rules_that_are_not_evaluated(life: Any, rules: Callable[..., list[dict[
     assert "Local.Rules is false" in note
 
 
+@pytest.mark.slow(2)
 def test_the_evaluator_image(life: Any, docker: Callable[..., str], image: Callable[[str | Path], str]) -> None:
     assert life("rules", "build", "--base", image("sh"), "--quiet").returncode == 3
     base = image(Path(smlocal.debugger.__path__[0]) / "evaluator_image")
@@ -218,6 +219,7 @@ def test_a_rule_of_a_user_ends_a_bad_run(
     assert_nothing_left("rules-ended")
 
 
+@pytest.mark.slow(2)
 @pytest.mark.long
 def test_every_rule_has_a_container_beside_the_job(
     life: Any, rules: Callable[..., list[dict[str, Any]]], assert_nothing_left: Clean

@@ -116,6 +116,7 @@ def _servers(make: Callable[..., Server]) -> Iterator[Callable[..., Server]]:
                 each.end()
 
 
+@pytest.mark.slow(2)
 def test_jobs_outlive_a_killed_server_and_the_next_one_starts_those_that_wait(
     life: Any, serve: Callable[..., Server], assert_nothing_left: Clean
 ) -> None:
@@ -276,6 +277,7 @@ def _fill(path: Path) -> None:
             pass
 
 
+@pytest.mark.slow(5)
 def test_it_answers_without_an_engine_and_goes_on_when_there_is_one(
     life_on: Callable[[Any], Any], own_engine: Any
 ) -> None:

@@ -156,6 +156,7 @@ def test_a_terminal_in_a_running_job(life: Any) -> None:
     assert life("wait", "shell-seen").returncode == 1
 
 
+@pytest.mark.slow(2)
 def test_a_kept_job_as_it_was_left(life: Any, docker: Docker, assert_nothing_left: Clean) -> None:
     (life.folder / "data").mkdir()
     (life.folder / "data" / "a").write_text("the data\n")
@@ -276,6 +277,7 @@ def test_a_job_file(life: Any, assert_nothing_left: Clean) -> None:
     assert_nothing_left("shell-new")
 
 
+@pytest.mark.slow(2)
 def test_an_image_without_a_shell(life: Any, image: Callable[[str], str], assert_nothing_left: Clean) -> None:
     life.image = image("no-shell")
     file = life.job_file("shell-none", "")

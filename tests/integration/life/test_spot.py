@@ -70,6 +70,7 @@ def test_an_interruption_restarts_the_job_with_empty_folders(life: Any, assert_n
     assert_nothing_left("spot")
 
 
+@pytest.mark.slow(3)
 def test_interruptions_by_the_clock(life: Any, assert_nothing_left: Clean) -> None:
     spot = {**SPOT, "StoppingCondition": {"MaxRuntimeInSeconds": 600, "MaxWaitTimeInSeconds": 600}}
     for seconds in UNTIL_READY:

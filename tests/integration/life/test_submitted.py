@@ -153,6 +153,7 @@ def test_a_waiting_job_is_stopped_by_the_command(life: Any, submitted: Submit, a
     assert_nothing_left("queue-stopped")
 
 
+@pytest.mark.slow(4)
 def test_twenty_at_once_four_at_a_time(
     life: Any, submitted: Submit, scheduler: Callable[..., Scheduler], assert_nothing_left: Clean
 ) -> None:
@@ -314,6 +315,7 @@ def test_containers_of_a_submitted_job_get_credentials(
     assert_nothing_left("queue-credentials")
 
 
+@pytest.mark.slow(4)
 @pytest.mark.long
 def test_killed_at_any_moment(
     life: Any, submitted: Submit, scheduler: Callable[..., Scheduler], assert_nothing_left: Clean

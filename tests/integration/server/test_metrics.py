@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError
 NAMESPACE = "/aws/sagemaker/TrainingJobs"
 
 
+@pytest.mark.slow(2)
 def test_metrics_of_a_job_by_the_json_and_the_query_protocol(
     endpoint: Any, smlocal_run: Callable[..., Any], image: Callable[[str], str], tmp_path: Path
 ) -> None:

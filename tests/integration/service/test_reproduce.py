@@ -45,6 +45,7 @@ def failed(aws_service: AwsService, image: Callable[[str], str]) -> AwsService:
     return aws_service
 
 
+@pytest.mark.slow(3)
 def test_by_name_with_the_log_of_the_service_and_then_with_other_data(
     failed: AwsService, smlocal_run: Run, claim_names: Callable[[Path], None], tmp_path: Path
 ) -> None:

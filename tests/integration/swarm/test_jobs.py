@@ -91,6 +91,7 @@ def test_hosts_on_three_engines_with_two_supervisors(life: Life, engines: list[O
     assert left(engines) == []
 
 
+@pytest.mark.slow(3)
 def test_two_jobs_at_once_on_the_same_engines(life: Life, engines: list[OwnEngine]) -> None:
     pair = engines[:2]
     reached = (
@@ -145,6 +146,7 @@ def test_an_engine_that_is_lost_is_a_lost_instance(life: Life, engines: list[Own
     assert left(engines) == []
 
 
+@pytest.mark.slow(2)
 def test_another_supervisor_restarts_the_job_on_the_same_engines(life: Life, engines: list[OwnEngine]) -> None:
     workers = engines[1:]  # the manager runs no host
     for each in workers:
@@ -169,6 +171,7 @@ def test_another_supervisor_restarts_the_job_on_the_same_engines(life: Life, eng
     assert left(engines) == []
 
 
+@pytest.mark.slow(5)
 def test_a_network_that_cannot_be_removed_is_named_and_removed_later(life: Life, engines: list[OwnEngine]) -> None:
     manager, worker, _ = engines
     life.detach("several-kept", f"echo ready; {WAITS}", hosts=2, **on(worker, manager))
