@@ -1,5 +1,6 @@
-"""What many tests use: a command that is run, and something that must come about."""
+"""What many tests use: a command that is run, something that must come about, and how often a random test is tried."""
 
+import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -20,3 +21,8 @@ def until(condition: Callable[[], bool], *, seconds: float = _SECONDS) -> None:
         if time.monotonic() > end:
             pytest.fail(f"it did not come about within {seconds:g} s")
         time.sleep(_PAUSE)
+
+
+def examples(number: int) -> int:
+    """Of a property that wants another number than all: fewer where `SMLOCAL_EXAMPLES` says so."""
+    return min(number, int(os.environ.get("SMLOCAL_EXAMPLES", str(number))))

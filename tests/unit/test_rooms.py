@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,13 +66,18 @@ def imports(tree: ast.AST) -> Iterator[str]:
         yield from (name for name in names if name.startswith("smlocal."))
 
 
+@cache
+def imports_of(path: Path) -> tuple[str, ...]:
+    return tuple(imports(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def test_a_room_imports_only_what_it_may() -> None:
     wrong = []
     for path in MODULES:
         module = dotted(path)
         room = room_of(module) if module.count(".") else "__init__"
         allowed = {**MAY_IMPORT, **STARTERS}[room]
-        for imported in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        for imported in imports_of(path):
             target = room_of(imported)
             if target in {room, OF_ALL}:
                 continue
@@ -94,7 +100,7 @@ def f():
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    left = {dotted(path): set(imports(ast.parse(path.read_text(encoding="utf-8")))) for path in MODULES}
+    left = {dotted(path): set(imports_of(path)) for path in MODULES}
     while leaves := {module for module, wanted in left.items() if not wanted & left.keys()}:
         left = {module: wanted for module, wanted in left.items() if module not in leaves}
     assert not left, f"circles, type-only imports included: {sorted(left)}"

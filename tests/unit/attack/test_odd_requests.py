@@ -92,12 +92,12 @@ def test_no_other_header_can_be_set_by_a_query(server: Ask, name: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["%ff", "%E2%82%AC", "a%0d%0aset-cookie:%20a", "a%00b", "%0a", "%7f", "%0ba"])
-@pytest.mark.parametrize("name", OVERRIDES)
-def test_values_that_are_no_header(server: Ask, name: str, value: str) -> None:
-    answer = server("GET", "/data/k", query=f"response-{name}={value}")
-    assert answer.status == 400
-    assert b"<Code>InvalidArgument</Code>" in answer.body
-    assert f"<ArgumentName>response-{name}</ArgumentName>".encode() in answer.body
+def test_values_that_are_no_header(server: Ask, value: str) -> None:
+    for name in OVERRIDES:
+        answer = server("GET", "/data/k", query=f"response-{name}={value}")
+        assert answer.status == 400
+        assert b"<Code>InvalidArgument</Code>" in answer.body
+        assert f"<ArgumentName>response-{name}</ArgumentName>".encode() in answer.body
 
 
 @pytest.mark.parametrize("value", ["", "%20", "%20a%20", "%09"])
@@ -209,8 +209,7 @@ NOW = f"{TODAY}T{datetime.now(UTC):%H%M%S}Z"
         {"X-Amz-Date": "00010101T000000Z"},
     ],
 )
-@pytest.mark.parametrize("path", ["/data/k", "/data/%ff", "/data/%E2%82%AC"])
-def test_signatures_that_are_none(closed_server: Ask, parts: dict[str, str], path: str) -> None:
+def test_signatures_that_are_none(closed_server: Ask, parts: dict[str, str]) -> None:
     query = {
         "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
         "X-Amz-Credential": f"AKIAOWNER/{TODAY}/us-east-1/s3/aws4_request",
@@ -221,7 +220,8 @@ def test_signatures_that_are_none(closed_server: Ask, parts: dict[str, str], pat
         **parts,
     }
     text = "&".join(f"{name}={quote(value, safe='', errors='surrogatepass')}" for name, value in query.items())
-    assert closed_server("GET", path, query=text, headers={"authorization": ""}).status == 403
+    for path in ("/data/k", "/data/%ff", "/data/%E2%82%AC"):
+        assert closed_server("GET", path, query=text, headers={"authorization": ""}).status == 403, path
 
 
 @pytest.mark.parametrize(
@@ -235,6 +235,7 @@ def test_signatures_that_are_none(closed_server: Ask, parts: dict[str, str], pat
         )
     ],
 )
-@pytest.mark.parametrize("host", ["127.0.0.1:abc", "127.0.0.1:99999999", "127.0.0.1:", "[::1]:0x1", "127.0.0.1:\u0662"])
-def test_signed_headers_that_are_none(closed_server: Ask, headers: dict[str, bytes], host: str) -> None:
-    assert closed_server("GET", "/data/k", headers={**headers, "host": host, "x-amz-date": NOW}).status in {400, 403}
+def test_signed_headers_that_are_none(closed_server: Ask, headers: dict[str, bytes]) -> None:
+    for host in ("127.0.0.1:abc", "127.0.0.1:99999999", "127.0.0.1:", "[::1]:0x1", "127.0.0.1:\u0662"):
+        answer = closed_server("GET", "/data/k", headers={**headers, "host": host, "x-amz-date": NOW})
+        assert answer.status in {400, 403}, host

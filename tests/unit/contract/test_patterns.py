@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit import examples
 
 from smlocal.contract.model.constraints import Text
 from smlocal.contract.model.patterns import matches, translate
@@ -69,7 +70,7 @@ def test_every_pattern_of_our_models_is_translated() -> None:
         "SequenceLength",
     ],
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_what_a_pattern_describes_is_accepted(service: Any, shape: str, data: st.DataObject) -> None:
     pattern = service["shapes"][shape]["pattern"]

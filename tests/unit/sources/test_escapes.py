@@ -63,7 +63,7 @@ def put(channel: Path, found: Listing, size: int) -> None:
         os.makedirs(f"{channel}/{path}", exist_ok=True)
 
 
-@pytest.mark.parametrize("size", [0, 1])
+@pytest.mark.parametrize("size", [pytest.param(0, marks=pytest.mark.slow(1)), 1])
 def test_no_key_is_put_outside_its_channel(tmp_path: Path, size: int) -> None:
     chance = random.Random(4711 + size)
     seen = staged = batch = 0

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.kit import examples
 
 from smlocal.contract.listing import Listing
 from smlocal.errors import SourceEmptyError
@@ -109,7 +110,7 @@ def model(keys: list[str], prefix: str) -> tuple[str, list[str]]:
     return folder, [key[len(folder) :] for key in selected]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(paths=st.lists(PATHS, min_size=1, max_size=8).map(without_clashes), base=BASES, data=st.data())
 def test_a_listing_is_what_a_naive_model_of_s3_says(paths: list[str], base: str, data: st.DataObject) -> None:
     keys = [base + path for path in paths]

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit import examples
 from tests.unit.artifacts.mirror.mirror_rig import Rig, files_in
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
@@ -53,7 +54,7 @@ def carry_out(rig: Rig, folder: Path, operation: tuple[str, ...]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(before=st.dictionaries(NAMES, st.text("xyz", max_size=3)), operations=OPERATIONS)
 def test_whatever_is_done_the_target_is_the_same_in_the_end(
     before: dict[str, str], operations: list[tuple[str, ...]]

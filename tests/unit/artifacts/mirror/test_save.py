@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.kit import examples
 
 from smlocal.artifacts.mirror import folder_target as folder_target_module
 from smlocal.artifacts.mirror.folder_target import FolderTarget
@@ -354,7 +355,7 @@ TREES = st.dictionaries(PATHS, st.text("01", max_size=2), max_size=5).filter(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=TREES, then=st.lists(TREES, min_size=1, max_size=3))
 def test_the_prefix_becomes_what_the_container_made_of_it(first: Files, then: list[Files], tmp_path: Path) -> None:
     root = tmp_path / "job"
@@ -373,7 +374,7 @@ def test_the_prefix_becomes_what_the_container_made_of_it(first: Files, then: li
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     first=TREES, after=st.lists(TREES, min_size=2, max_size=3), extra=st.dictionaries(NAMES, st.text("2"), max_size=2)
 )

@@ -10,6 +10,7 @@ from errno import EIO
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit import examples
 
 from smlocal.channels.fastfile.blocks import Blocks
 from smlocal.channels.fastfile.readahead import CELL
@@ -51,7 +52,7 @@ def steps(draw: st.DrawFn) -> list[tuple[str, int, int, int]]:
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(steps(), st.sampled_from([4 * CELL, 12 * CELL, 100 * CELL]))
 def test_any_sequence_of_reads_gives_the_bytes_of_the_objects(
     blocks_steps: list[tuple[str, int, int, int]], capacity: int

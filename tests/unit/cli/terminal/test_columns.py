@@ -67,7 +67,7 @@ def on_a_terminal(columns: int, home: Path, *arguments: str) -> str:
     return shown.decode().replace("\r\n", "\n")
 
 
-@pytest.mark.parametrize("columns", [10, 40, 80, 200])
+@pytest.mark.parametrize("columns", [10, 80, *(pytest.param(each, marks=pytest.mark.slow(1)) for each in (40, 200))])
 @pytest.mark.parametrize(
     "arguments",
     [

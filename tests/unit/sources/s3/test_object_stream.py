@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit import examples
 
 from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.object_stream import ObjectStream, StreamClosedError
@@ -51,7 +52,7 @@ def open_stream() -> Iterator[Callable[..., ObjectStream]]:
         stream.close()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     objects=st.lists(st.tuples(SIZES, st.booleans()), max_size=30),
     budget=st.sampled_from([0, PART, 5 * PART, 64 * PART]),
@@ -72,7 +73,7 @@ def test_every_byte_in_order(
     stream.close()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(
     objects=st.lists(st.tuples(SIZES, st.booleans(), st.integers(0, 3)), max_size=20),
     threads=st.integers(1, 8),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import fastjsonschema
@@ -24,6 +25,7 @@ POOL: Json = {"machineSpec": {"machineType": "n1-standard-4"}, "containerSpec": 
 TRAINING: Json = {"scaleTier": "BASIC", "masterConfig": {"imageUri": "image"}}
 
 
+@cache
 def _accepts(kind: JobKind) -> Callable[[Json], bool]:
     # The library knows draft 7, which differs from 2020-12 in nothing that is used here.
     fits = fastjsonschema.compile({**job_file_schema(kind), "$schema": "http://json-schema.org/draft-07/schema#"})

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tests.kit import examples
 
 from smlocal.contract.model.as_pydantic import pydantic_model
 from smlocal.contract.validation.check import validate
@@ -49,7 +50,7 @@ def damaged(draw: st.DrawFn, request_with: Any) -> dict[str, Any]:
     return request
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), strict=st.booleans())
 def test_pydantic_decides_alike(request_with: Any, data: st.DataObject, *, strict: bool) -> None:
     request = data.draw(damaged(request_with))
@@ -64,7 +65,7 @@ def test_pydantic_decides_alike(request_with: Any, data: st.DataObject, *, stric
     assert (valid is None) == bool(violations)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), strict=st.booleans())
 def test_no_request_makes_anything_but_an_error_of_ours(
     request_with: Any, data: st.DataObject, *, strict: bool
