@@ -28,7 +28,8 @@ see_to_python() {
     local version=$1 python=$2
     environment=$cache/pythons/$version-$({
         "$python" -c 'import sys; print(sys.version, sys.base_prefix)'
-        cat "$root/pyproject.toml" "$locks/dev.txt"
+        # The settings of tools come last in pyproject.toml, and make no other environment.
+        sed '/^\[tool\./,$d' "$root/pyproject.toml" | cat - "$locks/dev.txt"
         declare -f see_to_python make_venv install_smlocal
     } | sha256sum | cut -c 1-16)
     [[ ! -f $environment/made ]] || return 0
