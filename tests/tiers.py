@@ -37,9 +37,11 @@ ALWAYS = (
     "test_the_demo",
     "test_decision_tree",
     "test_a_healthy_image_passes_every_rule",
+    "test_a_job_from_starting_to_completed",
     # One of each kind of client; boto3's tests are quick.
     "test_a_shell_script_runs_a_job_waits_for_it_and_reads_log_and_model[2-second_version]",
     "test_a_trainer_runs_the_users_code_and_resources_of_jobs_are_found_and_stopped",
+    "test_a_job_is_uploaded_made_and_followed_to_its_end",
     # Others than whoever began the job.
     "test_another_supervisor_restarts_the_job_on_the_same_engines",
     "test_by_name_with_the_log_of_the_service_and_then_with_other_data",

@@ -60,6 +60,7 @@ def one_listing(rclone: S3Server, monkeypatch: pytest.MonkeyPatch) -> Listing:
     return seed(rclone, {"big": BIG, "small": b"small"}, monkeypatch)
 
 
+@pytest.mark.slow(2)
 def test_a_read_goes_on_when_s3_is_back(s3: S3Server, listing: Listing, mounted: Mounter) -> None:
     path = mounted(s3, listing, read_seconds=120).path  # on a busy machine a server may take half a minute to come back
     with (path / "big").open("rb") as file, ThreadPoolExecutor(1) as pool:
@@ -71,6 +72,7 @@ def test_a_read_goes_on_when_s3_is_back(s3: S3Server, listing: Listing, mounted:
         assert rest.result() == BIG[1000:]
 
 
+@pytest.mark.slow(2)
 def test_a_read_fails_when_s3_stays_away_and_the_next_succeeds_when_it_is_back(
     s3: S3Server, listing: Listing, mounted: Mounter, wait_until: WaitUntil
 ) -> None:

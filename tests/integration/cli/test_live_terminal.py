@@ -77,6 +77,7 @@ def test_the_countdown_stays_at_the_bottom_of_a_chatty_job(columns: int, start: 
     assert sum(line.startswith("◌") for line in terminal.all_lines()) == 1
 
 
+@pytest.mark.slow(2)
 def test_the_time_is_below_a_line_that_grows(start: Start) -> None:
     terminal = start(BAR, "--name", "growing", columns=80)
 

@@ -132,6 +132,7 @@ def test_modes_by_variable_and_file(smlocal_run: Run, image: Callable[[str], str
     assert "\x1b[32m✔" in done.stderr
 
 
+@pytest.mark.slow(2)
 def test_names_and_times_of_lines(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
     job = ("--image", image("sh"), "--output", "out", "--instance-count", "2", "-e", "SCRIPT=echo said")
     stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "

@@ -42,6 +42,7 @@ def session(command: list[str], cwd: Path, home: Path, answers: list[tuple[bytes
     pytest.fail(f"no end: {shown.decode()}")
 
 
+@pytest.mark.slow(2)
 def test_a_stop_counts_down_in_place(tmp_path: Path, smlocal_home: Path, image: Callable[[str], str]) -> None:
     request = {
         "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},

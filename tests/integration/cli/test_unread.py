@@ -42,6 +42,7 @@ def unread(
         os.close(reading)
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("both", [False, True], ids=["stdout", "stdout and stderr"])
 @pytest.mark.parametrize("hosts", ["1", "2"])
 def test_the_time_limit_holds(

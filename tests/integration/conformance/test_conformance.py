@@ -67,6 +67,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return Ran(folder=folder, image=image, jobs=json.loads((folder / "conformance.json").read_text())["Jobs"])
 
 
+@pytest.mark.slow(2)
 def test_the_tree_and_the_files_are_those_of_the_contract(ran: Ran, assert_nothing_left: Callable[[str], None]) -> None:
     for case in ran.jobs:
         assert_nothing_left(ran.name(case))

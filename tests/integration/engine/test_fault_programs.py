@@ -4,6 +4,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
+import pytest
 from tests.fault_programs import FAULTS, KILLED_FROM_OUTSIDE, Fault
 from tests.integration.conftest import IMAGES, build_image
 
@@ -14,6 +15,7 @@ from smlocal.platforms.ai_platform.lifecycle.error_classes import ErrorClass, er
 MEMORY = ("--memory", "64m", "--memory-swap", "64m")
 
 
+@pytest.mark.slow(2)
 def test_exit_codes_and_classes_with_and_without_an_init(engine: DockerEngine, job: str) -> None:
     image = build_image(IMAGES / "py")
 

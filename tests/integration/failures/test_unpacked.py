@@ -136,6 +136,7 @@ def test_removed_with_the_job(fails: Fails, small_disk: Path, smlocal_run: Run, 
     assert not (smlocal_home / "removed").exists()
 
 
+@pytest.mark.slow(2)
 def test_a_stopped_job_keeps_its_status_and_its_model(
     small_disk: Path, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path
 ) -> None:

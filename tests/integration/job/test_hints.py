@@ -40,6 +40,7 @@ def hints_of(run_job: RunJob) -> Callable[..., list[str]]:
     return run
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("script", [SHARED, WORKER])
 def test_too_little_shared_memory(hints_of: Callable[..., list[str]], run_job: RunJob, script: str) -> None:
     (hint,) = hints_of(script, runs="py", local={"ShmSize": "16m"})

@@ -60,6 +60,7 @@ def surroundings(listener: int) -> dict[str, str]:
     return {"OUTSIDE": " ".join(addresses), "PORT": str(listener), "RES_OPTIONS": "timeout:1 attempts:1"}
 
 
+@pytest.mark.slow(2)
 def test_an_isolated_host_reaches_nothing(run_job: RunJob, looking: Looking, surroundings: dict[str, str]) -> None:
     secrets = {"AWS_ACCESS_KEY_ID": "planted", "AWS_SECRET_ACCESS_KEY": "planted"}
     ran = run_job(

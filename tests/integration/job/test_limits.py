@@ -51,6 +51,7 @@ def test_memory_that_runs_out_gives_the_reason_of_production(run_job: Callable[.
     assert ran.exit == 1
 
 
+@pytest.mark.slow(2)
 def test_memory_that_runs_out_is_compared_with_the_limit_of_the_job(
     job_file: Callable[..., Path],
     background: Callable[[Path], Any],

@@ -27,6 +27,7 @@ def run_script(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) ->
     return run
 
 
+@pytest.mark.slow(2)
 def test_what_no_text_is_made_of(run_script: Run, smlocal_run: Run, smlocal_home: Path) -> None:
     script = r"""
         printf 'tab\there\n\033[31mred\033[0m\n' >&2

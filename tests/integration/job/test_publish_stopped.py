@@ -102,6 +102,7 @@ def test_one_stop_lets_the_upload_end(
     assert_nothing_left(job.name)
 
 
+@pytest.mark.slow(2)
 def test_a_second_ctrl_c_breaks_the_upload_off(
     uploading: tuple[Background, str],
     s3: S3Server,

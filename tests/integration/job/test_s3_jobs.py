@@ -267,6 +267,7 @@ def test_wrong_credentials_are_this_machines(
     assert (code, "[credentials-missing]" in said) == (3, True), said
 
 
+@pytest.mark.slow(2)
 def test_no_credentials_and_no_server(
     job_file: Callable[..., Path], smlocal_run: Callable[..., Any], tmp_path: Path
 ) -> None:

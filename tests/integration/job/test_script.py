@@ -121,6 +121,7 @@ echo "it was me" >/opt/ml/output/failure; echo last words; exit 17
 """
 
 
+@pytest.mark.slow(2)
 def test_it_exits_as_the_first_host_that_fails(
     tmp_path: Path, smlocal_run: Run, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
 ) -> None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.integration.job.conftest import Background
 from tests.kit import Run
 
@@ -21,6 +22,7 @@ echo $n >/opt/ml/checkpoints/n
 """
 
 
+@pytest.mark.slow(2)
 def test_a_job_goes_on_from_its_checkpoints(
     job_file: Callable[..., Path],
     background: Callable[..., Background],

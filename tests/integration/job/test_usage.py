@@ -107,6 +107,7 @@ def test_every_host_is_measured_by_itself(
     assert two["MemoryPeakMiB"] >= 100
 
 
+@pytest.mark.slow(2)
 def test_a_job_that_is_taken_up_is_measured_on(
     tmp_path: Path,
     smlocal_home: Path,
@@ -145,6 +146,7 @@ def test_a_job_that_is_taken_up_is_measured_on(
     assert used["Hosts"][0]["MemoryPeakMiB"] < 50
 
 
+@pytest.mark.slow(2)
 def test_the_threads_end_with_their_containers(tmp_path: Path, image: Callable[[str], str]) -> None:
     code = """
 import sys, threading, time

@@ -133,6 +133,7 @@ def test_the_end_of_training_of_a_failed_job_is_its_containers(life: Any, docker
     assert answer["TrainingEndTime"] == pytest.approx(finished.timestamp(), abs=0.002)
 
 
+@pytest.mark.slow(2)
 def test_a_job_that_ended_in_time_is_in_time(life: Any, docker: Any, assert_nothing_left: Clean) -> None:
     """However late anybody looks."""
     for limit in (5, 15, 45):  # on a busy machine the container may need more time

@@ -95,6 +95,7 @@ def test_ten_jobs_side_by_side(life: Any, assert_nothing_left: Clean) -> None:
         assert_nothing_left(name)
 
 
+@pytest.mark.slow(2)
 @pytest.mark.long
 def test_two_of_one_name_at_the_same_instant(life: Any) -> None:
     for number in range(3):

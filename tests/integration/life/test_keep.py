@@ -33,6 +33,7 @@ def with_data(life: Any) -> list[dict[str, Any]]:
     return [{"ChannelName": "train", "DataSource": source}]
 
 
+@pytest.mark.slow(2)
 def test_a_failed_job_keeps_its_containers_until_it_is_removed(
     life: Any, docker: Docker, assert_nothing_left: Clean
 ) -> None:

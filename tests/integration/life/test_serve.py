@@ -168,6 +168,7 @@ def test_the_port_of_another_server_is_named_with_its_program(serve: Callable[..
     assert "[port-unusable]" in done.stderr
 
 
+@pytest.mark.slow(2)
 def test_it_ends_at_once_whatever_is_open_and_leaves_nothing(
     life: Any, serve: Callable[..., Server], assert_nothing_left: Clean
 ) -> None:

@@ -258,6 +258,7 @@ def test_an_orphan_is_interrupted(life: Any, assert_nothing_left: Clean) -> None
     assert_nothing_left("lonely")
 
 
+@pytest.mark.slow(2)
 def test_a_fault_strikes_no_more_often_after_a_crash(life: Any, assert_nothing_left: Clean) -> None:
     fault = {"Kind": "Interrupt", "AfterSeconds": UNTIL_READY[0], "Times": 1}
     life.detach("counted", "", **SPOT, **data(life), **faults(fault), Environment=environment(LOOKS, 1))

@@ -121,6 +121,7 @@ def test_a_failing_test_shows_the_reason_and_the_last_lines_and_its_job_is_kept(
     assert jobs_of(home) == []
 
 
+@pytest.mark.slow(2)
 def test_the_command_that_removes_a_job_with_a_name_of_its_own(run: Run, home: Path) -> None:
     done = run(_FAILS.replace("image=", 'name="mine", image='))
     done.assert_outcomes(failed=1)
@@ -152,6 +153,7 @@ def test_what_is_kept(text: str, keep: str, kept: int, run: Run, home: Path) -> 
         assert "smlocal describe" not in done.stdout.str()
 
 
+@pytest.mark.slow(2)
 def test_a_failed_job_in_a_test_that_passes_and_a_model_that_is_not_there(run: Run, home: Path) -> None:
     run(r"""
 import pytest
@@ -219,6 +221,7 @@ def test_side_by_side_under_xdist(run: Run, home: Path) -> None:
     assert {name.split("-")[2] for name in names} == {"gw0", "gw1"}
 
 
+@pytest.mark.slow(2)
 def test_what_a_killed_run_leaves_goes_with_one_command(
     pytester: pytest.Pytester,
     home: Path,

@@ -5,6 +5,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.integration.failures.test_engine_calls import Faulty
 
 from smlocal.engine.docker import connect, connect_to
@@ -14,6 +15,7 @@ from smlocal.job.prepare.shared_folders import tried_key, with_folder_facts
 from smlocal.store.tried_engines import remember_tried, tried
 
 
+@pytest.mark.slow(2)
 def test_an_engine_that_fails_is_no_answer(
     tmp_path: Path, image: Callable[[str], str], docker: Callable[..., str]
 ) -> None:

@@ -108,6 +108,7 @@ def test_what_cannot_be_packed_is_packed_later(
     }
 
 
+@pytest.mark.slow(2)
 def test_much_data_needs_little_memory(tmp_path: Path, image: Image, relay: Relay, smlocal_run: Run) -> None:
     data = tmp_path / "data"
     data.mkdir()

@@ -133,6 +133,7 @@ def test_what_needs_folders_is_refused_and_the_rest_said(life: Life, engine: Own
     assert engine.docker("ps", "--all", "--quiet") == engine.docker("volume", "ls", "--quiet") == ""
 
 
+@pytest.mark.slow(2)
 def test_a_home_that_is_seen_and_data_that_is_not(
     engine: OwnEngine, unseen: Path, tmp_path: Path, image: Callable[[str], str]
 ) -> None:

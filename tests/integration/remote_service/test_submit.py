@@ -58,6 +58,7 @@ def submit(job: Path, aws_service: AwsService, smlocal_run: Callable[..., Any]) 
     return run
 
 
+@pytest.mark.slow(2)
 def test_a_job_is_uploaded_made_and_followed_to_its_end(job: Path, submit: Submit, aws_service: AwsService) -> None:
     script = "cat '/opt/ml/input/data/train/below/ein ä.txt'; echo; echo loss=0.25; touch /opt/ml/model/m"
     report = job.parent / "report.json"
@@ -127,6 +128,7 @@ def _until_ended(service: AwsService, name: str) -> None:
     service.client("sagemaker").get_waiter("training_job_completed_or_stopped").wait(TrainingJobName=name)
 
 
+@pytest.mark.slow(2)
 def test_a_person_is_asked_before_the_start_and_before_the_stop(
     job: Path, aws_service: AwsService, smlocal_home: Path
 ) -> None:
@@ -186,6 +188,7 @@ def test_who_does_not_say_yes_gets_no_job(job: Path, submit: Submit, aws_service
     assert names == []
 
 
+@pytest.mark.slow(2)
 def test_a_cancelled_ci_job_leaves_nothing_running(job: Path, aws_service: AwsService, smlocal_home: Path) -> None:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "SMLOCAL_"))}
     script = "trap 'exit 0' TERM; echo begun; while :; do sleep 0.1; done"

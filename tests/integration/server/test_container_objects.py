@@ -63,6 +63,7 @@ def request(name: str, image: str, **more: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("instances", [1, 2])
 def test_a_toolkit_downloads_its_code_and_a_script_uses_boto3(
     endpoint: Any, image: Callable[[str], str], instances: int

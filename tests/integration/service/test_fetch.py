@@ -27,6 +27,7 @@ def failed(aws_service: AwsService, image: Callable[[str], str]) -> AwsService:
     return aws_service
 
 
+@pytest.mark.slow(2)
 def test_it_fails_here_as_it_did_there(
     failed: AwsService,
     smlocal_run: Run,

@@ -216,6 +216,7 @@ def test_an_engine_that_is_lost_while_data_is_moved(life: Life, engines: list[Ow
     assert left(engines) == []
 
 
+@pytest.mark.slow(2)
 def test_engines_that_cannot_run_one_job(
     life: Life, engines: list[OwnEngine], make_engines: MakeEngines, unseen: Path
 ) -> None:

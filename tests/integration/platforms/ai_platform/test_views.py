@@ -125,6 +125,7 @@ def test_two_runs_are_compared_by_how_each_replica_ended(replicas: Any) -> None:
     assert replicas("compare", "aip-compared-1", "aip-compared-1").stdout.splitlines()[2] == "Nothing differs"
 
 
+@pytest.mark.slow(2)
 def test_results_fit_the_published_schema(replicas: Any) -> None:
     def fits(kind: str, document: Any) -> None:
         schema = json.loads(replicas("schema", "--of", kind, "--result").stdout)

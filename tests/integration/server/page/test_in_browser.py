@@ -35,6 +35,7 @@ def let_go(endpoint: Any, job: str) -> None:
     touch_inside(Path(endpoint.store.directory(job)) / "hosts" / "algo-1" / "output" / "go")
 
 
+@pytest.mark.slow(2)
 def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: Callable[..., dict[str, Any]]) -> None:
     tab.go(endpoint.address)
     tab.sees("There are no jobs yet")
@@ -102,6 +103,7 @@ def test_a_failure_is_read(tab: Tab, endpoint: Any, run_job: Callable[..., None]
     tab.sees("exit 3", ".details")
 
 
+@pytest.mark.slow(2)
 def test_a_log_is_followed_paused_and_left_behind(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
     script = (
         "seq 1 20000; i=20000; until [ -e /opt/ml/output/go ] && [ $i -ge 20030 ]; do"

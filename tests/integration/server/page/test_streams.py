@@ -81,6 +81,7 @@ def open_page(endpoint: Any) -> Iterator[Callable[..., Reader]]:
         each.connection.close()
 
 
+@pytest.mark.slow(2)
 def test_fifty_pages_get_every_line_and_the_server_forgets_them(
     endpoint: Any, run_job: Callable[..., None], open_page: Callable[..., Reader]
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_page_that_connects_again_goes_on_where_it_was(
     assert without.log == ""
 
 
+@pytest.mark.slow(2)
 def test_pages_that_vanish_or_do_not_read_cost_nothing(
     endpoint: Any, run_job: Callable[..., None], open_page: Callable[..., Reader]
 ) -> None:
