@@ -53,20 +53,25 @@ def asked(home: Path, signatures: Signatures | None) -> Iterator[Ask]:
         yield answer
 
 
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
-    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere")
-    with asked(tmp_path / "home", None) as answer:
-        yield answer
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """One for all tests: its start takes longer than their requests."""
+    home = tmp_path_factory.mktemp("odd") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SMLOCAL_HOME", str(home))
+        patch.setenv("DOCKER_HOST", "unix:///nowhere")
+        with asked(home, None) as answer:
+            yield answer
 
 
-@pytest.fixture
-def closed_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
+@pytest.fixture(scope="module")
+def closed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """One that demands signatures."""
-    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path / "home"))
-    with asked(tmp_path / "home", KEY) as answer:
-        yield answer
+    home = tmp_path_factory.mktemp("odd-signatures") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SMLOCAL_HOME", str(home))
+        with asked(home, KEY) as answer:
+            yield answer
 
 
 OVERRIDES = ("cache-control", "content-disposition", "content-encoding", "content-language", "content-type", "expires")
