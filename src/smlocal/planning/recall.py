@@ -6,13 +6,17 @@ The contents of config files and the names of inputs are left out: only the star
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import cache
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from smlocal.contract.listing import Listing
 from smlocal.errors import EarlierPlanError
-from smlocal.planning.model import JobPlan
+from smlocal.planning.model import HostPlan, JobPlan
 
-_LEFT_OUT: dict[str, Any] = {"files": {}, "paths": [], "keys": [], "sizes": [], "etags": []}
+_LEFT_OUT: Mapping[type, Mapping[str, Any]] = MappingProxyType(
+    {HostPlan: {"files": {}}, Listing: {"paths": [], "keys": [], "sizes": [], "etags": []}}
+)
+"""By record: the fields that are left out, and what is recalled in place of each."""
 
 
 def remember(plan: JobPlan) -> dict[str, Any]:
@@ -43,8 +47,9 @@ def engine_of_each_host(document: Mapping[str, Any] | None) -> dict[str, str]:
 
 def _encode(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        left_out = _LEFT_OUT.get(type(value), {})
         return {
-            field.name: _LEFT_OUT.get(field.name) if field.name in _LEFT_OUT else _encode(getattr(value, field.name))
+            field.name: left_out[field.name] if field.name in left_out else _encode(getattr(value, field.name))
             for field in dataclasses.fields(value)
         }
     if isinstance(value, Mapping):

@@ -1,6 +1,6 @@
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -31,6 +31,19 @@ def test_a_plan_comes_back_without_contents(plan: Callable[..., JobPlan], listin
     assert recalled == bare(made)
     assert recalled.hosts[1].host.name == "algo-2"
     assert len(json.dumps(remember(made))) < 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Other:
+    """A record with fields that are left out of another."""
+
+    files: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+
+def test_a_field_is_left_out_of_its_own_record_alone(plan: Callable[..., JobPlan]) -> None:
+    other = replace(plan(), code=Other(files=("a",), sizes=(1,)))  # type: ignore[arg-type]
+    assert remember(other)["code"] == {"files": ["a"], "sizes": [1]}
 
 
 def test_a_plan_of_another_version_is_refused(plan: Callable[..., JobPlan]) -> None:
