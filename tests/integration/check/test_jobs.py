@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.conftest import run_docker
+from tests.integration.conftest import run_docker, touch_inside
 
 from smlocal.check.registry import all_rules
 
@@ -292,11 +292,12 @@ def test_an_image_that_is_removed_meanwhile(checks: Checks) -> None:
     run_docker("tag", checks.image, tag)
     try:
         checks.image = tag
-        checks.write("sleep 6")
+        checks.write("until [ -e /opt/ml/output/go ]; do sleep 0.1; done")
         check = checks.begin("needs-network")
         name = checks.until_training()
     finally:
         run_docker("rmi", tag)
+    touch_inside(checks.home / "jobs" / name / "hosts" / "algo-1" / "output" / "go")
     out, err = check.communicate(timeout=_ENDS_WITHIN)
     assert json.loads(out)["Error"]["Id"] == "image-missing", err
     assert json.loads(out)["Error"]["Sentence"] == f"the image {tag} was removed while it was being checked"

@@ -13,6 +13,9 @@ from typing import Any
 
 import pyte
 
+_SECONDS = 200.0
+"""Of a busy machine."""
+
 
 class Screen(pyte.HistoryScreen):
     """pyte knows no faint text: it is shown as italics, which smlocal does not use."""
@@ -54,7 +57,7 @@ class Terminal:
     def type(self, keys: bytes) -> None:
         os.write(self._descriptor, keys)
 
-    def until(self, condition: Callable[[], bool], *, seconds: float = 30) -> None:
+    def until(self, condition: Callable[[], bool], *, seconds: float = _SECONDS) -> None:
         """Show what the program prints until the condition is true."""
         deadline = time.monotonic() + seconds
         while not condition():
@@ -62,7 +65,7 @@ class Terminal:
                 raise AssertionError("\n".join(self.all_lines()))
             self._read(0.1)
 
-    def end(self, *, seconds: float = 60) -> int:
+    def end(self, *, seconds: float = _SECONDS) -> int:
         deadline = time.monotonic() + seconds
         while self.exit_code is None:
             if time.monotonic() > deadline:

@@ -115,12 +115,12 @@ def test_events_and_the_answer(smlocal_run: Run, image: Callable[[str], str], tm
 
 @pytest.mark.slow(3)
 def test_modes_by_variable_and_file(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
-    job = ("--image", image("sh"), "--output", "out", "-e", "SCRIPT=echo said; sleep 1.5")
+    job = ("--image", image("sh"), "--output", "out", "-e", "SCRIPT=echo said; sleep 2")
     (tmp_path / "smlocal.toml").write_text('progress = "quiet"\n')
     done = smlocal_run("run", *job, "--name", "mode-file", cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("said\n", "")
     done = smlocal_run("run", *job, "--name", "mode-variable", cwd=tmp_path, env={"SMLOCAL_PROGRESS": "tty"})
-    assert "● Training       1 s\n" in done.stderr  # a carriage return, as Python reads it
+    assert re.search(r"● Training       \d+ s\n", done.stderr)  # a carriage return, as Python reads it
     assert "\x1b[J" in done.stderr
     done = smlocal_run(
         "run", *job, "--name", "mode-flag", "--progress", "plain", cwd=tmp_path, env={"SMLOCAL_PROGRESS": "tty"}

@@ -14,7 +14,6 @@ def test_the_operator_waits_prints_the_log_and_fails_with_the_job(
     done = user.execute("airflow", "airflow_operator.py", image("sh"), "airflow-operator")
     found = last_json(done.stdout)
 
-    assert found.pop("seconds_after_the_end") < 60, "it asks every 30 s while it prints a log"
     assert found == {
         "status": "Completed",
         "role": "arn:aws:iam::000000000000:role/training",

@@ -16,8 +16,6 @@ def test_an_estimator_fits_shows_its_log_and_is_attached_to_again(
     done = user.execute("sdk-2", "sdk2_estimator.py", image("sh"), "sdk2-estimator")
     found = last_json(done.stdout)
 
-    # The client's own clock: 5 s until it asks first, or 30 s more.
-    assert found.pop("seconds_after_the_end") < 60
     role = "arn:aws:iam::000000000000:role/smlocal"
     assert found == {
         "role": role,

@@ -173,7 +173,7 @@ def test_its_name_is_taken_from_a_container_that_was_left(
 
 
 def test_a_run_is_taken_over(watched: Callable[..., Watched], engine: DockerEngine, tmp_path: Path) -> None:
-    first = watched("echo one; sleep 1; echo two; exit 6")
+    first = watched("echo one; until [ -e /tmp/go ]; do sleep 0.1; done; echo two; exit 6")
     first.run.start()
     events: list[ContainerEvent] = []
     log = tmp_path / "rule-1.log"
@@ -181,6 +181,7 @@ def test_a_run_is_taken_over(watched: Callable[..., Watched], engine: DockerEngi
     second = ContainerRun(engine=engine, name="rule-1", on_event=events.append, log=str(log))
     second.take_over(first.run.id)
     second.watch_end()
+    subprocess.run(["docker", "exec", first.run.id, "touch", "/tmp/go"], check=True)
     assert second.wait(60) == ContainerExited(container="rule-1", exit_code=6, oom_killed=False)
     second.join()
     second.complete_log(len(b"earlier\n"))

@@ -1,13 +1,13 @@
 """A job that loses its instances goes on from its checkpoints, as often as that happens."""
 
 import subprocess
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.integration.job.conftest import Background
-from tests.kit import Run
+from tests.kit import Run, until
 
 COUNTS = """
 n=$(cat /opt/ml/checkpoints/n 2>/dev/null || echo 0)
@@ -20,6 +20,10 @@ echo ready
 while [ $n -lt 25 ] || [ $run != 3 ]; do n=$((n + 1)); sleep 0.1; done
 echo $n >/opt/ml/checkpoints/n
 """
+
+
+def is_ready(job: Background, attempt: int) -> bool:
+    return job.output().count("ready") >= attempt
 
 
 @pytest.mark.slow(2)
@@ -36,8 +40,7 @@ def test_a_job_goes_on_from_its_checkpoints(
     }
     job = background(job_file([], COUNTS, CheckpointConfig={"S3Uri": "./checkpoints"}, **spot))
     for attempt in (1, 2):
-        while job.output().count("ready") < attempt:
-            time.sleep(0.1)
+        until(partial(is_ready, job, attempt))
         assert smlocal_run("interrupt", job.name).returncode == 0
     answer = job.finish()
     assert answer["TrainingJobStatus"] == "Completed", answer

@@ -27,8 +27,12 @@ def test_of_jobs_that_end_in_each_way(life: Any) -> None:
         written = json.loads(report.read_text())
         assert written == json.loads(done.stdout)
         fits(written)
-    life("run", life.job_file("fits-running", "sleep 3"), "--detach")
-    fits(life.describe("fits-running"))
+    life("run", life.job_file("fits-running", "until [ -e /opt/ml/output/go ]; do sleep 0.1; done"), "--detach")
+    answer = life.describe("fits-running")
+    assert answer["TrainingJobStatus"] == "InProgress"
+    fits(answer)
+    life.until((life.home / "jobs" / "fits-running" / "hosts" / "algo-1" / "output").exists)
+    life.let_go("fits-running")
     life("wait", "fits-running")
     wrong = {**written, "TrainingJobStatus": "Fine"}
     with pytest.raises(fastjsonschema.JsonSchemaValueException, match="TrainingJobStatus"):

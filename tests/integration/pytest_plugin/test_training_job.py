@@ -6,7 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -231,7 +230,11 @@ def test_what_a_killed_run_leaves_goes_with_one_command(
     script = "trap : TERM; touch /opt/ml/output/began; while :; do sleep 0.1; done"
     pytester.makepyfile(f"""
         def test_it(training_job):
-            training_job(image={image("sh")!r}, environment={{"SCRIPT": {script!r}}})
+            training_job(
+                image={image("sh")!r},
+                environment={{"SCRIPT": {script!r}}},
+                members={{"Local.StopGraceSeconds": 3600}},  # longer than this test may take
+            )
     """)
     command = [sys.executable, "-m", "pytest", *WITH_PLUGIN, "--smlocal-required"]
     pytest_process = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.DEVNULL)
@@ -242,8 +245,6 @@ def test_what_a_killed_run_leaves_goes_with_one_command(
         pytest_process.wait()
     (name,) = jobs_of(home)
     assert left_of(name)
-    began = time.monotonic()
     assert remove_jobs("--stop", f"{name[: len('pytest-12345678')]}*") == f"removed {name}\n"
-    assert time.monotonic() - began < 60  # the job's own grace would be 120
     assert left_of(name) == []
     assert jobs_of(home) == []

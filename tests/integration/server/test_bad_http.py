@@ -58,6 +58,15 @@ def _left(got: bytes) -> bool:
     return not length or len(body) < int(length[0].split(b":")[1])
 
 
+def is_open(file: Path) -> bool:
+    """Whether this process, in which the server runs, has it open."""
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # of another thread, and closed meanwhile
+            if descriptor.readlink() == file:
+                return True
+    return False
+
+
 def drip(connection: Any, data: bytes) -> None:
     for byte in data:
         connection.sendall(bytes([byte]))
@@ -117,11 +126,8 @@ def _resident() -> int:
 
 def test_a_head_of_one_byte_a_moment_is_cut_off(endpoint: Any, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_connection, "HEAD_SECONDS", 1.0)
-    with connected(port) as connection:
-        began = time.monotonic()
-        with pytest.raises(ConnectionError):
-            drip(connection, b"GET / HTTP/1.1\r\n" + b"X: 1\r\n" * 1000)
-        assert time.monotonic() - began < 60
+    with connected(port) as connection, pytest.raises(ConnectionError):
+        drip(connection, b"GET / HTTP/1.1\r\n" + b"X: 1\r\n" * 1000)
     still_answers(endpoint)
 
 
@@ -234,7 +240,8 @@ def test_a_client_that_reads_nothing_is_cut_off(
         file.truncate(200 << 20)
     with connected(port) as connection:
         connection.sendall(f"GET /data/large HTTP/1.1\r\n{FOR_S3}\r\n".encode())
-        time.sleep(4)
+        until(lambda: is_open(folder / "data" / "large"))
+        until(lambda: not is_open(folder / "data" / "large"))
         came = 0
         with suppress(ConnectionError):
             while piece := connection.recv(1 << 20):

@@ -1,13 +1,14 @@
 """Requests that no client sends, to a server in a process of its own: no 500, no traceback, and bounded memory.
 
-SMLOCAL_FUZZED_REQUESTS says how many; with more than the usual number some have megabytes, and each has to be answered
-within seconds.
+SMLOCAL_FUZZED_REQUESTS says how many; with more than the usual number some have megabytes. The
+slowest one is in the file of results.
 """
 
 import os
 import re
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,12 @@ _USUAL = 250
 _COUNT = int(os.environ.get("SMLOCAL_FUZZED_REQUESTS", _USUAL))
 _SEED = int(os.environ.get("SMLOCAL_FUZZ_SEED", "1"))
 _MOST_MIB = 500
-_MOST_SECONDS = 5.0
 
 
 @pytest.mark.slow
-def test_every_request_is_answered(tmp_path: Path) -> None:
+def test_every_request_is_answered(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     wrong: list[str] = []
+    slowest = (0.0, "")
     statuses: Counter[int] = Counter()
     with serve(tmp_path) as server:
         form = server.send(request("GET", b"/-/new", [(b"Host", b"localhost")]), method="GET")
@@ -37,8 +38,11 @@ def test_every_request_is_answered(tmp_path: Path) -> None:
             took = time.monotonic() - began
             status = 0 if answer is None else answer.status
             statuses[status] += 1
-            if (status >= 500 and status != 501) or (_COUNT > _USUAL and took > _MOST_SECONDS):
-                wrong.append(f"{number}: {status} after {took:.1f} s, {len(raw)} bytes: {raw[:300]!r}")
+            what = f"{number}: {status} after {took:.1f} s, {len(raw)} bytes: {raw[:300]!r}"
+            slowest = max(slowest, (took, what))
+            if status >= 500 and status != 501:
+                wrong.append(what)
+        record_property("slowest", slowest[1])
         said = server.said()
         assert not wrong, "\n".join(wrong) + said
         assert "Traceback" not in said, said

@@ -14,20 +14,33 @@ def run_without_engine(warnings: list[str]) -> ContainerRun:
     return ContainerRun(engine=cast("Any", None), name="algo-1", on_warning=warnings.append)
 
 
+class Reading(threading.Thread):
+    """A thread that reads the output: once more each time that somebody waits for it, so many times."""
+
+    def __init__(self, run: ContainerRun, times: int) -> None:
+        self._over = threading.Event()
+        super().__init__(target=self._over.wait)
+        self._run = run
+        self._left = times
+
+    def join(self, timeout: float | None = None) -> None:
+        if not self._left:
+            self._over.set()
+        super().join(timeout)
+        if self._left:
+            self._left -= 1
+            self._run._reads += 1
+
+
 def test_output_that_is_still_read_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(container_run, "_SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(container_run, "_SILENCE_SECONDS", 0.0)
     warnings: list[str] = []
     run = run_without_engine(warnings)
-
-    def read() -> None:
-        for _ in range(15):
-            time.sleep(0.1)
-            run._reads += 1  # as the thread that reads the output does
-
-    reader = threading.Thread(target=read)
+    reader = Reading(run, 5)
     reader.start()
     run._drain(reader)
-    assert not reader.is_alive()
+    reader.join()
+    assert reader._left == 0
     assert warnings == []
 
 

@@ -2,12 +2,12 @@
 
 import json
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from http.client import HTTPResponse
 
 import pytest
+from tests.kit import until
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.server import held_calls
@@ -47,10 +47,25 @@ class Server:
         return client
 
     def until_held(self, count: int) -> None:
-        deadline = time.monotonic() + 20
-        while len(self.watch._waiting) != count:
-            assert time.monotonic() < deadline, len(self.watch._waiting)
-            time.sleep(0.01)
+        until(lambda: len(self.watch._waiting) == count)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[object, str], list[str]]:
+    """The calls of a method, which go on as before."""
+
+    def count(owner: object, name: str) -> list[str]:
+        calls: list[str] = []
+        method = getattr(owner, name)
+
+        def call() -> object:
+            calls.append(name)
+            return method()
+
+        monkeypatch.setattr(owner, name, call)
+        return calls
+
+    return count
 
 
 @pytest.fixture
@@ -80,12 +95,16 @@ def answer(client: socket.socket) -> str:
     return str(json.loads(received.partition(b"\r\n\r\n")[2])["TrainingJobStatus"])
 
 
-def test_many_are_held_until_the_job_ends(server: Server, job: StoredJob) -> None:
+def test_many_are_held_until_the_job_ends(
+    server: Server, job: StoredJob, counted: Callable[[object, str], list[str]]
+) -> None:
+    looks, reads = counted(server.watch._changes, "number"), counted(server.watch, "_unfinished")
     clients = [server.ask("held") for _ in range(_MANY)]
     server.until_held(_MANY)
-    before = time.process_time()
-    time.sleep(1)
-    assert time.process_time() - before < 0.5, "waiting takes processor time"
+    until(lambda: len(reads) > _MANY)  # each of them once, and the watch when it began
+    read, looked = len(reads), len(looks)
+    until(lambda: len(looks) > looked + 10)
+    assert len(reads) == read, "the jobs are read again though none has changed"
     assert answer(server.ask("held", feature="C")) == "InProgress"
 
     job.end(5)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.kit import until
 
 from smlocal.errors.serving import JobStarterError
 from smlocal.store.jobs import Store
@@ -22,10 +23,7 @@ Submit = Callable[..., JobRecord]
 
 
 def until_ended(store: Store, name: str) -> JobRecord:
-    deadline = time.monotonic() + 60
-    while not store.get(name).status.terminal or supervised(store.directory(name)):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: store.get(name).status.terminal and not supervised(store.directory(name)))
     return store.get(name)
 
 
@@ -100,7 +98,5 @@ os.kill(os.getpid(), 9)
 """
     owner = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     pid = int(owner.stdout)
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    stat = Path(f"/proc/{pid}/stat")
+    until(lambda: not stat.exists() or stat.read_text().split()[2] == "Z")

@@ -3,7 +3,6 @@
 import json
 import sys
 import tarfile
-import time
 from pathlib import Path
 
 import sagemaker
@@ -32,9 +31,7 @@ estimator = Estimator(
     tags=[{"Key": "team", "Value": "a"}],
 )
 estimator.fit({"train": train}, job_name=name, wait=True, logs="All")
-fitted = time.time()
 
-ended = session.describe_training_job(name)["TrainingEndTime"].timestamp()
 attached = Estimator.attach(name, sagemaker_session=session)
 metrics = TrainingJobAnalytics(name, sagemaker_session=session, period=1).dataframe()
 S3Downloader.download(estimator.model_data, ".", sagemaker_session=session)
@@ -48,7 +45,6 @@ print(
             "attached": [attached.role, attached.model_data == estimator.model_data, attached.hyperparameters()],
             "metrics": metrics[["metric_name", "value"]].values.tolist(),
             "model": members,
-            "seconds_after_the_end": fitted - ended,
         }
     )
 )

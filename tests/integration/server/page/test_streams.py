@@ -3,16 +3,20 @@
 import gc
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from tests.integration.conftest import touch_inside
+from tests.kit import until
 
 from smlocal.server import http_server
 from smlocal.server.page.streams import Streams
+
+HELD = "until [ -e /opt/ml/output/go ]; do sleep 0.05; done"
 
 
 @dataclass(kw_only=True)
@@ -98,7 +102,7 @@ def test_fifty_pages_get_every_line_and_the_server_forgets_them(
     assert all(each.log == wanted for each in readers)
     assert all(each.events[-1][0] == "end" for each in readers)
     assert all("Completed in" in each.part("outcome")[-1] for each in readers)
-    assert nothing_open(endpoint)
+    until_nothing_is_open(endpoint)
 
 
 def test_a_page_that_connects_again_goes_on_where_it_was(
@@ -128,19 +132,21 @@ def test_a_page_that_connects_again_goes_on_where_it_was(
 def test_pages_that_vanish_or_do_not_read_cost_nothing(
     endpoint: Any, run_job: Callable[..., None], open_page: Callable[..., Reader]
 ) -> None:
-    run_job("page-flood", "yes 'a line that is not short at all' | head -c 30000000; sleep 2", until="Training")
+    run_job("page-flood", f"yes 'a line that is not short at all' | head -c 30000000; {HELD}", until="Training")
     path = "/-/jobs/page-flood/events?host=algo-1&from=0"
     stuck = [open_page(path, buffer=4096) for _ in range(10)]
     reader = open_page(path)
+    let_go(endpoint, "page-flood")
     reader.read()  # the others delay nobody
     assert len(reader.log) == 30_000_000
     for each in stuck:
         each.connection.close()
     idle = [open_page("/-/jobs.events") for _ in range(10)]
-    time.sleep(0.5)
+    (streams,) = streams_of(endpoint)
+    until(lambda: streams.open >= len(idle))
     for each in idle:
         each.connection.close()
-    assert nothing_open(endpoint)
+    until_nothing_is_open(endpoint)
 
 
 def test_a_job_that_is_removed_says_so(
@@ -155,14 +161,11 @@ def test_a_job_that_is_removed_says_so(
     reader.read()
     assert "Stopped after" in reader.part("outcome")[-1]
     endpoint.client("sagemaker").delete_training_job(TrainingJobName="page-removed")
-    end = time.monotonic() + 60
-    while "No job is as asked" not in "".join(listed.part("jobs")[-1:]):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: "No job is as asked" in "".join(listed.part("jobs")[-1:]))
     listed.connection.shutdown(socket.SHUT_RDWR)
     thread.join(30)
     assert browserless.get("/-/jobs/page-removed/events").status == 404
-    assert nothing_open(endpoint)
+    until_nothing_is_open(endpoint)
 
 
 def test_open_pages_do_not_keep_a_server_that_ends(
@@ -171,7 +174,7 @@ def test_open_pages_do_not_keep_a_server_that_ends(
     # It would wait for ever for what does not end by itself.
     monkeypatch.setattr(http_server, "_END_SECONDS", 600.0)
     with make_endpoint() as endpoint:
-        endpoint.client("sagemaker").create_training_job(**script_job("page-outlives", "sleep 2"))
+        endpoint.client("sagemaker").create_training_job(**script_job("page-outlives", HELD))
         readers = [
             Reader.connected(endpoint.address, path)
             for path in ("/-/jobs.events", "/-/jobs/page-outlives/events?host=algo-1&from=0")
@@ -179,15 +182,13 @@ def test_open_pages_do_not_keep_a_server_that_ends(
         threads = [threading.Thread(target=each.read, daemon=True) for each in readers]
         for each in threads:
             each.start()
-        while not all(each.events for each in readers):
-            time.sleep(0.05)
-        began = time.monotonic()
-    assert time.monotonic() - began < 60
+        until(lambda: all(each.events for each in readers))
     for each, reader in zip(threads, readers, strict=True):
         each.join(60)
         assert not each.is_alive()
         reader.connection.close()
     with make_endpoint() as endpoint:
+        let_go(endpoint, "page-outlives")
         endpoint.client("sagemaker").get_waiter("training_job_completed_or_stopped").wait(
             TrainingJobName="page-outlives"
         )
@@ -198,12 +199,17 @@ def test_there_are_no_events_of_a_job_that_is_not_there(path: str, browserless: 
     assert browserless.get(path).status == 404
 
 
-def nothing_open(endpoint: Any) -> bool:
+def streams_of(endpoint: Any) -> list[Streams]:
+    """The one of this server."""
+    return [each for each in gc.get_objects() if isinstance(each, Streams) and each._serving is endpoint.serving]
+
+
+def until_nothing_is_open(endpoint: Any) -> None:
     """Wait until the server has no stream any more, and reads nothing for one."""
-    (streams,) = (each for each in gc.get_objects() if isinstance(each, Streams) and each._serving is endpoint.serving)
-    end = time.monotonic() + 60
-    while streams.open or len(streams.jobs) or len(streams.lists) or len(streams.logs):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
+    (streams,) = streams_of(endpoint)
+    until(lambda: not (streams.open or len(streams.jobs) or len(streams.lists) or len(streams.logs)))
+
+
+def let_go(endpoint: Any, job: str) -> None:
+    """Make the file for which `HELD` waits."""
+    touch_inside(Path(endpoint.store.directory(job)) / "hosts" / "algo-1" / "output" / "go")

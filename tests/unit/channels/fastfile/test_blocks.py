@@ -10,7 +10,7 @@ from errno import EIO
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kit import examples
+from tests.kit import examples, until
 
 from smlocal.channels.fastfile.blocks import Blocks
 from smlocal.channels.fastfile.readahead import CELL
@@ -34,11 +34,7 @@ def read(blocks: Blocks, file: int, start: int, end: int) -> bytes:
 
 
 def await_held(blocks: Blocks, count: int) -> None:
-    for _ in range(600):
-        if blocks.held == count:
-            return
-        time.sleep(0.01)
-    pytest.fail(f"{blocks.held} bytes are held, not {count}")
+    until(lambda: blocks.held == count)
 
 
 @st.composite

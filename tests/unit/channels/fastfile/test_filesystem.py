@@ -1,4 +1,3 @@
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from errno import EBADF, EIO, ENOENT, ENOTDIR
@@ -6,6 +5,7 @@ from random import Random
 from typing import Protocol
 
 import pytest
+from tests.kit import until
 
 from smlocal.channels.fastfile.filesystem import FileSystem
 from smlocal.channels.fastfile.readahead import CELL
@@ -141,10 +141,7 @@ def test_what_is_fetched_ahead_in_vain_is_no_read_that_failed(channel_of: Channe
     channel = channel_of({"big": BIG})
     channel.store.failing = S3Error("AccessDenied", "said", status=403)
     assert channel.files._blocks.fetch_ahead(0, 0, CELL, len(BIG))
-    for _ in range(3000):
-        if channel.troubles:
-            break
-        time.sleep(0.01)
+    until(lambda: bool(channel.troubles))
     assert channel.troubles == ["s3://bucket/base/big: AccessDenied: said"]
     assert channel.unread == []
 

@@ -3,11 +3,11 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.kit import until
 
 from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.job.control import detach
@@ -45,10 +45,7 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
 def test_it_goes_on_in_a_session_of_its_own(worker: Callable[..., None], tmp_path: Path) -> None:
     worker("note", path=str(tmp_path / "noted"))
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "noted").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until((tmp_path / "noted").exists)
     pid, session = map(int, (tmp_path / "noted").read_text().split())
     assert pid != os.getpid()
     assert session != os.getsid(0)
