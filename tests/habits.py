@@ -1,6 +1,6 @@
 """What a person can rely on at the command line, in 25 habits, and the tests that hold each.
 
-`unit/test_habits.py` checks that there is such a test. Names ending in `.txt` are recorded screens.
+`unit/test_named_tests.py` checks that they are there. Names ending in `.txt` are recorded screens.
 """
 
 from types import MappingProxyType

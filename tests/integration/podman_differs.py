@@ -28,7 +28,7 @@ DIFFERS_ON_PODMAN = {
     "engine/test_containers.py::test_waiting_for_what_is_not_there": _WORDS,
     "engine/test_output.py::test_attaching_to_what_is_not_there": _WORDS,
     "engine/test_fault_programs.py": _MEMORY,
-    "engine/test_memory_events.py::test_the_word": _MEMORY,
+    "engine/test_memory_events.py::test_the_word_is_there_when_the_state_lacks_it": _MEMORY,
     "engine/test_pull.py": _APART,
     "engine/test_resources.py::test_a_volume_in_use_is_an_error": _WORDS,
     "engine/test_resources.py::test_an_archive_of_nothing": _WORDS,
@@ -53,14 +53,14 @@ DIFFERS_ON_PODMAN = {
     "job/test_other_user.py": _ROOTS,
     "platforms/ai_platform/test_bad_job_files.py::test_accelerators": "GPUs are refused for another reason",
     "platforms/ai_platform/test_fault_programs.py": _MEMORY,
-    "platforms/ai_platform/test_what_replicas_find.py::test_a_script": "its runc may not set limits on every machine",
+    "platforms/ai_platform/test_what_replicas_find.py::test_a_script_of_pytorch_derives_its_ranks": "its runc may not set limits on every machine",
     "job/test_usage.py::test_a_peak_between_two_samples_is_seen": "Podman does not give the highest use of memory",
     "test_cases.py::test_case[environment]": "TERM and container are set besides",
     "job/test_script.py::test_an_ordinary_user_owns_the_results": _ROOTS,
     "job/test_script.py::test_script_and_run_agree[1-overlay]": _COLON,
     "job/test_script.py::test_script_and_run_agree[2-overlay]": _COLON,
     "test_cases.py::test_case[own-name]": "the container's own name is in /etc/hosts twice",
-    "test_example_pages.py::test_the_pictures": "Docker is in the pictures; on Podman the notes are others",
+    "test_example_pages.py::test_the_pictures_of_the_readme_are_not_old": "Docker is in the pictures; on Podman the notes are others",
 }
 """With why; a mark on each would hide from a reader what they have in common."""
 

@@ -14,7 +14,7 @@ def test_a_plan_is_read_from_the_top(tmp_path: Path, smlocal_run: Run, image: Ca
     for name in ("v.csv", "other.csv"):
         (data / name).write_text("1\n")
     flags = (
-        *("--image", image("sh"), "--name", "planned", "--instance-count", "2", "--output", "out"),
+        *("--image", image("sh"), "--name", "plan-alone", "--instance-count", "2", "--output", "out"),
         *("--channel", "all=data", "--channel", "one=data/v.csv", "-e", "API_TOKEN=hush", "-e", "LEVEL=debug"),
     )
     done = smlocal_run("plan", *flags, cwd=tmp_path)
@@ -39,8 +39,8 @@ def test_a_plan_is_read_from_the_top(tmp_path: Path, smlocal_run: Run, image: Ca
     assert human.count("input/config/init-config.json") == 2
     assert "copy-on-write of ./data (2 files)" in shown["input/data/all"]
     assert shown["input/data/one"].endswith(" of ./data/v.csv")
-    assert "collected to ./out/planned/output/model.tar.gz" in shown["model"]
-    assert "collected to ./out/planned/output/output.tar.gz" in shown["output/data"]
+    assert "collected to ./out/plan-alone/output/model.tar.gz" in shown["model"]
+    assert "collected to ./out/plan-alone/output/output.tar.gz" in shown["output/data"]
 
     # Secrets stay where they are, except in the document, which echoes the request as the service does.
     assert "hush" not in done.stdout
@@ -88,7 +88,7 @@ def test_debugger_rules_are_in_the_plan(tmp_path: Path, smlocal_run: Run, image:
 
 def test_a_plan_for_people_has_no_secrets(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
     flags = (
-        *("--image", image("sh"), "--name", "planned", "--env-file", "secrets"),
+        *("--image", image("sh"), "--name", "plan-alone", "--env-file", "secrets"),
         *("-p", "db_password=hunter2", "-p", "max_tokens=512", "-p", 'db={"password": "hunter2", "host": "h"}'),
         *("-p", f"PRIVATE_KEY={'hunter2' * 300}", "-p", f"filler={'x' * 2500}", "-e", "GITHUB_PAT", "-e", "A"),
     )
@@ -120,7 +120,7 @@ def test_long_names_of_files_stay_in_their_column(
     (tmp_path / "data" / "a").write_text("1\n")
     channel = "a-channel-whose-name-is-longer-than-any-other"
     done = smlocal_run(
-        "plan", "--image", image("sh"), "--name", "planned", "--channel", f"{channel}=data", cwd=tmp_path
+        "plan", "--image", image("sh"), "--name", "plan-alone", "--channel", f"{channel}=data", cwd=tmp_path
     )
     tree = [line for line in done.stdout.partition("Environment")[0].splitlines() if "input/" in line]
     column = len("/opt/ml      input/data/-manifest ") + len(channel)

@@ -27,14 +27,14 @@ def test_the_file_is_what_describe_says(
     script: str, code: int, status: str, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path
 ) -> None:
     path = tmp_path / "result.json"
-    job = ("--image", image("sh"), "--name", "told", "-e", f"SCRIPT={script}", "--report", "result.json")
+    job = ("--image", image("sh"), "--name", "reported", "-e", f"SCRIPT={script}", "--report", "result.json")
     assert smlocal_run("run", *job, cwd=tmp_path).returncode == code
     answer = read(path)
     assert answer["TrainingJobStatus"] == status
     assert answer["Local"]["Version"] == 1
-    assert answer == json.loads(smlocal_run("describe", "told", "--json").stdout)
+    assert answer == json.loads(smlocal_run("describe", "reported", "--json").stdout)
     assert [entry for entry in os.listdir(tmp_path) if "partial" in entry] == []
-    page = smlocal_run("report", "told", "--html", "-").stdout
+    page = smlocal_run("report", "reported", "--html", "-").stdout
     for words in (f">{status} ", "<h2>Log</h2>", *(["model.tar.gz"] if status == "Completed" else ["exit code: 3"])):
         assert words in page
 
@@ -44,7 +44,7 @@ def test_a_stop_by_ctrl_c(
 ) -> None:
     path = tmp_path / "result.json"
     script = "trap 'exit 0' TERM; echo up; while :; do sleep 0.1; done"
-    job = ("--image", image("sh"), "--name", "told", "-e", f"SCRIPT={script}", "--report", str(path))
+    job = ("--image", image("sh"), "--name", "reported", "-e", f"SCRIPT={script}", "--report", str(path))
     with subprocess.Popen(
         [sys.executable, "-m", "smlocal", "run", *job],
         cwd=tmp_path,
@@ -53,9 +53,9 @@ def test_a_stop_by_ctrl_c(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as process:
-        log = smlocal_home / "jobs" / "told" / "logs" / "algo-1.log"
+        log = smlocal_home / "jobs" / "reported" / "logs" / "algo-1.log"
         wait_for(lambda: log.exists() and b"up" in log.read_bytes())
-        page = smlocal_run("report", "told", "--html", "-").stdout
+        page = smlocal_run("report", "reported", "--html", "-").stdout
         assert "still running when this page was made" in page
         assert not path.exists()
         process.send_signal(signal.SIGINT)
@@ -67,7 +67,7 @@ def test_of_a_detached_job_by_the_process_that_stays_behind(
     smlocal_run: Run, image: Callable[[str], str], tmp_path: Path, wait_for: Callable[..., None]
 ) -> None:
     path = tmp_path / "result.json"
-    job = ("--image", image("sh"), "--name", "told", "-e", "SCRIPT=true", "--report", "result.json", "--detach")
+    job = ("--image", image("sh"), "--name", "reported", "-e", "SCRIPT=true", "--report", "result.json", "--detach")
     assert smlocal_run("run", *job, cwd=tmp_path).returncode == 0
     wait_for(path.exists)
     assert read(path)["TrainingJobStatus"] == "Completed"
@@ -75,7 +75,7 @@ def test_of_a_detached_job_by_the_process_that_stays_behind(
 
 def test_a_run_that_makes_no_job_writes_nothing(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
     path = tmp_path / "result.json"
-    job = ("--image", image("sh"), "--name", "told", "-e", "SCRIPT=true")
+    job = ("--image", image("sh"), "--name", "reported", "-e", "SCRIPT=true")
     assert smlocal_run("run", *job, cwd=tmp_path).returncode == 0
     assert smlocal_run("run", *job, "--report", str(path), cwd=tmp_path).returncode == 2  # the name is in use
     assert not path.exists()
@@ -85,7 +85,7 @@ def test_a_run_that_makes_no_job_writes_nothing(smlocal_run: Run, image: Callabl
 def test_a_file_that_takes_nothing_is_an_error_after_the_summary(
     option: str, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path
 ) -> None:
-    job = ("--image", image("sh"), "--name", "told", "-e", "SCRIPT=true", option, "/dev/full", "--json")
+    job = ("--image", image("sh"), "--name", "reported", "-e", "SCRIPT=true", option, "/dev/full", "--json")
     done = smlocal_run("run", *job, cwd=tmp_path)
     assert done.returncode == 2
     assert json.loads(done.stdout)["TrainingJobStatus"] == "Completed"

@@ -140,16 +140,16 @@ def test_gpus_that_another_job_uses_are_taken_last(
     machine: Bench, job: Callable[..., str], smlocal_run: Run, image: Callable[[str], str]
 ) -> None:
     machine.set(gpus=2)
-    labels = ("--label", "smlocal.job=elsewhere", "--label", "smlocal.gpus=0")
-    machine.engine.docker("create", *labels, "--name", "elsewhere", image("sh"), "true")
+    labels = ("--label", "smlocal.job=gpus-elsewhere", "--label", "smlocal.gpus=0")
+    machine.engine.docker("create", *labels, "--name", "gpus-elsewhere", image("sh"), "true")
     try:
         one = smlocal_run("plan", job("gpus-free", "ml.g4dn.xlarge"), env=machine.environment).stdout
         assert "GPUs         algo-1: 1 (by a device request)" in one
         assert "gpus-shared" not in one
         both = smlocal_run("plan", job("gpus-free", "ml.g4dn.xlarge"), "--gpus", "2", env=machine.environment).stdout
-        assert "GPU 0 is also used by the job elsewhere" in both
+        assert "GPU 0 is also used by the job gpus-elsewhere" in both
     finally:
-        machine.engine.docker("rm", "elsewhere")
+        machine.engine.docker("rm", "gpus-elsewhere")
     assert machine.asked == []
 
 

@@ -71,7 +71,7 @@ def test_flags_override_the_file(tmp_path: Path, smlocal_run: Run, image: Callab
 
 @pytest.mark.usefixtures("new_home")
 def test_a_plan_writes_and_runs_nothing(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
-    done = smlocal_run("plan", "--image", image("sh"), "--name", "planned", cwd=tmp_path)
+    done = smlocal_run("plan", "--image", image("sh"), "--name", "plan-writes-nothing", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -164,16 +164,16 @@ def test_only_spot_jobs_in_training_are_interrupted(life: Any) -> None:
 
 def test_a_stop_during_an_interruption_stops(life: Any, assert_nothing_left: Clean) -> None:
     ends = "until [ -e /opt/ml/output/go ]; do sleep 0.05; done; exit 1"
-    life.detach("both", f"trap '{ends}' TERM; echo ready; while :; do sleep 0.05; done", **SPOT)
-    life.until_logged("both", "ready")
-    assert life("interrupt", "both").returncode == 0
-    life.until_phase("both", "Interrupted")
-    assert life("stop", "both").returncode == 0
-    life.let_go("both")
-    assert life("wait", "both").returncode == 4
-    assert life.job("both").status == "Stopped"
-    assert "FailureReason" not in life.describe("both")
-    assert_nothing_left("both")
+    life.detach("spot-stopped-too", f"trap '{ends}' TERM; echo ready; while :; do sleep 0.05; done", **SPOT)
+    life.until_logged("spot-stopped-too", "ready")
+    assert life("interrupt", "spot-stopped-too").returncode == 0
+    life.until_phase("spot-stopped-too", "Interrupted")
+    assert life("stop", "spot-stopped-too").returncode == 0
+    life.let_go("spot-stopped-too")
+    assert life("wait", "spot-stopped-too").returncode == 4
+    assert life.job("spot-stopped-too").status == "Stopped"
+    assert "FailureReason" not in life.describe("spot-stopped-too")
+    assert_nothing_left("spot-stopped-too")
 
 
 @pytest.mark.parametrize("when", ["Before", "During", "After"])

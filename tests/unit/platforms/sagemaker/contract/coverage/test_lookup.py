@@ -1,4 +1,3 @@
-import ast
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -96,16 +95,6 @@ EnableNetworkIsolation: true
         ),
         "job.yaml:4   EnableNetworkIsolation: true is refused: Not yet.",
     )
-
-
-@pytest.mark.parametrize("test", sorted(set(TEST_OF.values())))
-def test_the_test_of_a_member_is_there(test: str) -> None:
-    file, _, name = test.partition("::")
-    function, _, case = name.removesuffix("]").partition("[")
-    path = ROOT / file
-    tree = ast.parse(path.read_text())
-    assert function in {part.name for part in ast.walk(tree) if isinstance(part, ast.FunctionDef)}
-    assert not case or (path.parent / "cases" / case / "expect.yaml").exists()
 
 
 def test_the_emulated_members_have_a_test() -> None:
