@@ -51,16 +51,22 @@ DIFFERS_ON_PODMAN = {
     "job/test_isolation.py::test_an_isolated_host_reaches_nothing": "the network has link-local IPv6",
     "job/test_limits.py::test_each_limit_reaches_the_container": "its runc may not set such limits on every machine",
     "job/test_other_user.py": _ROOTS,
-    "platforms/ai_platform/test_bad_job_files.py::test_accelerators": "GPUs are refused for another reason",
+    "platforms/ai_platform/test_bad_job_files.py::test_accelerators_that_this_machine_does_not_have": (
+        "GPUs are refused for another reason"
+    ),
     "platforms/ai_platform/test_fault_programs.py": _MEMORY,
-    "platforms/ai_platform/test_what_replicas_find.py::test_a_script_of_pytorch_derives_its_ranks": "its runc may not set limits on every machine",
+    "platforms/ai_platform/test_what_replicas_find.py::test_a_script_of_pytorch_derives_its_ranks": (
+        "its runc may not set limits on every machine"
+    ),
     "job/test_usage.py::test_a_peak_between_two_samples_is_seen": "Podman does not give the highest use of memory",
     "test_cases.py::test_case[environment]": "TERM and container are set besides",
     "job/test_script.py::test_an_ordinary_user_owns_the_results": _ROOTS,
     "job/test_script.py::test_script_and_run_agree[1-overlay]": _COLON,
     "job/test_script.py::test_script_and_run_agree[2-overlay]": _COLON,
     "test_cases.py::test_case[own-name]": "the container's own name is in /etc/hosts twice",
-    "test_example_pages.py::test_the_pictures_of_the_readme_are_not_old": "Docker is in the pictures; on Podman the notes are others",
+    "test_example_pages.py::test_the_pictures_of_the_readme_are_not_old": (
+        "Docker is in the pictures; on Podman the notes are others"
+    ),
 }
 """With why; a mark on each would hide from a reader what they have in common."""
 

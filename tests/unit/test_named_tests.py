@@ -1,4 +1,4 @@
-"""Every test that a table of the tests names is there: of habits, of members, and of what an engine or a user cannot do."""
+"""Every test that a table names is there: of habits, of members, and of what an engine or a user cannot do."""
 
 import ast
 from functools import cache
