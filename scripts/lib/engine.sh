@@ -47,12 +47,23 @@ start_engine() {
     return 1
 }
 
+without_engine="without one:     scripts/test --fast   (lint, types, and the unit tests that are not slow)"
+
 how_to_get_an_engine() {
+    # A socket that is there and not this user's to use tells more than that nobody answers.
+    [[ -n ${DOCKER_HOST:-} || ! -S /var/run/docker.sock || -w /var/run/docker.sock ]] || how_to_use_the_engine
     give_up "no Docker engine answers at ${DOCKER_HOST:-unix:///var/run/docker.sock}" \
+        "$without_engine" \
         "install one:     sudo apt-get install docker.io iptables" \
         "start it:        sudo systemctl start docker   (without systemd: sudo dockerd &)" \
         "one elsewhere:   export DOCKER_HOST=unix:///path/to/docker.sock" \
         "then run this again"
+}
+
+how_to_use_the_engine() {
+    give_up "the Docker engine runs, but $(id -un) may not use it" \
+        "$without_engine" \
+        "to use it:       sudo usermod -aG docker $(id -un), then log in again and run this again"
 }
 
 # see_to_engine ARGUMENT…: the arguments of the calling script, which may have to be run again with another group.
@@ -70,6 +81,5 @@ see_to_engine() {
         step "using the engine through sudo -g docker (for good: sudo usermod -aG docker $USER, then log in again)"
         exec sudo -n -g docker --preserve-env SMLOCAL_REGROUPED=yes "$0" "$@"
     fi
-    give_up "the Docker engine runs, but $(id -un) may not use it" \
-        "sudo usermod -aG docker $(id -un), then log in again and run this again"
+    how_to_use_the_engine
 }

@@ -120,6 +120,8 @@ def test_the_pictures_of_the_readme_are_not_old() -> None:
     done = subprocess.run(
         [ROOT / "scripts" / "pictures", "--check"], capture_output=True, text=True, timeout=240, check=False
     )
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.conftest import IMAGES, build_image, left_of
+from tests.integration.conftest import IMAGES, build_image
+from tests.integration.distributed.toolkit_job import ToolkitJob
 
 pytestmark = pytest.mark.slow(15)
 
@@ -44,37 +45,16 @@ def test_one_process_alone(smlocal_run: Callable[..., Any], tmp_path: Path) -> N
 
 @pytest.mark.long
 def test_tensorflow_on_two_hosts(smlocal_run: Callable[..., Any], tmp_path: Path) -> None:
-    name = "data-parallel-tensorflow"
-    (tmp_path / "code").mkdir()
-    shutil.copy(CODE / "tensorflow_model.py", tmp_path / "code")
-    hyperparameters = {
-        "sagemaker_distributed_dataparallel_enabled": True,
-        "sagemaker_distributed_dataparallel_custom_mpi_options": "",
-        "sagemaker_instance_type": "ml.p3.16xlarge",
-        "sagemaker_program": "tensorflow_model.py",
-        "sagemaker_submit_directory": "/opt/ml/code",
-        "model_dir": "/opt/ml/model",
-    }
-    request = {
-        "AlgorithmSpecification": {"TrainingImage": build_image(IMAGES / "tensorflow"), "TrainingInputMode": "File"},
-        "Environment": {
-            "OMP_NUM_THREADS": "1",
-            "TF_CPP_MIN_LOG_LEVEL": "2",
-            "SAGEMAKER_TRAINING_MODULE": "sagemaker_tensorflow_container.training:main",
-        },
-        "HyperParameters": {key: json.dumps(value) for key, value in hyperparameters.items()},
-        "OutputDataConfig": {"S3OutputPath": "./out"},
-        "ResourceConfig": {"InstanceType": "ml.p3.16xlarge", "InstanceCount": 2},
-        "StoppingCondition": {"MaxRuntimeInSeconds": 500},
-        "Local": {"Code": "./code", "StopGraceSeconds": 1},
-    }
-    (tmp_path / "job.json").write_text(json.dumps(request))
-    options = ("--allow-cpu", "--processes-per-host", "2")
-    done = smlocal_run("run", "job.json", "--name", name, *options, "--json", cwd=tmp_path, timeout=560)
-    answer = json.loads(done.stdout)
-    log = Path(answer["Local"]["Hosts"][0]["Log"]).read_text(errors="backslashreplace")
-    assert answer["TrainingJobStatus"] == "Completed", answer["FailureReason"]
-    assert left_of(name) == []
+    job = ToolkitJob(
+        name="data-parallel-tensorflow",
+        program="tensorflow_model.py",
+        image=build_image(IMAGES / "tensorflow"),
+        module="sagemaker_tensorflow_container.training:main",
+        instance_type="ml.p3.16xlarge",
+        hyperparameters={"model_dir": "/opt/ml/model"},
+        environment={"TF_CPP_MIN_LOG_LEVEL": "2"},
+    )
+    answer, log = job.run(smlocal_run, tmp_path)
     told = sorted(re.findall(r"rank \d .*", log))
     refusals = "SMDDPError" + " SMDDPUnsupportedError" * 8 + " ValueError ImportError"
     assert told == sorted(

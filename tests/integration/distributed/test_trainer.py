@@ -1,52 +1,29 @@
 """The Trainer of Hugging Face with the data parallel library, launched by the toolkit of AWS, on processors."""
 
-import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.conftest import IMAGES, build_image, left_of
+from tests.integration.conftest import IMAGES, build_image
+from tests.integration.distributed.toolkit_job import ToolkitJob
 
 pytestmark = pytest.mark.slow(20)
-
-CODE = Path(__file__).with_name("code")
 
 
 @pytest.mark.long
 def test_the_trainer_on_two_hosts(smlocal_run: Callable[..., Any], tmp_path: Path) -> None:
-    name = "data-parallel-trainer"
-    (tmp_path / "code").mkdir()
-    shutil.copy(CODE / "trainer.py", tmp_path / "code")
-    # What the SDK writes for distribution={"smdistributed": {"dataparallel": {"enabled": True}}}.
-    hyperparameters = {
-        "sagemaker_distributed_dataparallel_enabled": True,
-        "sagemaker_distributed_dataparallel_custom_mpi_options": "",
-        "sagemaker_instance_type": "ml.p4d.24xlarge",
-        "sagemaker_program": "trainer.py",
-        "sagemaker_submit_directory": "/opt/ml/code",
-    }
-    request = {
-        "AlgorithmSpecification": {"TrainingImage": build_image(IMAGES / "distributed"), "TrainingInputMode": "File"},
-        "Environment": {
-            "OMP_NUM_THREADS": "1",
-            "SAGEMAKER_TRAINING_MODULE": "sagemaker_pytorch_container.training:main",
-        },
-        "HyperParameters": {key: json.dumps(value) for key, value in hyperparameters.items()},
-        "OutputDataConfig": {"S3OutputPath": "./out"},
-        "ResourceConfig": {"InstanceType": "ml.p4d.24xlarge", "InstanceCount": 2},
-        "StoppingCondition": {"MaxRuntimeInSeconds": 500},
-        "Local": {"Code": "./code", "StopGraceSeconds": 1},
-    }
-    (tmp_path / "job.json").write_text(json.dumps(request))
-    options = ("--allow-cpu", "--processes-per-host", "2")
-    done = smlocal_run("run", "job.json", "--name", name, *options, "--json", cwd=tmp_path, timeout=560)
-    answer = json.loads(done.stdout)
-    assert answer["TrainingJobStatus"] == "Completed", answer["FailureReason"]
-    assert left_of(name) == []
-    log = Path(answer["Local"]["Hosts"][0]["Log"]).read_text(errors="backslashreplace")
+    job = ToolkitJob(
+        name="data-parallel-trainer",
+        program="trainer.py",
+        image=build_image(IMAGES / "distributed"),
+        module="sagemaker_pytorch_container.training:main",
+        instance_type="ml.p4d.24xlarge",
+        hyperparameters={},
+        environment={},
+    )
+    answer, log = job.run(smlocal_run, tmp_path)
     told = sorted(re.findall(r"(?:trainer|accelerate): rank .*", log))
     assert told == [
         *(f"accelerate: rank {rank} of 4 on cpu: equal True alone True gathered [0, 1, 2, 3]" for rank in range(4)),

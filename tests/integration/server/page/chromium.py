@@ -109,6 +109,47 @@ class Tab:
         self.browser.call("Target.closeTarget", targetId=self.target)
 
 
+_COUNT = """
+(async (urls) => {
+  const [first, second] = await Promise.all(urls.map(async (url) => {
+    const picture = new Image();
+    picture.src = url;
+    await picture.decode();
+    const canvas = new OffscreenCanvas(picture.width, picture.height);
+    const drawn = canvas.getContext("2d");
+    drawn.drawImage(picture, 0, 0);
+    return drawn.getImageData(0, 0, picture.width, picture.height);
+  }));
+  const {width, height} = first;
+  if (width !== second.width || height !== second.height) return width * height;
+  const near = (other, x, y, at, of) => {
+    for (let j = Math.max(0, y - 1); j <= Math.min(height - 1, y + 1); j++)
+      for (let i = Math.max(0, x - 1); i <= Math.min(width - 1, x + 1); i++) {
+        const to = 4 * (j * width + i);
+        if ([0, 1, 2].every((part) => Math.abs(of.data[at + part] - other.data[to + part]) <= 96)) return true;
+      }
+    return false;
+  };
+  let count = 0;
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const at = 4 * (y * width + x);
+      if (!near(second, x, y, at, first) || !near(first, x, y, at, second)) count++;
+    }
+  return count;
+})
+"""
+
+
+def differing_pixels(tab: Tab, first: bytes, second: bytes) -> int:
+    """How many pixels of two PNGs have in the other one none like them, there or beside it.
+
+    So a line that is smoothed in another way, or is half a pixel away, is the same.
+    """
+    urls = [f"data:image/png;base64,{base64.b64encode(each).decode()}" for each in (first, second)]
+    return int(tab.value(f"({_COUNT})({json.dumps(urls)})"))
+
+
 class Browser:
     """A running browser."""
 
