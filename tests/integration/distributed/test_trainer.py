@@ -1,6 +1,8 @@
 """The Trainer of Hugging Face with the data parallel library, launched by the toolkit of AWS, on processors."""
 
+import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,8 @@ from tests.integration.conftest import IMAGES, build_image
 from tests.integration.distributed.toolkit_job import ToolkitJob
 
 pytestmark = pytest.mark.slow(20)
+
+CODE = Path(__file__).with_name("code")
 
 
 @pytest.mark.long
