@@ -7,6 +7,5 @@ see_to_chromium() {
         if command -v "$name" >/dev/null; then return; fi
     done
     step "installing chromium"
-    apt_install chromium || give_up "no Chromium is installed, and the tests look at the endpoint's page in one" \
-        "apt-get install chromium" "then run this again"
+    apt_install chromium || say "  Chromium cannot be installed here: the tests that look at pages in one are skipped"
 }

@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -23,7 +24,7 @@ from urllib.parse import quote
 import pytest
 from tests.forked import run_smlocal
 from tests.integration.known_engine import KnownEngine
-from tests.integration.needs_root import NEEDS_ROOT
+from tests.integration.needs_root import why_skipped
 from tests.integration.own_engine import OwnEngine
 from tests.integration.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.integration.s3_servers import S3Server, S3Servers
@@ -37,6 +38,8 @@ IMAGES = Path(__file__).with_name("images")
 
 _FROM_OUTSIDE = ("SMLOCAL_", "AWS_", "NO_COLOR", "FORCE_COLOR")
 _IMAGE_SECONDS = 1800.0
+_MACHINE_LACKS = 3
+"""The exit status of a script that cannot do something on this machine, such as become root."""
 _BEGAN = int(time.time())
 _MOUNTED = frozenset(Path("/proc/mounts").read_text(encoding="utf-8", errors="surrogateescape").splitlines())
 """Before the first test: what killed runs have left, and what is none of the tests' business."""
@@ -48,8 +51,12 @@ def build_image(folder: Path) -> str:
     """Have the image in this folder on the engine, built only when its content is new; returns its tag."""
     with clock_stopped():
         built = subprocess.run(
-            [ROOT / "scripts" / "image", folder], stdout=subprocess.PIPE, text=True, check=True, timeout=_IMAGE_SECONDS
+            [ROOT / "scripts" / "image", folder], capture_output=True, text=True, check=False, timeout=_IMAGE_SECONDS
         )
+    sys.stderr.write(built.stderr)
+    if built.returncode == _MACHINE_LACKS and os.geteuid() != 0:
+        pytest.skip(built.stderr.strip())
+    assert built.returncode == 0, built.stderr
     return built.stdout.strip()
 
 
@@ -126,12 +133,10 @@ def leftovers(answer: Mapping[str, Any]) -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without root, skip what needs it. On Podman, leave out what differs there, and what has nothing to do with it."""
-    if os.geteuid() != 0:
-        for item in items:
-            path = item.nodeid.removeprefix("tests/integration/")
-            for why in (why for begin, why in NEEDS_ROOT.items() if path.startswith(begin)):
-                item.add_marker(pytest.mark.skip(reason=why))
+    """Skip what this user cannot run. On Podman, leave out what differs there, and what has nothing to do with it."""
+    for item in items:
+        if why := why_skipped(item.nodeid.removeprefix("tests/integration/")):
+            item.add_marker(pytest.mark.skip(reason=why))
     if "DOCKER_HOST" not in os.environ:
         return
     with closing(_Engine("engine")) as engine:

@@ -3,6 +3,8 @@
 Keys are test ids below `tests/integration/`, or what some of them begin with.
 """
 
+import os
+
 from smlocal.channels.fastfile.availability import why_no_fuse
 
 _BECOMES = "only root can become somebody else"
@@ -36,16 +38,22 @@ NEEDS_ROOT = {
 }
 """With why."""
 
-if trouble := why_no_fuse():
-    NEEDS_ROOT |= dict.fromkeys(
-        (
-            "channels/test_fastfile.py",
-            "channels/test_fastfile_faults.py",
-            "job/test_s3_jobs.py::test_a_fast_file_server_that_dies_fails_the_job",
-            "job/test_s3_jobs.py::test_a_supervisor_that_dies_leaves_no_mount",
-            "job/test_s3_jobs.py::test_fast_file",
-            "job/test_toolkit.py::test_the_script_reads_its_channel[FastFile-s3]",
-            "job/test_unread_objects.py",
-        ),
-        trouble,
-    )
+NEEDS_FUSE = (
+    "channels/test_fastfile.py",
+    "channels/test_fastfile_faults.py",
+    "job/test_s3_jobs.py::test_a_fast_file_server_that_dies_fails_the_job",
+    "job/test_s3_jobs.py::test_a_supervisor_that_dies_leaves_no_mount",
+    "job/test_s3_jobs.py::test_fast_file",
+    "job/test_toolkit.py::test_the_script_reads_its_channel[FastFile-s3]",
+    "job/test_unread_objects.py",
+)
+"""Of any user."""
+
+
+def why_skipped(path: str) -> str | None:
+    """Why this user cannot run a test; None if it can."""
+    if path.startswith(NEEDS_FUSE) and (trouble := why_no_fuse()):
+        return trouble
+    if os.geteuid() == 0:
+        return None
+    return next((why for begin, why in NEEDS_ROOT.items() if path.startswith(begin)), None)

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.habits import HABITS
-from tests.integration.needs_root import NEEDS_ROOT
+from tests.integration.needs_root import NEEDS_FUSE, NEEDS_ROOT
 from tests.integration.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.member_tests import TEST_OF
 
@@ -14,7 +14,7 @@ INTEGRATION = "tests/integration/"
 TABLES = {
     "tests/habits.py": {test for tests in HABITS.values() for test in tests},
     "tests/member_tests.py": {*TEST_OF.values()},
-    "tests/integration/needs_root.py": {INTEGRATION + begin for begin in NEEDS_ROOT},
+    "tests/integration/needs_root.py": {INTEGRATION + begin for begin in (*NEEDS_ROOT, *NEEDS_FUSE)},
     "tests/integration/podman_differs.py": {
         INTEGRATION + begin for begin in (*DIFFERS_ON_PODMAN, *NOT_OF_AN_ENGINE, *MOSTLY_OF_NONE)
     },
