@@ -80,11 +80,15 @@ def test_the_countdown_stays_at_the_bottom_of_a_chatty_job(columns: int, start: 
     terminal = start(CHATTY, "--name", f"chatty-{columns}", columns=columns, grace=100)
     terminal.until(lambda: terminal.lines[-1].startswith("● Train") and terminal.lines[-2].startswith("line "))
     terminal.type(b"\x03")
-    earlier = ""
+    seen: list[str] = []
+
+    def goes_on() -> bool:
+        above, bottom = ["", *terminal.lines][-2:]
+        return above.startswith("line ") and countdown(bottom) not in {"", *seen}
+
     for _ in range(3):
-        terminal.until(lambda: countdown(terminal.lines[-1]) not in {"", earlier})  # noqa: B023 - it is over by then
-        earlier = countdown(terminal.lines[-1])
-        assert terminal.lines[-2].startswith("line ")
+        terminal.until(goes_on)
+        seen.append(countdown(terminal.lines[-1]))
     terminal.type(b"\x03")
     assert terminal.end() == 130
     shown = numbers(terminal.all_lines())
