@@ -170,11 +170,14 @@ def test_logs_bring_another_supervisor_and_miss_nothing(life: Any, assert_nothin
     assert_nothing_left("read")
 
 
-def test_it_ended_while_nobody_looked(life: Any, assert_nothing_left: Clean) -> None:
-    life.detach("unseen", "echo out of luck >/opt/ml/output/failure; echo ready; sleep 0.3; exit 9")
+def test_it_ended_while_nobody_looked(life: Any, docker: Callable[..., str], assert_nothing_left: Clean) -> None:
+    waits = "until [ -e /opt/ml/output/go ]; do sleep 0.02; done"
+    life.detach("unseen", f"echo out of luck >/opt/ml/output/failure; echo ready; {waits}; exit 9")
     life.until_logged("unseen", "ready")
     life.crash("unseen")
-    time.sleep(1)
+    life.let_go("unseen")
+    (container,) = docker("ps", "--all", "--quiet", "--filter", "label=smlocal.job=unseen").split()
+    docker("wait", container)
     assert life("wait", "unseen").returncode == 1
     assert life.job("unseen").failure_reason == "AlgorithmError: out of luck\n, exit code: 9"
     assert_nothing_left("unseen")

@@ -230,11 +230,7 @@ def test_what_a_killed_run_leaves_goes_with_one_command(
     script = "trap : TERM; touch /opt/ml/output/began; while :; do sleep 0.1; done"
     pytester.makepyfile(f"""
         def test_it(training_job):
-            training_job(
-                image={image("sh")!r},
-                environment={{"SCRIPT": {script!r}}},
-                members={{"Local.StopGraceSeconds": 3600}},  # longer than this test may take
-            )
+            training_job(image={image("sh")!r}, environment={{"SCRIPT": {script!r}}})
     """)
     command = [sys.executable, "-m", "pytest", *WITH_PLUGIN, "--smlocal-required"]
     pytest_process = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.DEVNULL)
