@@ -35,7 +35,7 @@ def measure(size: Size) -> list[Figure]:
 @contextmanager
 def _s3(folder: Path, count: int) -> Iterator[tuple[Path, dict[str, str]]]:
     """A server that has the objects, the same as a local folder, and how the server is reached."""
-    from tests.integration.s3_servers import Rclone
+    from tests.kit.s3_servers import Rclone
 
     below = folder / "s3"
     below.mkdir()

@@ -9,7 +9,7 @@ from typing import Any
 
 from workplace import BIN, ROOT, Workplace, image
 
-_IMAGE = ROOT / "tests" / "integration" / "images" / "debugger"
+_IMAGE = ROOT / "tests" / "kit" / "images" / "debugger"
 _EVALUATOR = ROOT / "src" / "smlocal" / "debugger" / "evaluator_image"
 _RULES = "895741380848.dkr.ecr.us-west-2.amazonaws.com/sagemaker-debugger-rules:latest"
 _SCRIPTS = Path(__file__).parent

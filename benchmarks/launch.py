@@ -12,8 +12,8 @@ from results import Figure, Size, comparison, main
 from workplace import BIN, Workplace, image, workplace
 
 ROOT = Path(__file__).parents[1]
-IMAGE = ROOT / "tests" / "integration" / "images" / "distributed"
-SCRIPTS = ROOT / "tests" / "integration" / "clients" / "scripts"
+IMAGE = ROOT / "tests" / "kit" / "images" / "distributed"
+SCRIPTS = ROOT / "tests" / "clients" / "scripts"
 BOUND = 1.2
 HYPERPARAMETERS = {
     "sagemaker_program": '"torch_ranks.py"',

@@ -23,7 +23,7 @@ LOCAL_BOUND = 1 / 2
 REMOTE_BOUND = 0.8
 """Of the time."""
 MEMORY_BOUND = 200e6
-PY = ROOT / "tests" / "integration" / "images" / "py"
+PY = ROOT / "tests" / "kit" / "images" / "py"
 
 READER = """
 import os, sys, time

@@ -109,7 +109,7 @@ def _named(engines: Sequence[str]) -> list[str]:
 @contextmanager
 def two_engines(tag: str, hidden: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """The addresses of a manager and a worker that have this image and do not see the hidden folders."""
-    from tests.integration.swarm.networked_engines import NetworkedEngines
+    from tests.jobs.hosts.swarm.networked_engines import NetworkedEngines
 
     engines = NetworkedEngines()
     try:

@@ -26,7 +26,7 @@ AGAIN_BOUND = 0.2
 COUNT = 5000
 BYTES = 20 << 10
 IMAGE = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/smlocal-benchmark-submit:none"
-REQUIREMENTS = ROOT / "tests" / "integration" / "clients" / "requirements" / "aws-cli.txt"
+REQUIREMENTS = ROOT / "tests" / "clients" / "requirements" / "aws-cli.txt"
 
 
 @dataclass(kw_only=True)

@@ -12,7 +12,7 @@ from workplace import ROOT
 BOUND = 0.5
 TENSORS = 1000
 _PROGRAM = Path(__file__).with_name("tensor_readers.py")
-_REQUIREMENTS = ROOT / "tests" / "integration" / "debugger" / "requirements-of-rules.txt"
+_REQUIREMENTS = ROOT / "tests" / "jobs" / "rules" / "requirements-of-rules.txt"
 
 
 def measure(size: Size) -> list[Figure]:

@@ -19,7 +19,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 BIN = ROOT / ".venv" / "bin"
 NO_OP = ROOT / "benchmarks" / "images" / "no-op"
-SH = ROOT / "tests" / "integration" / "images" / "sh"
+SH = ROOT / "tests" / "kit" / "images" / "sh"
 """Its `train` does what the variable SCRIPT says."""
 PY = SH.with_name("py")
 """So does this one's, in Python."""

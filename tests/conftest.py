@@ -15,14 +15,42 @@ from typing import Any
 
 import pytest
 from tests import tiers
-from tests.member_tests import TEST_OF
+from tests.contract.member_tests import TEST_OF
 
-pytest_plugins = ["pytester"]
-_CASES = "tests/integration/test_cases.py::test_case["
+pytest_plugins = ["pytester", "tests.kit.fixtures", "tests.kit.jobs", "tests.kit.life"]
+_WITHOUT_ENGINE = ("tests/unit/", "tests/docs/", "tests/repo/")
+"""Only those of the tests in these folders need one that are marked, or that ask for what is on one."""
+_ON_ENGINE = {"docker", "image", "smlocal_home"}
+_CASES = "tests/contract/test_cases.py::test_case["
 """Jobs named after their folder."""
-_MUTATION = "tests/mutation/test_members.py::test_the_test_of_an_emulated_member_fails_without_it["
+_MUTATION = "tests/contract/mutation/test_members.py::test_the_test_of_an_emulated_member_fails_without_it["
 """Runs the test of a member."""
-_LIFE = "tests/integration/life/"
+_BY_FUNCTION = (
+    "tests/data/in_jobs/test_artifacts.py",
+    "tests/doors/api/test_python_api.py",
+    "tests/doors/api/test_python_process.py",
+    "tests/doors/server/test_serve.py",
+    "tests/jobs/crash/test_adoption.py",
+    "tests/jobs/crash/test_crash.py",
+    "tests/jobs/crash/test_left_on_engine.py",
+    "tests/jobs/rules/test_bad_rules.py",
+    "tests/jobs/rules/test_end_of_tensors.py",
+    "tests/jobs/rules/test_rules.py",
+    "tests/jobs/spot/test_spot.py",
+    "tests/jobs/start/test_detach.py",
+    "tests/jobs/start/test_docker_command.py",
+    "tests/jobs/start/test_rerun.py",
+    "tests/jobs/start/test_submitted.py",
+    "tests/jobs/stop/test_packing.py",
+    "tests/jobs/stop/test_stop.py",
+    "tests/jobs/watch/test_clock.py",
+    "tests/jobs/watch/test_keep.py",
+    "tests/jobs/watch/test_result_schema.py",
+    "tests/jobs/watch/test_shell.py",
+    "tests/stress/test_flood.py",
+    "tests/stress/test_long_run.py",
+    "tests/stress/test_race.py",
+)
 """Long tests, each function of which has names of its own."""
 _LONG_SECONDS = 900
 """The time limit of a test marked `long`; pyproject.toml has that of the others."""
@@ -39,7 +67,7 @@ def scope_of(test: str) -> str:
         test = TEST_OF[test.removeprefix(_MUTATION).removesuffix("]")]
     if test.startswith(_CASES):
         return test
-    return test.partition("[" if test.startswith(_LIFE) else "::")[0]
+    return test.partition("[" if test.startswith(_BY_FUNCTION) else "::")[0]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -77,15 +105,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # `-m` looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with what needs no image, which may still be built; then with what takes long, which would end last."""
     for item in items:
+        if not item.nodeid.startswith(_WITHOUT_ENGINE) or _ON_ENGINE & set(getattr(item, "fixturenames", ())):
+            item.add_marker("engine")
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
     leave_out(config, items)
     if hasattr(config, "workerinput"):
         items.sort(
-            key=lambda item: (not item.nodeid.startswith("tests/unit/"), item.get_closest_marker("long") is None)
+            key=lambda item: (item.get_closest_marker("engine") is not None, item.get_closest_marker("long") is None)
         )
 
 

@@ -50,9 +50,10 @@ ALWAYS = (
 )
 """Slow tests that run with each commit, by the names of their functions."""
 _ALSO = {
-    "job": ("life", "failures"),
+    "job": ("jobs", "in_jobs"),
+    "debugger": ("rules",),
     "server": ("clients",),
-    "engine": ("swarm", "podman"),
+    "engine": ("engines", "swarm"),
     "remote": ("service", "remote_service"),
     "sources": ("s3",),
 }
@@ -154,10 +155,10 @@ def touched_places(files: Sequence[str]) -> frozenset[str]:
                 places.add(platform)
             case ["src", "smlocal", room, *_]:
                 places |= {room.removesuffix(".py"), *_ALSO.get(room, ())}
-            case ["tests", "unit" | "integration", _, _, *_] as parts:
-                places |= {parts[2], parts[-1].removesuffix(".py")}
-            case ["tests", "unit" | "integration", name]:
-                places.add(name.removesuffix(".py"))
+            case ["tests", _, folder, *_, name]:
+                places |= {folder, name.removesuffix(".py")}
+            case ["tests", folder, name]:
+                places |= {folder, name.removesuffix(".py")} - {"unit"}
             case ["scripts" | ".ci", *_]:
                 places.add("test_image_script")
             case ["docs", page]:

@@ -64,7 +64,7 @@ fill_busybox() {
 fill_debian() {
     local into=$1 base=${3:-debian} packages
     may_be_root || give_up "only root can make the base image $base from Debian packages, and sudo is not there or asks for a password" \
-        "once, on this engine, as root:     scripts/image tests/integration/images/py" "then run this again: the image stays"
+        "once, on this engine, as root:     scripts/image tests/kit/images/py" "then run this again: the image stays"
     command -v debootstrap >/dev/null || apt_install debootstrap debian-archive-keyring ||
         give_up "debootstrap is needed to make the base images without a registry" "sudo apt-get install debootstrap debian-archive-keyring"
     packages=$(packages_of "$base")

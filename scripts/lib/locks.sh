@@ -9,7 +9,7 @@ image_lock() {
     local folder same
     folder=$(cd "$(dirname "$1")" && pwd)
     if [[ $folder != "$root"/* ]]; then
-        for same in "$root"/examples/*/image/requirements.txt "$root"/tests/integration/images/*/requirements.txt; do
+        for same in "$root"/examples/*/image/requirements.txt "$root"/tests/kit/images/*/requirements.txt; do
             if cmp -s "$same" "$1"; then
                 folder=$(dirname "$same")
                 break

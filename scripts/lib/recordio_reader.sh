@@ -15,6 +15,6 @@ install_recordio_reader() {
     local wheels
     # shellcheck source=scripts/lib/bases.sh
     . "$root/scripts/lib/bases.sh"
-    wheels=$(see_to_wheel sagemaker_training "$locks/images/tests-integration-images-toolkit.txt") || return
+    wheels=$(see_to_wheel sagemaker_training "$locks/images/tests-kit-images-toolkit.txt") || return
     quietly "$cache/pip.log" "$1" -m pip install --no-index --no-deps "$wheels"/*.whl
 }

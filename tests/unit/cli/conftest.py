@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.forked import run_smlocal
+from tests.kit.forked import run_smlocal
 
 from smlocal.contract.statuses import COMPLETED, FAILED, JobPhase, JobStatus, PhaseMessage
 from smlocal.store.jobs import Store

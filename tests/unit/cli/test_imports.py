@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.tensor_files import save
+from tests.kit.tensor_files import save
 
 HEAVY = {"docker", "boto3", "botocore", "requests", "urllib3", "pydantic", "yaml", "rich", "isal", "jinja2"}
 ANSWER = {

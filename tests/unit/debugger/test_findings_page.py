@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from smlocal_rules.registry import BUILT_IN
-from tests.integration.debugger.rule_findings import FEWEST_SEEDS, QUESTIONS, markdown, table_in
+from tests.jobs.rules.rule_findings import FEWEST_SEEDS, QUESTIONS, markdown, table_in
 
 PAGE = Path(__file__).parents[3] / "docs" / "debugger-rules.md"
 

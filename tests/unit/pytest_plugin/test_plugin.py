@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.pytest_plugin_option import WITH_PLUGIN
+from tests.kit.pytest_plugin_option import WITH_PLUGIN
 
 from smlocal.contract.statuses import COMPLETED
 from smlocal.pytest_plugin.training_jobs import TrainingJobs

@@ -33,7 +33,7 @@ SKELETON: dict[str, Any] = {
     "EnableNetworkIsolation": True,
     "RetryStrategy": {"MaximumRetryAttempts": 0},
 }
-"""The shape of what the AWS CLI prints; tests with the CLI itself are in tests/integration/remote."""
+"""The shape of what the AWS CLI prints; tests with the CLI itself are in tests/doors/remote."""
 
 
 def test_the_request_has_what_was_asked_for_and_nothing_that_the_answer_adds(answer: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from jinja2 import UndefinedError
-from tests.tensor_files import save
+from tests.kit.tensor_files import save
 
 from smlocal.contract.usage import Point
 from smlocal.report.job_report import read_job_report

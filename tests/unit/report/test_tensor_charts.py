@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.tensor_files import save, save_collections
+from tests.kit.tensor_files import save, save_collections
 
 from smlocal.report.tensor_charts import TensorCharts, tensor_charts
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.answer_shapes import foreign_members
+from tests.kit.answer_shapes import foreign_members
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.server.call import Call

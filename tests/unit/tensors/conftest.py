@@ -3,7 +3,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.tensor_files import save
+from tests.kit.tensor_files import save
 
 
 @pytest.fixture

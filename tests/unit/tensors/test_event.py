@@ -1,4 +1,4 @@
-"""Records, whole and damaged. `tests/integration/debugger` compares with the library itself."""
+"""Records, whole and damaged. `tests/jobs/rules` compares with the library itself."""
 
 from contextlib import suppress
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tensor_files import NUMBERS, record
+from tests.kit.tensor_files import NUMBERS, record
 
 from smlocal.tensors.crc32c import masked_crc32c
 from smlocal.tensors.damage import DamagedError

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.tensor_files import save_collections
+from tests.kit.tensor_files import save_collections
 
 from smlocal.tensors.damage import Damage
 from smlocal.tensors.saved_tensors import collections_of, saved_tensors

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tensor_files import NUMBERS, record
+from tests.kit.tensor_files import NUMBERS, record
 
 from smlocal.tensors.event import read_tensor
 from smlocal.tensors.npz import write_npz

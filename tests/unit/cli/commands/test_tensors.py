@@ -1,4 +1,4 @@
-"""`smlocal tensors` of folders that are there. What the debugger's library itself has written: in tests/integration."""
+"""`smlocal tensors` of folders that are there. What the debugger's library itself has written: in tests/jobs/rules."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.kit import Run
-from tests.tensor_files import save, save_collections
+from tests.kit.tensor_files import save, save_collections
 
 from smlocal.contract.statuses import COMPLETED
 from smlocal.store.jobs import Store

@@ -1,4 +1,4 @@
-"""The line at the bottom: the bytes that draw and delete it. tests/integration/cli shows it in a terminal."""
+"""The line at the bottom: the bytes that draw and delete it. tests/doors/cli shows it in a terminal."""
 
 import fcntl
 import os

@@ -13,7 +13,7 @@ from botocore.parsers import create_parser
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
-from tests.answer_shapes import check_answer
+from tests.kit.answer_shapes import check_answer
 from tests.unit.server.fuzz.asgi_client import Answer
 from tests.unit.server.fuzz.shape_strategies import NAMES, ODD, parameters
 

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from smlocal_rules import endpoint_forwarder
 from smlocal_rules.endpoint_forwarder import forward
 from smlocal_rules.failures import RuleError
-from tests.boto_sessions import boto_session
+from tests.kit.boto_sessions import boto_session
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.api.job_rules import actions_of_rules

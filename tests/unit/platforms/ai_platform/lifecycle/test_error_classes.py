@@ -1,7 +1,7 @@
 """What exit codes mean."""
 
 import pytest
-from tests.fault_programs import FAULTS, Fault
+from tests.kit.fault_programs import FAULTS, Fault
 
 from smlocal.platforms.ai_platform.lifecycle.error_classes import MOST_RETRIES, ErrorClass, error_class
 

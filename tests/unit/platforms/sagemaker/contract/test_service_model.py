@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.service_model import differences
+from tests.kit.service_model import differences
 
 from smlocal.platforms.sagemaker.contract.model import exceptions
 

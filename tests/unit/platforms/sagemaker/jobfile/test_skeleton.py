@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 @pytest.fixture
 def skeleton(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Json:
-    """The shape; tests with the CLI itself are in tests/integration/clients."""
+    """The shape; tests with the CLI itself are in tests/clients."""
     monkeypatch.chdir(tmp_path)
     return {
         "TrainingJobName": "",

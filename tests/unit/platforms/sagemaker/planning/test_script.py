@@ -1,4 +1,4 @@
-"""How the plan's script brings data from S3; `tests/integration/job/test_script.py` runs scripts."""
+"""How the plan's script brings data from S3; `tests/jobs/start/test_script.py` runs scripts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.member_tests import TEST_OF
+from tests.contract.member_tests import TEST_OF
 
 from smlocal.contract.support import Support
 from smlocal.errors import FieldRefusedError

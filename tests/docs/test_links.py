@@ -1,0 +1,52 @@
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("C*.md"))]
+EXAMPLES = sorted(ROOT.glob("examples/*/README.md"))
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def prose(page: Path) -> str:
+    """Without code: blocks that are indented, and words in backticks."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return re.sub(r"`[^`]*`", "code", "\n".join(line for line in lines if not line.startswith("    ")))
+
+
+def anchors(text: str) -> set[str]:
+    """As GitHub makes them of headings."""
+    headings = re.findall(r"^#{1,6} (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, *EXAMPLES], ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    broken = []
+    for link in LINK.findall(prose(page)):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+            broken.append(link)
+    assert broken == []
+
+
+def linked(page: Path) -> set[Path]:
+    links = (link.partition("#")[0] for link in LINK.findall(prose(page)) if "://" not in link)
+    return {(page.parent / path).resolve() for path in links if path}
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    contents = ROOT / "docs" / "README.md"
+    assert set(PAGES) - {contents} <= linked(contents)
+
+
+def test_every_page_of_an_example_is_in_the_list_of_examples() -> None:
+    assert set(EXAMPLES) <= linked(ROOT / "docs" / "examples.md")
+
+
+def test_the_readme_leads_to_the_table_of_contents() -> None:
+    assert ROOT / "docs" / "README.md" in linked(ROOT / "README.md")

@@ -1,0 +1,191 @@
+"""The page as a person sees it, in headless Chromium."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.doors.server.page.chromium import Browser, Tab, program, running_browser
+from tests.kit.fixtures import touch_inside
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if program() is None:
+        pytest.skip("no Chromium here: apt-get install --no-install-recommends chromium")
+    with running_browser(tmp_path_factory.mktemp("profile")) as running:
+        yield running
+
+
+@pytest.fixture
+def tab(browser: Browser, endpoint: Any) -> Iterator[Tab]:
+    """A page that asks nobody else, and has nothing to complain about."""
+    made = browser.tab()
+    yield made
+    elsewhere = [each for each in made.requests if not each.startswith((endpoint.address, "data:,"))]
+    assert not elsewhere
+    assert not made.complaints
+    made.close()
+
+
+def let_go(endpoint: Any, job: str) -> None:
+    """Make the file that a container waits for."""
+    touch_inside(Path(endpoint.store.directory(job)) / "hosts" / "algo-1" / "output" / "go")
+
+
+@pytest.mark.slow(2)
+def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: Callable[..., dict[str, Any]]) -> None:
+    tab.go(endpoint.address)
+    tab.sees("There are no jobs yet")
+    script = (
+        "echo begin; i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo loss=0.$((90-i)); sleep 0.05; done;"
+        " until [ -e /opt/ml/output/go ]; do sleep 0.1; done; echo done > /opt/ml/model/m"
+    )
+    specification = {
+        **script_job("", "")["AlgorithmSpecification"],
+        "MetricDefinitions": [{"Name": "loss", "Regex": "loss=([0-9.]+)"}],
+    }
+    endpoint.client("sagemaker").create_training_job(
+        **script_job("seen-tree", script, AlgorithmSpecification=specification)
+    )
+    tab.sees("seen-tree")  # without a reload
+    tab.click("tbody a")
+    tab.wait("location.pathname == '/-/jobs/seen-tree'")
+    tab.sees("InProgress")
+    tab.sees("Training", ".timeline")
+    tab.sees("begin\nloss=0.89\n", "#log")
+    tab.sees("loss", "[data-part=metrics]")  # a curve before the end
+    assert "InProgress" in tab.text(".outcome")
+    let_go(endpoint, "seen-tree")
+    tab.sees("Completed in", ".outcome")
+    tab.sees("The log is complete.")
+    assert tab.text("#log").splitlines() == ["begin", *(f"loss=0.{90 - i}" for i in range(1, 31))]
+    tab.sees("Download model.tar.gz")
+    tab.sees("0.6", "[data-part=metrics] .value")
+    assert tab.value("document.title").startswith("seen-tree: Completed")
+    assert tab.value("document.querySelector('button[formaction], form[action$=stop]')") is None
+    tab.go(endpoint.address)
+    tab.sees("Completed", "tbody td")
+
+
+def test_a_job_stopped_by_the_button_with_the_keyboard(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
+    run_job("seen-stop", "trap 'echo saving; exit 0' TERM; echo up; sleep 600 & wait", until="Training")
+    tab.go(f"{endpoint.address}/-/jobs/seen-stop")
+    tab.sees("up", "#log")
+    for _ in range(10):
+        tab.press("Tab")
+        if tab.value("document.activeElement.textContent") == "Stop this job":
+            break
+    tab.wait("document.querySelector('.outcome').textContent.includes('so far')")
+    assert tab.value("document.activeElement.textContent") == "Stop this job"  # updates do not take the focus
+    tab.press("Enter")
+    tab.sees("Stopped after", ".outcome")
+    tab.sees("saving", "#log")
+    assert "Stop this job" not in tab.text()
+    assert endpoint.store.get("seen-stop").status == "Stopped"
+
+
+def test_a_failure_is_read(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
+    reason = "Traceback: five is not a <b>number</b> </script>"
+    run_job(
+        "seen-failure",
+        f"printf %s '{reason}' > /opt/ml/output/failure; echo '<img src=x onerror=alert(1)>'; exit 3",
+        until="Failed",
+    )
+    tab.go(endpoint.address)
+    tab.sees(f"AlgorithmError: {reason}, exit code: 3", "td.reason")
+    tab.go(f"{endpoint.address}/-/jobs/seen-failure")
+    tab.sees(f"AlgorithmError: {reason}, exit code: 3", "pre.reason")
+    tab.sees("<img src=x onerror=alert(1)>", "#log")
+    assert tab.value("document.images.length") == 0
+    tab.sees("exit 3", ".details")
+
+
+@pytest.mark.slow(2)
+def test_a_log_is_followed_paused_and_left_behind(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
+    script = (
+        "seq 1 20000; i=20000; until [ -e /opt/ml/output/go ] && [ $i -ge 20030 ]; do"
+        " i=$((i+1)); echo $i; sleep 0.1; done;"
+        " printf 'a\\rb\\n\\303'; sleep 1; printf '\\244'; echo; seq 90000 92000"
+    )
+    run_job("seen-log", script, until="Training")
+    tab.go(f"{endpoint.address}/-/jobs/seen-log")
+    tab.wait("document.getElementById('log').textContent.includes('\\n20005\\n')")
+    at_end = "(l => l.scrollHeight - l.scrollTop - l.clientHeight < 24)(document.getElementById('log'))"
+    assert tab.value(at_end)
+    assert tab.value("document.getElementById('log').textContent.split('\\n').length") <= 5001
+    tab.click("#follow")
+    tab.sees("Paused", "#log-state")
+    before = tab.text("#log")
+    time.sleep(0.5)
+    assert tab.text("#log") == before
+    assert tab.text("#follow") == "Follow"
+    tab.click("#follow")
+    let_go(endpoint, "seen-log")
+    tab.wait("document.getElementById('log').textContent.endsWith('\\n92000\\n')")
+    tab.sees("a#015b\nä\n90000", "#log")
+    numbers = [int(line) for line in tab.text("#log").splitlines() if line.isdecimal()]
+    assert numbers == sorted(set(numbers))
+    assert set(range(20_006, 20_031)) < set(numbers)
+    tab.sees("The log is complete.")
+
+
+def test_a_job_file_is_corrected_and_started(
+    tab: Tab, endpoint: Any, script_job: Callable[..., dict[str, Any]]
+) -> None:
+    request = script_job("seen-typed", "echo typed")
+    tab.go(f"{endpoint.address}/-/new")
+    tab.click("#document")
+    tab.type(json.dumps({**request, "HyperParamters": {}}, indent=2))
+    tab.click("form.new button")
+    tab.sees("unknown key HyperParamters: did you mean HyperParameters?", "#problem")
+    tab.complaints.clear()  # the browser notes that the answer was 400
+    assert "HyperParamters" in tab.value("document.getElementById('document').value")
+    tab.value("document.getElementById('document').value = ''")
+    tab.click("#document")
+    tab.type(json.dumps(request))
+    tab.click("form.new button")
+    tab.wait("location.pathname == '/-/jobs/seen-typed'")
+    tab.sees("Completed in", ".outcome")
+    tab.sees("typed", "#log")
+
+
+def test_a_job_file_is_picked(
+    tab: Tab, endpoint: Any, script_job: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(script_job("seen-picked", "echo picked")))
+    tab.go(f"{endpoint.address}/-/new")
+    root = tab.call("DOM.getDocument")["root"]["nodeId"]
+    field = tab.call("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
+    tab.call("DOM.setFileInputFiles", files=[str(path)], nodeId=field)
+    tab.wait("document.getElementById('document').value.includes('seen-picked')")
+    tab.click("form.new button")
+    tab.sees("picked", "#log")
+    tab.sees("Completed in", ".outcome")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_it_fits_a_phone_in_the_dark(scripts: bool, tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
+    run_job("a-job-with-a-name-as-long-as-names-of-jobs-may-be-on-service-1", "echo x; exit 1", until="Failed")
+    tab.look(width=380, height=800, dark=True, scripts=scripts)
+    for path in ("/", "/-/new", "/-/jobs/a-job-with-a-name-as-long-as-names-of-jobs-may-be-on-service-1"):
+        tab.go(endpoint.address + path)
+        assert tab.value("document.documentElement.scrollWidth") <= 380, path
+        assert tab.value("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 27)"
+    tab.sees("AlgorithmError")
+    tab.sees("x", "#log")
+
+
+def test_two_hosts_have_a_log_each(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
+    resources = {"InstanceType": "ml.m5.large", "InstanceCount": 2, "VolumeSizeInGB": 1}
+    run_job(
+        "seen-hosts", "grep -o 'current_host[^,]*' /opt/ml/input/config/resourceconfig.json", ResourceConfig=resources
+    )
+    tab.go(f"{endpoint.address}/-/jobs/seen-hosts")
+    tab.sees('"algo-1"', "#log")
+    tab.click(".hosts a:last-child")
+    tab.sees('"algo-2"', "#log")
+    assert tab.text(".hosts [aria-current]") == "algo-2"

@@ -1,0 +1,357 @@
+"""Somebody in the docker group who is not root: all that a job leaves is theirs to read and to delete."""
+
+import grp
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.kit.engine_relay import EngineRelay
+from tests.kit.s3_servers import S3Server
+
+import smlocal
+
+USER = "smlocal-test"
+NASTY = """
+umask 077
+mkdir -p /opt/ml/model/a/b/c /opt/ml/input/data/train/new/deep /opt/ml/output/data/x /opt/ml/checkpoints
+echo model >/opt/ml/model/a/b/c/file
+chmod 000 /opt/ml/model/a/b /opt/ml/model/a/b/c/file
+echo reason >/opt/ml/output/failure
+chmod 600 /opt/ml/output/failure
+echo changed >/opt/ml/input/data/train/a.csv
+ls -ln /opt/ml /opt/ml/input /opt/ml/input/config /opt/ml/output
+exit 7
+"""
+
+
+@pytest.fixture(scope="module")
+def user() -> Iterator[str]:
+    if os.getuid() != 0:
+        pytest.skip("only root can become somebody else")
+    # Whole suites take turns on one machine, so a user of this name is what a killed run has left.
+    subprocess.run(["userdel", "--remove", "--force", USER], check=False, capture_output=True)
+    subprocess.run(["useradd", "--create-home", "--groups", "docker", USER], check=True, capture_output=True)
+    yield USER
+    subprocess.run(["userdel", "--remove", USER], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def interpreter(user: str) -> Iterator[list[str]]:
+    """A Python with what smlocal needs, where this user may go: ours may be below a folder that only root may enter."""
+    ours = [Path(sys.base_prefix), Path(smlocal.__file__).parents[1]]
+    ours += [Path(path) for path in sys.path if path.endswith("site-packages")]
+    place = Path(tempfile.mkdtemp(prefix=f"python-of-{user}-"))
+    place.chmod(0o755)
+    with ExitStack() as mounted:
+        mounted.callback(place.rmdir)
+        shown = []
+        for number, folder in enumerate(ours):
+            there = place / str(number)
+            there.mkdir()
+            mounted.callback(there.rmdir)
+            subprocess.run(["mount", "--bind", "-o", "ro", folder, there], check=True)
+            mounted.callback(subprocess.check_call, ["umount", "--lazy", there])
+            shown.append(there)
+        python, *packages = shown
+        executable = python / Path(os.path.realpath(sys.executable)).relative_to(sys.base_prefix)
+        # Its own libpython: the path that it was built with may be below a folder that only root may enter.
+        variables = [f"PYTHONPATH={os.pathsep.join(map(str, packages))}", f"LD_LIBRARY_PATH={python / 'lib'}"]
+        yield ["runuser", "-u", user, "--", "env", *variables, str(executable)]
+
+
+@pytest.mark.parametrize("staging", ["overlay", "copy"])
+def test_nothing_is_left_that_needs_root(
+    staging: str,
+    user: str,
+    interpreter: list[str],
+    image: Callable[[str], str],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    assert user in grp.getgrnam("docker").gr_mem
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
+    (place / "data").mkdir(parents=True)
+    (place / "data" / "a.csv").write_text("1\n")
+    shutil.chown(place, user)
+    for path in place.rglob("*"):
+        shutil.chown(path, user)
+    name = f"other-user-{staging}"
+    try:
+        done = subprocess.run(
+            [
+                *interpreter,
+                "-m",
+                "smlocal",
+                "run",
+                "--image",
+                image("sh"),
+                "--name",
+                name,
+                "--channel",
+                "train=./data",
+                "--env",
+                f"SCRIPT={NASTY}",
+                "--output",
+                "./out",
+                "--staging",
+                staging,
+            ],
+            cwd=place,
+            env={**os.environ, "SMLOCAL_HOME": str(place / "home"), "HOME": f"/home/{user}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1, done.stderr
+        assert "Failed: AlgorithmError: reason\n" in done.stderr
+        assert ", exit code: 7\n" in done.stderr
+        # All folders and config files are root's inside, whoever runs smlocal.
+        listed = [line.split() for line in done.stdout.splitlines() if line.startswith(("d", "-"))]
+        assert listed
+        assert {(fields[2], fields[3]) for fields in listed} == {("0", "0")}
+        with tarfile.open(place / "out" / name / "output" / "model.tar.gz") as archive:
+            modes = {member.name: member.mode for member in archive}
+        assert modes == {"a": 0o700, "a/b": 0, "a/b/c": 0o700, "a/b/c/file": 0}
+        assert (place / "data" / "a.csv").read_text() == "1\n"
+        owners = {path.owner() for path in (place / "home").rglob("*")} | {
+            path.owner() for path in (place / "out").rglob("*")
+        }
+        assert owners == {user}
+        removed = subprocess.run(["runuser", "-u", user, "--", "rm", "-r", place / "home", place / "out"], check=False)
+        assert removed.returncode == 0
+        assert_nothing_left(name)
+    finally:
+        shutil.rmtree(place)
+
+
+def test_what_cannot_be_packed_is_packed_later(
+    user: str, interpreter: list[str], image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
+    shutil.chown(place, user)
+    home = {"SMLOCAL_HOME": str(place / "home"), "HOME": f"/home/{user}"}
+    name, there = "other-user-pack", place / "out" / "other-user-pack" / "output"
+
+    def run(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+        command = [*interpreter, "-m", "smlocal", *arguments]
+        return subprocess.run(
+            command, cwd=place, env={**os.environ, **home}, capture_output=True, text=True, check=False, timeout=120
+        )
+
+    try:
+        there.mkdir(parents=True)  # of root, so that nothing can be written there
+        for folder in (place / "out", there.parent):
+            shutil.chown(folder, user)
+        script = f"SCRIPT={NASTY.replace('exit 7', 'exit 0')}"
+        done = run("run", "--image", image("sh"), "--name", name, "--env", script, "--output", "./out")
+        assert "Failed: ClientError: Artifact upload failed:Permission denied" in done.stderr
+        assert_nothing_left(name)
+        assert run("pack", name).returncode == 1
+        done = run("pack", name, "--output", "./other")
+        assert done.returncode == 0, done.stderr
+        with tarfile.open(place / "other" / name / "output" / "model.tar.gz") as archive:
+            modes = {member.name: member.mode for member in archive}
+            file = archive.extractfile("a/b/c/file")
+            assert file is not None
+            assert file.read() == b"model\n"
+        assert modes == {"a": 0o700, "a/b": 0, "a/b/c": 0o700, "a/b/c/file": 0}
+        assert not (place / "home" / "jobs" / name / "kept").exists()
+        assert {path.owner() for path in (place / "home").rglob("*")} == {user}
+    finally:
+        shutil.rmtree(place)
+
+
+FED = """
+cd /opt/ml/input/data
+cat pipe_0 pipe_1 pipe_2
+cat fast/in
+mkdir -p shared/made/deep && echo here >shared/made/deep/file
+echo more >>down/in
+# Whoever is not root may not listen at port 80.
+wget -qO- --header "Authorization: $AWS_CONTAINER_AUTHORIZATION_TOKEN" "$AWS_CONTAINER_CREDENTIALS_FULL_URI" |
+    grep -o AccessKeyId
+wget -O- "$AWS_CONTAINER_CREDENTIALS_FULL_URI" 2>&1 | grep -o "404 Not Found"
+eval "$MIRRORED"
+"""
+MIRRORED = """
+cd /opt/ml/checkpoints
+(umask 077; mkdir secret; echo 2 >secret/file; echo 3 >private)
+mkdir deep; echo 1 >deep/open
+# The target can be seen here too: what this user may read comes there while the job runs.
+for n in $(seq 600); do [ -e ../input/data/shared/ckpt/deep/open ] && break; sleep 0.1; done
+cd ../input/data/shared/ckpt; find . -type f | sort
+"""
+
+
+@pytest.mark.slow(2)
+def test_every_way_of_bringing_data_and_credentials_works_without_root(
+    user: str,
+    interpreter: list[str],
+    image: Callable[[str], str],
+    s3_servers: Callable[[str], S3Server],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    s3 = s3_servers("rclone")
+    bucket = s3.make_bucket()
+    s3.put(bucket, "a/in", b"object\n")
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
+    (place / "data").mkdir(parents=True)
+    (place / "data" / "a.csv").write_text("1\n")
+
+    def objects(name: str, uri: str, mode: str) -> dict[str, Any]:
+        source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": uri}}
+        return {"ChannelName": name, "InputMode": mode, "DataSource": source}
+
+    shared = {
+        "FileSystemId": "fs-01234567",
+        "FileSystemType": "EFS",
+        "FileSystemAccessMode": "rw",
+        "DirectoryPath": "/",
+    }
+    name = "other-user-fed"
+    request = {
+        "TrainingJobName": name,
+        "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+        "Environment": {"SCRIPT": FED, "MIRRORED": MIRRORED},
+        "InputDataConfig": [
+            objects("pipe", "./data", "Pipe"),
+            objects("fast", f"s3://{bucket}/a/", "FastFile"),
+            objects("down", f"s3://{bucket}/a/", "File"),
+            {"ChannelName": "shared", "DataSource": {"FileSystemDataSource": shared}},
+        ],
+        "CheckpointConfig": {"S3Uri": "./data/ckpt"},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+        "Local": {"Sources": {"fs-01234567": "./data"}, "Credentials": "inherit"},
+    }
+    (place / "job.json").write_text(json.dumps(request))
+    for path in (place, *place.rglob("*")):
+        shutil.chown(path, user)
+    try:
+        done = subprocess.run(
+            [*interpreter, "-m", "smlocal", "run", "job.json", "--json"],
+            cwd=place,
+            env={**os.environ, **s3.environment, "SMLOCAL_HOME": str(place / "home"), "HOME": f"/home/{user}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        answer = json.loads(done.stdout)
+        assert (
+            Path(answer["Local"]["Hosts"][0]["Log"]).read_text()
+            == "1\n" * 3 + "object\nAccessKeyId\n404 Not Found\n./deep/open\n"
+        )
+        assert answer["Local"]["Leftovers"] == []
+        # Without `user_allow_other` no user's FUSE mount may be shown to a container, and that is said.
+        assert "fastfile-downloaded" in {note["Id"] for note in answer["Local"]["Notes"]}
+        assert (place / "data" / "made" / "deep" / "file").read_text() == "here\n"
+        kept = place / "data" / "ckpt"
+        assert [(kept / each).read_text() for each in ("deep/open", "secret/file", "private")] == ["1\n", "2\n", "3\n"]
+        assert {path.owner() for path in kept.rglob("*")} == {user}
+        everything = [place / "home", place / "data"]
+        assert subprocess.run(["runuser", "-u", user, "--", "rm", "-r", *everything], check=False).returncode == 0
+        assert_nothing_left(name)
+    finally:
+        shutil.rmtree(place)
+
+
+def test_doctor_says_what_somebody_outside_the_docker_group_lacks(user: str, interpreter: list[str]) -> None:
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
+    shutil.chown(place, user)
+    # The same user without the group of the socket.
+    ungrouped = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *interpreter[4:]]
+    environment = {**os.environ, "SMLOCAL_HOME": str(place / "home"), "HOME": f"/home/{user}"}
+    try:
+        asked = [
+            subprocess.run(
+                [*command, "-m", "smlocal", "doctor", "--json"],
+                cwd=place,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            for command in (ungrouped, interpreter)
+        ]
+        without, within = (
+            {check["Check"]: check for check in json.loads(done.stdout)["Doctor"]["Checks"]} for done in asked
+        )
+    finally:
+        shutil.rmtree(place)
+    assert [done.returncode for done in asked] == [3, 0]
+    assert "may not use the Docker engine" in without["engine"]["Sentence"]
+    assert without["socket"]["Severity"] == "problem"
+    assert any("usermod -aG docker" in line for line in without["socket"]["Remedy"])
+    assert without["home"]["Severity"] == "ok"
+    assert within["socket"]["Severity"] == within["overlay"]["Severity"] == "ok"
+
+
+@pytest.mark.slow(4)
+def test_what_is_left_by_a_lost_engine_can_be_removed(
+    user: str,
+    interpreter: list[str],
+    image: Callable[[str], str],
+    docker: Callable[..., str],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    """The container runs on and writes as root, into folders that only the engine can give back."""
+    name = f"other-user-lost-{os.getpid()}"
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
+    shutil.chown(place, user)
+    relay = EngineRelay(place / "engine.sock")
+    relay.path.chmod(0o666)
+
+    def smlocal_as_user(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*interpreter, "-m", "smlocal", *arguments],
+            cwd=place,
+            env={
+                **os.environ,
+                "SMLOCAL_HOME": str(place / "home"),
+                "HOME": f"/home/{user}",
+                "DOCKER_HOST": relay.address,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    script = (
+        "umask 077; mkdir -p /opt/ml/model/a/b; while :; do date >/opt/ml/model/a/b/$(date +%s%N); sleep 0.05; done"
+    )
+    try:
+        begun = smlocal_as_user(
+            "run", "--detach", "--image", image("sh"), "--name", name, "--env", f"SCRIPT={script}", "--output", "./out"
+        )
+        assert begun.returncode == 0, begun.stderr
+        written = place / "home" / "jobs" / name / "hosts" / "algo-1" / "model" / "a" / "b"
+        for _ in range(2000):
+            if written.exists() and os.listdir(written):
+                break
+            time.sleep(0.1)
+        assert os.listdir(written)
+        relay.vanish()
+        assert smlocal_as_user("wait", name).returncode == 1
+        assert smlocal_as_user("rm", name).returncode == 3
+        relay.come_back()
+        relay.path.chmod(0o666)
+        done = smlocal_as_user("rm", name)
+        assert done.returncode == 0, done.stderr
+        assert not (place / "home" / "jobs" / name).exists()
+        assert_nothing_left(name)
+    finally:
+        relay.vanish()
+        for container in docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").split():
+            docker("rm", "--force", "--volumes", container)
+        shutil.rmtree(place)

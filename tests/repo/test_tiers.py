@@ -1,0 +1,106 @@
+"""Which slow tests run with a commit."""
+
+import re
+
+import pytest
+from tests.tiers import ALWAYS, PARTS, ROOT, Commit, choose, may_import, this_commit, touched_places
+
+SLOW = [
+    *((f"tests/unit/job/test_{number}.py::test", 10.0) for number in range(60)),
+    *((f"tests/doors/cli/test_{number}.py::test[docs/run.md]", 5.0) for number in range(60)),
+]
+
+
+def test_each_runs_within_so_many_commits_whatever_they_touch() -> None:
+    run = set()
+    for number in range(1000, 1000 + PARTS):
+        run |= set(choose(SLOW, Commit(number=number)).part)
+    assert run == {name for name, _ in SLOW}
+
+
+def test_of_what_is_touched_as_many_run_as_fit_and_at_each_commit_others() -> None:
+    chosen = [
+        choose(SLOW, Commit(number=number, places=frozenset({"job"}), importers=frozenset({"cli"})))
+        for number in range(8)
+    ]
+    for each in chosen:
+        assert len([name for name in each.touched if "/job/" in name]) == 12
+        assert {*each.touched, *each.part, *each.left} == {name for name, _ in SLOW}
+        of_job = len([name for name in each.left if "/job/" in name])
+        assert each.seconds_left == 10.0 * of_job + 5.0 * (len(each.left) - of_job)
+    assert len({tuple(sorted(each.touched)) for each in chosen}) == len(chosen)
+
+
+def test_rooms_that_import_it_get_what_is_left() -> None:
+    places, importers = frozenset({"doctor"}), frozenset({"cli"})
+    chosen = choose(SLOW, Commit(number=1, places=places, importers=importers))
+    assert len(chosen.touched) == 24
+    assert all("/cli/" in name for name in chosen.touched)
+
+
+def test_nothing_is_added_where_nothing_is_touched() -> None:
+    assert choose(SLOW, Commit(number=3)).touched == []
+
+
+def test_a_page_brings_the_tests_that_name_it() -> None:
+    chosen = choose(SLOW, Commit(number=3, places=touched_places(["docs/run.md"])))
+    assert chosen.touched
+    assert all("docs/run.md" in name for name in chosen.touched)
+
+
+def test_what_files_stand_for() -> None:
+    files = [
+        "src/smlocal/job/host/run.py",
+        "src/smlocal/platforms/sagemaker/planning/gpus.py",
+        "src/smlocal/readable.py",
+        "tests/data/s3/test_client.py",
+        "tests/repo/test_rooms.py",
+        "docs/run.md",
+        "examples/hello/image/train",
+        "scripts/lib/say.sh",
+        "README.md",
+        "benchmarks/RESULTS.md",
+    ]
+    assert touched_places(files) == {
+        *(
+            "job",
+            "jobs",
+            "in_jobs",
+            "sagemaker",
+            "readable",
+            "s3",
+            "test_client",
+            "repo",
+            "test_rooms",
+            "run.md",
+            "hello",
+        ),
+        "test_image_script",
+    }
+
+
+def test_rooms_come_from_the_page_and_the_commit_from_git() -> None:
+    assert "errors" in may_import()["cli"]
+    assert this_commit() == this_commit()
+
+
+def test_parts_take_about_the_same_time() -> None:
+    slow = [*SLOW, ("tests/clients/test_large.py", 90.0)]
+    times = dict(slow)
+    lengths = [sum(times[name] for name in choose(slow, Commit(number=number)).part) for number in range(PARTS)]
+    assert max(lengths) == 90
+    assert max(sorted(lengths)[:-1]) - min(lengths) <= 10
+
+
+def test_what_is_named_runs_with_each_commit() -> None:
+    heart = f"tests/stress/test_race.py::{ALWAYS[0]}"
+    chosen = choose([*SLOW, (heart, 500.0)], Commit(number=1))
+    assert chosen.always == [heart]
+    assert heart not in {*chosen.touched, *chosen.part, *chosen.left}
+
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_what_is_named_is_one_test_that_is_slow(name: str) -> None:
+    marked = re.compile(rf"mark\.slow\(\d+\)\n(?:(?:@|[ )\]]).*\n)*def {name.partition('[')[0]}\(")
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
+    assert len([text for text in texts if marked.search(text)]) == 1
