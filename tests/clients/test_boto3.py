@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, WaiterError
 from tests.clients.conftest import User, last_json
+from tests.kit import until
 from tests.kit.answer_shapes import client_of
 
 ROLE = "arn:aws:iam::123456789012:role/training"
@@ -58,7 +59,6 @@ def test_a_program_without_an_aws_account_runs_a_job_and_waits_no_longer_than_th
 def test_every_operation_on_jobs_that_wait_run_stop_and_end(
     serve: Callable[..., Any],
     image: Callable[[str], str],
-    wait_until: Callable[[Callable[[], bool]], None],
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     sh = image("sh")
@@ -108,7 +108,7 @@ def test_every_operation_on_jobs_that_wait_run_stop_and_end(
         assert code == "ValidationException"
         assert "InProgress" in message
 
-        wait_until(lambda: messages() == ["begun"])
+        until(lambda: messages() == ["begun"])
         for name in (*waiting, running):
             sagemaker.stop_training_job(TrainingJobName=name)
         sagemaker.get_waiter("training_job_completed_or_stopped").wait(TrainingJobName=running)

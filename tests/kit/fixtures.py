@@ -22,7 +22,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.kit import until
 from tests.kit.forked import run_smlocal
 from tests.kit.known_engine import KnownEngine
 from tests.kit.needs_root import why_skipped
@@ -41,7 +40,10 @@ _IMAGE_SECONDS = 1800.0
 _MACHINE_LACKS = 3
 """The exit status of a script that cannot do something on this machine, such as become root."""
 _BEGAN = int(time.time())
-_MOUNTED = frozenset(Path("/proc/mounts").read_text(encoding="utf-8", errors="surrogateescape").splitlines())
+_MOUNTS = Path("/proc/mounts")
+_MOUNTED = frozenset(
+    _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines() if _MOUNTS.exists() else ()
+)
 """Before the first test: what killed runs have left, and what is none of the tests' business."""
 _KINDS = (("containers", "/containers/json?all=true&"), ("volumes", "/volumes?"), ("networks", "/networks?"))
 
@@ -168,7 +170,7 @@ def left_of(job: str) -> list[str]:
             named = (found["Volumes"] or ()) if isinstance(found, dict) else found
             ids = [each.get("Id") or each["Name"] for each in named if _created(each) >= _BEGAN]
             left += [f"{kind}: {each}" for each in ids if kind != "networks" or not engine.miscounts(each)]
-    mounts = Path("/proc/mounts").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    mounts = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     # Volumes of the job's, and what is mounted in its folder or on it. The id of the run tells `name` from `name-2`.
     own = re.compile(rf"smlocal-{re.escape(job)}-[0-9a-f]{{8}}-|/{re.escape(job)}[/ ]")
     return left + [f"mounted: {line}" for line in mounts if own.search(line) and line not in _MOUNTED]
@@ -277,9 +279,3 @@ def s3(request: pytest.FixtureRequest, s3_servers: S3Servers) -> S3Server:
     server = s3_servers(getattr(request, "param", "rclone"))
     server.forget()
     return server
-
-
-@pytest.fixture
-def wait_until() -> Callable[[Callable[[], bool]], None]:
-    """Waits for something that must come about."""
-    return until

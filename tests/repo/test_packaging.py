@@ -5,12 +5,13 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from configparser import ConfigParser
 from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+from tests.kit import Run
 
 ROOT = Path(__file__).parents[2]
 PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input")
@@ -44,7 +45,7 @@ def extras(distributions: Mapping[str, Path]) -> list[str]:
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def empty(tmp_path: Path) -> Run:
     """Runs the Python of an environment with nothing in it."""
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True, timeout=120)
     outside = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
@@ -82,7 +83,7 @@ def test_it_installs_with_every_extra(
     kind: str,
     distributions: Mapping[str, Path],
     extras: list[str],
-    empty: Callable[..., "subprocess.CompletedProcess[str]"],
+    empty: Run,
     tmp_path: Path,
 ) -> None:
     assert extras

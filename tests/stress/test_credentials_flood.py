@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.kit import until
 from tests.kit.fixtures import touch_inside
 from tests.kit.jobs import Background
 
 Docker = Callable[..., str]
-Until = Callable[[Callable[[], bool]], None]
 FETCHES = 20
 FETCH = 'wget -qO- "http://169.254.170.2$AWS_CONTAINER_CREDENTIALS_RELATIVE_URI" | grep -o "AKIA[A-Z]*" || echo none'
 WAIT = "until [ -e /opt/ml/output/data/go ]; do sleep 0.05; done"
@@ -48,17 +48,13 @@ def flood(docker: Docker, image: Callable[[str], str], tmp_path: Path) -> Iterat
 
 @pytest.mark.slow(2)
 def test_others_still_get_their_credentials(
-    job_file: Callable[..., Path],
-    background: Callable[..., Background],
-    docker: Docker,
-    flood: Callable[[], str],
-    wait_until: Until,
+    job_file: Callable[..., Path], background: Callable[..., Background], docker: Docker, flood: Callable[[], str]
 ) -> None:
     if "Podman" in docker("version"):
         pytest.skip("Podman's networks are there only while a container is on them")
     job = background(job_file([], SCRIPT, local={"Credentials": "inherit"}), env=KEYS)
-    wait_until(lambda: "ready" in job.output())
-    wait_until(lambda: "on" in flood())
+    until(lambda: "ready" in job.output())
+    until(lambda: "on" in flood())
     touch_inside(job.home / "jobs" / job.name / "hosts" / "algo-1" / "output" / "data" / "go")
     assert job.finish()["TrainingJobStatus"] == "Completed"
     assert job.output().split() == ["ready", *["AKIAA"] * FETCHES, "over"]

@@ -13,6 +13,7 @@ from shutil import rmtree
 from typing import Any
 
 import pytest
+from tests.kit import until
 from tests.kit.fixtures import build_image
 from tests.kit.forked import run_smlocal
 
@@ -156,9 +157,7 @@ def test_the_log_alone_has_the_same_document(ran: Ran) -> None:
 
 
 @pytest.mark.slow(2)
-def test_submit_stops_the_job_that_is_ready_and_saves_what_it_leaves(
-    ran: Ran, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_submit_stops_the_job_that_is_ready_and_saves_what_it_leaves(ran: Ran) -> None:
     # The service is this project's own endpoint, in another process and another home.
     (ran.folder / "make_bucket.py").write_text(
         "import boto3; boto3.client('s3').create_bucket(Bucket='of-conformance')"
@@ -187,7 +186,7 @@ def test_submit_stops_the_job_that_is_ready_and_saves_what_it_leaves(
             assert process.poll() is None
             return found.returncode == 0 and json.loads(found.stdout)["TrainingJobStatus"] == "Stopping"
 
-        wait_until(stopping)
+        until(stopping)
         run_smlocal(("stop", "@last", "--grace", "1"), environment=environment)  # not the 120 seconds of the service
         assert process.communicate(timeout=120)[0] == "service.json\n"
     assert process.returncode == 0
@@ -201,14 +200,14 @@ def test_submit_stops_the_job_that_is_ready_and_saves_what_it_leaves(
 
 
 def test_jobs_of_a_command_that_was_killed_are_not_waited_for(
-    ran: Ran, wait_until: Callable[[Callable[[], bool]], None], assert_nothing_left: Callable[[str], None]
+    ran: Ran, assert_nothing_left: Callable[[str], None]
 ) -> None:
     """They would live on for the grace of the service, and the one that is to be stopped until nobody stops it."""
     home = ran.folder / "home-of-killed"
     environment = {**ran.environment, "SMLOCAL_HOME": str(home)}
     command = [sys.executable, "-m", "smlocal", "conformance", "run", "--image", ran.image]
     with subprocess.Popen([*command, "--case", "stopped", "--case", "failed"], cwd=ran.folder, env=environment) as run:
-        wait_until(lambda: all(_logged(home, word) for word in ("sign algo-1 SIGTERM", "ready to be stopped")))
+        until(lambda: all(_logged(home, word) for word in ("sign algo-1 SIGTERM", "ready to be stopped")))
         run.kill()
     with Store.open(str(home)) as store:
         names = [record.name for record in store.unfinished()]

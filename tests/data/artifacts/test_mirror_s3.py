@@ -3,7 +3,7 @@
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from tests.data.artifacts.test_publish_s3 import half_sent
 from tests.data.s3.troubled_proxy import TroubledProxy, refused
+from tests.kit import until
 from tests.kit.s3_servers import S3Server, S3Servers, environment, opened
 from tests.unit.artifacts.mirror.mirror_rig import Rig, files_in
 from tests.unit.artifacts.mirror.test_any_order import OPERATIONS, carry_out
@@ -25,7 +26,6 @@ from smlocal.errors import ArtifactError
 from smlocal.sources.s3.upload import NoJournal
 from smlocal.sources.s3.writer import Target
 
-Wait = Callable[[Callable[[], bool]], None]
 PREFIX = "a b/ckpt/"
 ON_DISK = pytest.mark.parametrize("s3", ["rclone"], indirect=True)
 """The server that is the same again after it was killed."""
@@ -87,28 +87,28 @@ def test_whatever_is_done_s3_has_the_same_in_the_end(s3_servers: S3Servers) -> N
 
 
 @ON_DISK
-def test_a_server_that_goes_and_comes_again(s3: S3Server, rig: S3Rig, wait_until: Wait) -> None:
+def test_a_server_that_goes_and_comes_again(s3: S3Server, rig: S3Rig) -> None:
     folder = rig.start()
     (folder / "a").write_text("1")
-    wait_until(lambda: rig.mirrored() == {"a": b"1"})
+    until(lambda: rig.mirrored() == {"a": b"1"})
     s3.kill()
     (folder / "a").unlink()
     (folder / "b").write_text("2")
-    wait_until(lambda: rig.mirror is not None and bool(rig.mirror.notes))
+    until(lambda: rig.mirror is not None and bool(rig.mirror.notes))
     s3.restart()
-    wait_until(lambda: rig.mirrored() == {"b": b"2"})
+    until(lambda: rig.mirrored() == {"b": b"2"})
     assert rig.finish().written == ()
     assert len(rig.notes) == 1
     assert rig.notes[0].startswith("algo-1: files could not be mirrored immediately: Unable to")
 
 
-def test_what_s3_refuses(s3: Any, rig: S3Rig, wait_until: Wait) -> None:
+def test_what_s3_refuses(s3: Any, rig: S3Rig) -> None:
     with TroubledProxy(s3.port) as proxy:
         rig.url = proxy.url
         folder = rig.start()
         proxy.next(refused(403, "AccessDenied"), method="PUT")
         (folder / "a").write_text("1")
-        wait_until(lambda: rig.mirrored() == {"a": b"1"})
+        until(lambda: rig.mirrored() == {"a": b"1"})
         rig.stop()
         assert rig.notes == [
             "algo-1: files could not be mirrored immediately: Error 7: AccessDenied (403): said AccessDenied"
@@ -161,11 +161,11 @@ def test_who_waits_hears_of_it_and_may_break_it_off(s3: S3Server, rig: S3Rig) ->
     assert error.value.filename == f"s3://{rig.bucket}/{PREFIX}large"
 
 
-def test_a_name_that_no_object_can_have(rig: S3Rig, wait_until: Wait) -> None:
+def test_a_name_that_no_object_can_have(rig: S3Rig) -> None:
     folder = rig.start()
     Path(os.fsdecode(os.fsencode(folder) + b"/\xff")).write_text("1")
     (folder / "b ä+%").write_text("2")
-    wait_until(lambda: rig.mirrored() == {"b ä+%": b"2"} and rig.mirror is not None and bool(rig.mirror.notes))
+    until(lambda: rig.mirrored() == {"b ä+%": b"2"} and rig.mirror is not None and bool(rig.mirror.notes))
     with pytest.raises(ArtifactError, match=r"Artifact upload failed:the name \\xff is not UTF-8"):
         rig.finish()
 

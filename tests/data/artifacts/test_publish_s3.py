@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.data.s3.troubled_proxy import TroubledProxy, refused, slow_down
+from tests.kit import Run, until
 from tests.kit.noise import noise
 from tests.kit.reasons import assert_reason
 from tests.kit.s3_servers import REGION, S3Server, environment, opened
@@ -277,12 +278,9 @@ def finished(smlocal_home: Path, tmp_path: Path, model: Path, data: Path) -> Cal
     return make
 
 
-Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
 @pytest.mark.parametrize("compression", ["GZIP", "NONE"])
 def test_a_finished_job_is_published_and_says_so(
-    s3: S3Server, bucket: str, finished: Callable[..., Path], smlocal_run: Smlocal, smlocal_home: Path, compression: str
+    s3: S3Server, bucket: str, finished: Callable[..., Path], smlocal_run: Run, smlocal_home: Path, compression: str
 ) -> None:
     out = finished("publish-again", f"s3://{bucket}/models", compression=compression)
     done = smlocal_run("publish", "publish-again", env=s3.environment)
@@ -304,7 +302,7 @@ def test_a_finished_job_is_published_and_says_so(
 
 
 def test_a_failed_publication_can_be_tried_again(
-    s3: S3Server, proxy: TroubledProxy, bucket: str, finished: Callable[..., Path], smlocal_run: Smlocal
+    s3: S3Server, proxy: TroubledProxy, bucket: str, finished: Callable[..., Path], smlocal_run: Run
 ) -> None:
     finished("publish-denied", f"s3://{bucket}/models")
     proxy.next(*[refused(403, "AccessDenied")] * 4, method="PUT")
@@ -330,7 +328,6 @@ def test_ctrl_c_leaves_neither_object_nor_parts(
     bucket: str,
     finished: Callable[..., Path],
     smlocal_home: Path,
-    wait_until: Callable[[Callable[[], bool]], None],
     number: signal.Signals,
     code: int,
 ) -> None:
@@ -341,7 +338,7 @@ def test_ctrl_c_leaves_neither_object_nor_parts(
         env={**os.environ, **environment(proxy.url), "SMLOCAL_HOME": str(smlocal_home)},
         stderr=subprocess.PIPE,
     )
-    wait_until(lambda: sum(head.startswith("PUT") for head in proxy.requests) > 1)  # it tries again
+    until(lambda: sum(head.startswith("PUT") for head in proxy.requests) > 1)  # it tries again
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == code, said
@@ -356,8 +353,7 @@ def test_parts_that_a_killed_process_left_are_taken_back(
     bucket: str,
     finished: Callable[..., Path],
     smlocal_home: Path,
-    smlocal_run: Smlocal,
-    wait_until: Callable[[Callable[[], bool]], None],
+    smlocal_run: Run,
 ) -> None:
     finished("publish-killed", f"s3://{bucket}")
     proxy.next(*[slow_down] * 200, method="PUT")
@@ -365,7 +361,7 @@ def test_parts_that_a_killed_process_left_are_taken_back(
         [sys.executable, "-m", "smlocal", "publish", "publish-killed"],
         env={**os.environ, **environment(proxy.url), "SMLOCAL_HOME": str(smlocal_home)},
     )
-    wait_until(lambda: half_sent(s3, bucket) != [] and any(head.startswith("PUT") for head in proxy.requests))
+    until(lambda: half_sent(s3, bucket) != [] and any(head.startswith("PUT") for head in proxy.requests))
     process.kill()
     process.wait()
     assert half_sent(s3, bucket) == ["publish-killed/output/model.tar.gz"]
@@ -375,7 +371,7 @@ def test_parts_that_a_killed_process_left_are_taken_back(
 
 
 def test_two_at_once_do_not_get_in_each_others_way(
-    s3: S3Server, bucket: str, finished: Callable[..., Path], smlocal_home: Path, smlocal_run: Smlocal
+    s3: S3Server, bucket: str, finished: Callable[..., Path], smlocal_home: Path, smlocal_run: Run
 ) -> None:
     from smlocal.store.lease import Lease
 
@@ -388,7 +384,7 @@ def test_two_at_once_do_not_get_in_each_others_way(
 
 
 def test_no_way_to_s3_and_wrong_credentials_are_this_machines_fault(
-    s3_servers: Callable[[str], Any], finished: Callable[..., Path], smlocal_run: Smlocal
+    s3_servers: Callable[[str], Any], finished: Callable[..., Path], smlocal_run: Run
 ) -> None:
     finished("publish-offline", "s3://some-bucket")
     server = s3_servers("rclone")
@@ -400,7 +396,7 @@ def test_no_way_to_s3_and_wrong_credentials_are_this_machines_fault(
 
 
 def test_what_cannot_be_published_is_refused_each_in_its_own_words(
-    finished: Callable[..., Path], smlocal_run: Smlocal
+    finished: Callable[..., Path], smlocal_run: Run
 ) -> None:
     def refusal(name: str) -> tuple[int, str]:
         done = smlocal_run("publish", name)

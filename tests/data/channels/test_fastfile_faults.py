@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from errno import EIO
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.data.channels.fastfile_rig import Mounter, mounted_below, mounter, python, seed
+from tests.kit import until
 from tests.kit.noise import noise
 from tests.kit.s3_servers import REGION, S3Server, S3Servers
 
@@ -24,7 +25,6 @@ from smlocal.contract.listing import Listing
 from smlocal.errors import StreamNotStartedError
 
 BIG = noise(40 << 20)
-WaitUntil = Callable[[Callable[[], bool]], None]
 
 MOUNT_AND_WAIT = """
 import sys, time
@@ -74,7 +74,7 @@ def test_a_read_goes_on_when_s3_is_back(s3: S3Server, listing: Listing, mounted:
 
 @pytest.mark.slow(2)
 def test_a_read_fails_when_s3_stays_away_and_the_next_succeeds_when_it_is_back(
-    s3: S3Server, listing: Listing, mounted: Mounter, wait_until: WaitUntil
+    s3: S3Server, listing: Listing, mounted: Mounter
 ) -> None:
     channel = mounted(s3, listing, read_seconds=4)
     s3.kill()
@@ -95,18 +95,16 @@ def test_a_read_fails_when_s3_stays_away_and_the_next_succeeds_when_it_is_back(
             return (channel.path / "small").read_bytes() == b"small"
         return False
 
-    wait_until(readable)
+    until(readable)
 
 
-def test_a_reader_that_is_killed_does_not_wait_for_s3(
-    rclone: S3Server, one_listing: Listing, mounted: Mounter, wait_until: WaitUntil
-) -> None:
+def test_a_reader_that_is_killed_does_not_wait_for_s3(rclone: S3Server, one_listing: Listing, mounted: Mounter) -> None:
     channel = mounted(rclone, one_listing)
     assert rclone.process is not None
     rclone.process.send_signal(signal.SIGSTOP)
     try:
         with python("import sys; open(sys.argv[1], 'rb').read()", str(channel.path / "big")) as reader:
-            wait_until(lambda: "/big" in "".join(_open_files(reader.pid)))
+            until(lambda: "/big" in "".join(_open_files(reader.pid)))
             reader.kill()
             assert reader.wait(60) == -signal.SIGKILL
         assert (channel.path / "small").stat().st_size == 5
@@ -115,13 +113,13 @@ def test_a_reader_that_is_killed_does_not_wait_for_s3(
 
 
 def test_a_server_that_is_killed_is_noticed_and_its_mount_goes(
-    rclone: S3Server, one_listing: Listing, mounted: Mounter, wait_until: WaitUntil
+    rclone: S3Server, one_listing: Listing, mounted: Mounter
 ) -> None:
     channel = mounted(rclone, one_listing)
     with (channel.path / "big").open("rb", buffering=0) as file:
         file.read(1000)
         channel.server.kill()
-        wait_until(lambda: channel.deaths != [])
+        until(lambda: channel.deaths != [])
         with pytest.raises(OSError, match=r"\w"):
             os.pread(file.fileno(), 1000, 30 << 20)
     assert channel.deaths == ["the FastFile server ended with -9"]
@@ -146,11 +144,11 @@ def test_stopping_is_no_death_and_does_not_wait_for_readers(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_server_that_is_told_to_end_unmounts(
-    rclone: S3Server, one_listing: Listing, mounted: Mounter, wait_until: WaitUntil, number: signal.Signals
+    rclone: S3Server, one_listing: Listing, mounted: Mounter, number: signal.Signals
 ) -> None:
     channel = mounted(rclone, one_listing)
     channel.server.send_signal(number)
-    wait_until(lambda: channel.deaths != [])
+    until(lambda: channel.deaths != [])
     assert mounted_below(channel.folder) == []
 
 
@@ -159,9 +157,7 @@ def test_a_server_is_out_of_reach_of_the_terminal(rclone: S3Server, one_listing:
     assert os.getsid(server.pid) == server.pid != os.getsid(0)
 
 
-def test_a_mount_ends_with_whoever_made_it(
-    rclone: S3Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wait_until: WaitUntil
-) -> None:
+def test_a_mount_ends_with_whoever_made_it(rclone: S3Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, value in rclone.environment.items():
         monkeypatch.setenv(name, value)
     with python(MOUNT_AND_WAIT, str(tmp_path)) as owner:
@@ -169,7 +165,7 @@ def test_a_mount_ends_with_whoever_made_it(
         assert owner.stdout.readline().decode().strip() == str(tmp_path / "mount")
         assert os.listdir(tmp_path / "mount") == ["file"]
         owner.kill()
-    wait_until(lambda: mounted_below(tmp_path) == [])
+    until(lambda: mounted_below(tmp_path) == [])
     assert os.listdir(tmp_path / "mount") == []
 
 

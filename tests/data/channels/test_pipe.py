@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sagemaker_training.recordio import _read_recordio  # type: ignore[import-untyped] # published without types
 from tests.data.channels.pipe_rig import Pipes, Source, here, in_s3, pipes_in
+from tests.kit import until
 from tests.kit.noise import noise
 from tests.kit.s3_servers import S3Servers
 
@@ -113,9 +114,7 @@ def test_an_image_that_does_not_run_as_root(pipes: Pipes, tmp_path: Path, umask:
         os.umask(before)
 
 
-def test_a_container_that_dies_with_a_fifo_open(
-    pipes: Pipes, source: Source, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_a_container_that_dies_with_a_fifo_open(pipes: Pipes, source: Source) -> None:
     """The feeder stays as it is; the next container goes on with the next epoch."""
     pipes.feed(source.listing(FILES), store=source.store)
     script = "exec 3<train_0; head -c 5 <&3; exec 4<train_1; head -c 5 <&4; sleep 1000"
@@ -123,6 +122,6 @@ def test_a_container_that_dies_with_a_fifo_open(
         assert container.stdout is not None
         assert container.stdout.read(10) == b"first" * 2
         pipes.docker("kill", pipes.container)
-    wait_until(lambda: not pipes.docker("ps", "--all", "--quiet", "--filter", f"name={pipes.container}"))
+    until(lambda: not pipes.docker("ps", "--all", "--quiet", "--filter", f"name={pipes.container}"))
     assert pipes.run("sh", "cat train_2 | sha256sum | cut -c 1-64") == digest(FILES) + "\n"
     assert pipes.broken == []

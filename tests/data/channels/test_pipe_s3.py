@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.data.channels.pipe_rig import Pipes, Source, in_s3, pipes_in
+from tests.kit import until
 from tests.kit.noise import noise
 from tests.kit.reasons import assert_reason
 from tests.kit.s3_servers import ON_MOTO, S3Server, S3Servers, opened
@@ -192,11 +193,9 @@ def test_a_stop_while_s3_does_not_answer(pipes: Pipes, source: Source, s3: S3Ser
     assert pipes.broken == []
 
 
-def test_a_stop_while_the_manifest_does_not_come(
-    pipes: Pipes, source: Source, s3: S3Server, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_a_stop_while_the_manifest_does_not_come(pipes: Pipes, source: Source, s3: S3Server) -> None:
     def stop_feeder() -> None:
-        wait_until(lambda: bool(pipes.feeders))
+        until(lambda: bool(pipes.feeders))
         time.sleep(0.5)  # long enough to be waiting for the first byte
         pipes.feeders[0].stop()
 

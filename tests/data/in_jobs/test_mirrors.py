@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 
-Wait = Callable[[Callable[[], bool]], None]
 Clean = Callable[[str], None]
 
 STEPS = """
@@ -44,7 +44,6 @@ def files_in(folder: Path) -> dict[str, int]:
 def test_checkpoints_are_seen_while_the_job_runs(
     job_file: Callable[..., Path],
     background: Callable[..., Any],
-    wait_until: Wait,
     tmp_path: Path,
     assert_nothing_left: Clean,
 ) -> None:
@@ -57,10 +56,10 @@ def test_checkpoints_are_seen_while_the_job_runs(
         sizes.update([] if size is None else [size])
         return size is not None
 
-    wait_until(whole)
+    until(whole)
     assert sizes == {3_000_000}
     tell(job.home, job.name, "deleted")
-    wait_until(lambda: files_in(tmp_path / "ckpt") == {"deep/last": 5})
+    until(lambda: files_in(tmp_path / "ckpt") == {"deep/last": 5})
     tell(job.home, job.name, "over")
     answer = job.finish()
     assert answer["TrainingJobStatus"] == "Completed"
@@ -70,7 +69,7 @@ def test_checkpoints_are_seen_while_the_job_runs(
 
 
 def test_two_hosts_share_a_prefix_while_they_run(
-    job_file: Callable[..., Path], background: Callable[..., Any], wait_until: Wait, tmp_path: Path
+    job_file: Callable[..., Path], background: Callable[..., Any], tmp_path: Path
 ) -> None:
     script = """
     cd /opt/ml/checkpoints
@@ -87,7 +86,7 @@ def test_two_hosts_share_a_prefix_while_they_run(
         ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 2},
     )
     job = background(path)
-    wait_until(lambda: files_in(tmp_path / "ckpt") == {"algo-1": 5, "algo-2": 5})
+    until(lambda: files_in(tmp_path / "ckpt") == {"algo-1": 5, "algo-2": 5})
     tell(job.home, job.name, "over", "algo-2")
     tell(job.home, job.name, "over")
     answer = job.finish()
@@ -102,8 +101,7 @@ def test_two_hosts_share_a_prefix_while_they_run(
 def test_who_takes_over_goes_on(
     job_file: Callable[..., Path],
     background: Callable[..., Any],
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
-    wait_until: Wait,
+    smlocal_run: Run,
     tmp_path: Path,
     assert_nothing_left: Clean,
 ) -> None:
@@ -112,7 +110,7 @@ def test_who_takes_over_goes_on(
             [], STEPS.replace("$AT", "/opt/ml/checkpoints"), InputDataConfig=None, CheckpointConfig={"S3Uri": "./ckpt"}
         )
     )
-    wait_until(lambda: files_in(tmp_path / "ckpt") == {"deep/er/whole": 3_000_000})
+    until(lambda: files_in(tmp_path / "ckpt") == {"deep/er/whole": 3_000_000})
     job.process.kill()
     job.process.communicate()
     tell(job.home, job.name, "deleted")
@@ -123,7 +121,7 @@ def test_who_takes_over_goes_on(
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_until(lambda: files_in(tmp_path / "ckpt") == {"deep/last": 5})
+        until(lambda: files_in(tmp_path / "ckpt") == {"deep/last": 5})
     finally:
         tell(job.home, job.name, "over")
         assert recovering.wait(240) == 0

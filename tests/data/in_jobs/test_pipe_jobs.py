@@ -4,12 +4,12 @@ import gzip
 import json
 import signal
 import struct
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 from tests.kit.jobs import Background, Ran, channel
 from tests.kit.reasons import assert_failed
@@ -138,10 +138,7 @@ def test_objects_of_s3_are_piped(run_job: RunJob, s3: S3Server) -> None:
 
 
 def test_a_feed_that_breaks_fails_the_job_with_the_reason(
-    job_file: Callable[..., Path],
-    background: Callable[..., Background],
-    data: Path,
-    wait_until: Callable[[Callable[[], bool]], None],
+    job_file: Callable[..., Path], background: Callable[..., Background], data: Path
 ) -> None:
     path = job_file(
         [channel(mode="Pipe")],
@@ -149,7 +146,7 @@ def test_a_feed_that_breaks_fails_the_job_with_the_reason(
         local={"PeerGraceSeconds": 1},
     )
     job = background(path)
-    wait_until(lambda: "three" in job.output())
+    until(lambda: "three" in job.output())
     (data / "d").unlink()
     touch_inside(job.home / "jobs" / job.name / "hosts" / "algo-1" / "output" / "go")
     answer = job.finish()
@@ -161,13 +158,12 @@ def test_a_feed_that_breaks_fails_the_job_with_the_reason(
 def test_a_supervisor_that_dies_fails_the_job(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
-    smlocal_run: Callable[..., subprocess.CompletedProcess[str]],
+    smlocal_run: Run,
     assert_nothing_left: Callable[[str], None],
-    wait_until: Callable[[Callable[[], bool]], None],
 ) -> None:
     path = job_file([channel(mode="Pipe")], f"cat {FIFO}_0; cat {FIFO}_1 >/dev/null; sleep 60")
     job = background(path)
-    wait_until(lambda: "three" in job.output())
+    until(lambda: "three" in job.output())
     job.process.send_signal(signal.SIGKILL)
     job.process.wait()
     smlocal_run("recover", check=True)

@@ -9,13 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 from tests.kit.jobs import Background, Ran
 from tests.kit.reasons import assert_failed
 from tests.kit.s3_servers import S3Server, S3Servers
 
 RunJob = Callable[..., Ran]
-Wait = Callable[[Callable[[], bool]], None]
 Clean = Callable[[str], None]
 
 UNTIL_TOLD = "until_told() { until [ -e /opt/ml/output/$1 ]; do sleep 0.05; done; }; cd /opt/ml/checkpoints;"
@@ -57,7 +57,6 @@ def request(bucket: str, **more: Any) -> dict[str, Any]:
 def test_mirrored_while_the_job_runs(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
-    wait_until: Wait,
     s3_servers: S3Servers,
     tmp_path: Path,
 ) -> None:
@@ -75,11 +74,11 @@ def test_mirrored_while_the_job_runs(
     }
     there = {"ckpt/run/old": "changed\n", "ckpt/run/kept": "old\n", "ckpt/run-2": "old\n", "ckpt/run/large": "20000000"}
     begun = {**there, **logs, "ckpt/run/deep/new": "new\n", "ckpt/run/gone": "old\n"}
-    wait_until(lambda: job.process.poll() is not None or objects(s3, bucket) == begun)
+    until(lambda: job.process.poll() is not None or objects(s3, bucket) == begun)
     assert job.process.poll() is None
     tell(job, "deleted")
     logs[f"logs/{job.name}/tensorboard-output/events"] = "one\ntwo\n"
-    wait_until(lambda: objects(s3, bucket) == {**there, **logs})
+    until(lambda: objects(s3, bucket) == {**there, **logs})
     tell(job, "over")
     answer = job.finish()
     assert answer["TrainingJobStatus"] == "Completed"
@@ -112,7 +111,6 @@ def test_the_last_of_it_after_a_stop(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
     smlocal_run: Callable[..., Any],
-    wait_until: Wait,
     s3_servers: S3Servers,
 ) -> None:
     s3 = s3_servers("moto")
@@ -120,7 +118,7 @@ def test_the_last_of_it_after_a_stop(
     trap = "trap 'echo last >&3; exit 1' TERM; echo ready"
     script = f"cd /opt/ml/checkpoints; exec 3>open; {trap}; while :; do sleep 0.1; done"
     job = background(job_file([], script, **request(bucket)), s3.environment)
-    wait_until(lambda: "ready" in job.output())
+    until(lambda: "ready" in job.output())
     assert smlocal_run("stop", job.name).returncode == 0
     assert job.finish()["TrainingJobStatus"] == "Stopped"
     assert objects(s3, bucket) == {"ckpt/run/open": "last\n"}
@@ -130,7 +128,6 @@ def test_after_an_interruption_it_goes_on_from_s3(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
     smlocal_run: Callable[..., Any],
-    wait_until: Wait,
     s3_servers: S3Servers,
 ) -> None:
     s3 = s3_servers("moto")
@@ -148,7 +145,7 @@ def test_after_an_interruption_it_goes_on_from_s3(
         "StoppingCondition": {"MaxRuntimeInSeconds": 600, "MaxWaitTimeInSeconds": 600},
     }
     job = background(job_file([], script, **request(bucket), **spot), s3.environment)
-    wait_until(lambda: "ready" in job.output())
+    until(lambda: "ready" in job.output())
     assert smlocal_run("interrupt", job.name).returncode == 0
     answer = job.finish()
     assert answer["TrainingJobStatus"] == "Completed", answer
@@ -212,8 +209,7 @@ def test_what_s3_does_not_take_is_here_and_can_be_sent_later(
 def test_who_takes_over_goes_on(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
-    wait_until: Wait,
+    smlocal_run: Run,
     s3_servers: S3Servers,
     assert_nothing_left: Clean,
 ) -> None:
@@ -221,7 +217,7 @@ def test_who_takes_over_goes_on(
     bucket = s3.make_bucket()
     script = f"{UNTIL_TOLD} echo 1 >a; echo 2 >b; until_told deleted; rm a; until_told over; echo 3 >c"
     job = background(job_file([], script, **request(bucket)), s3.environment)
-    wait_until(lambda: objects(s3, bucket) == {"ckpt/run/a": "1\n", "ckpt/run/b": "2\n"})
+    until(lambda: objects(s3, bucket) == {"ckpt/run/a": "1\n", "ckpt/run/b": "2\n"})
     job.process.kill()
     job.process.communicate()
     # A killed supervisor may leave parts that nobody sees.
@@ -236,7 +232,7 @@ def test_who_takes_over_goes_on(
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_until(lambda: objects(s3, bucket) == {"ckpt/run/b": "2\n"})
+        until(lambda: objects(s3, bucket) == {"ckpt/run/b": "2\n"})
     finally:
         tell(job, "over")
         assert recovering.wait(240) == 0
@@ -247,9 +243,7 @@ def test_who_takes_over_goes_on(
     assert_nothing_left(job.name)
 
 
-def test_without_credentials(
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"], job_file: Callable[..., Path]
-) -> None:
+def test_without_credentials(smlocal_run: Run, job_file: Callable[..., Path]) -> None:
     board = {"TensorBoardOutputConfig": {"S3OutputPath": "s3://some-bucket/x"}}
     path = job_file([], "true", InputDataConfig=None, **board)
     nobody = {"AWS_EC2_METADATA_DISABLED": "true", "HOME": str(path.parent)}

@@ -1,10 +1,10 @@
 """Checkpoints in S3 that nothing here stands for: read once, and kept in the job's output."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.kit import Run, until
 from tests.kit.jobs import Background, Ran
 from tests.kit.s3_servers import S3Server
 
@@ -70,8 +70,7 @@ def test_every_host_has_them_all(run_job: RunJob, s3: S3Server, bucket: str) -> 
 def test_after_an_interruption_it_goes_on_from_what_is_kept(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
-    wait_until: Callable[[Callable[[], bool]], None],
+    smlocal_run: Run,
     s3: S3Server,
     bucket: str,
 ) -> None:
@@ -91,7 +90,7 @@ def test_after_an_interruption_it_goes_on_from_what_is_kept(
         StoppingCondition={"MaxRuntimeInSeconds": 600, "MaxWaitTimeInSeconds": 600},
     )
     job = background(path, s3.environment)
-    wait_until(lambda: "ready" in job.output())
+    until(lambda: "ready" in job.output())
     assert smlocal_run("interrupt", job.name).returncode == 0
     answer = job.finish()
     assert answer["TrainingJobStatus"] == "Completed", answer
@@ -117,18 +116,14 @@ def test_what_an_earlier_job_left_is_moved_aside(run_job: RunJob, s3: S3Server, 
     assert "already existed" in ran.stderr
 
 
-def test_a_bucket_that_is_not_there(
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"], job_file: Callable[..., Path], s3: S3Server
-) -> None:
+def test_a_bucket_that_is_not_there(smlocal_run: Run, job_file: Callable[..., Path], s3: S3Server) -> None:
     path = job_file([], "true", InputDataConfig=None, CheckpointConfig={"S3Uri": "s3://no-such-bucket-here/x"})
     done = smlocal_run("run", path.name, cwd=path.parent, env=s3.environment)
     assert done.returncode == 2
     assert "no-such-bucket-here" in done.stderr
 
 
-def test_without_credentials(
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"], job_file: Callable[..., Path]
-) -> None:
+def test_without_credentials(smlocal_run: Run, job_file: Callable[..., Path]) -> None:
     path = job_file([], "true", InputDataConfig=None, CheckpointConfig={"S3Uri": "s3://some-bucket/x"})
     nobody = {"AWS_EC2_METADATA_DISABLED": "true", "HOME": str(path.parent)}
     done = smlocal_run("run", path.name, cwd=path.parent, env=nobody)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import until
 from tests.kit.jobs import Background, Ran, channel
 from tests.kit.reasons import assert_failed
 from tests.kit.s3_servers import ON_MOTO, S3Server, S3Servers
@@ -177,7 +178,6 @@ def test_a_fast_file_server_that_dies_fails_the_job(
     background: Callable[..., Background],
     s3: S3Server,
     bucket: str,
-    wait_until: Callable[[Callable[[], bool]], None],
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     path = job_file(
@@ -186,7 +186,7 @@ def test_a_fast_file_server_that_dies_fails_the_job(
         local={"PeerGraceSeconds": 1},
     )
     job = background(path, s3.environment)
-    wait_until(lambda: "one" in job.output())
+    until(lambda: "one" in job.output())
     for process_id in servers_of(job.process.pid):
         os.kill(process_id, 9)
     answer = job.finish()
@@ -202,12 +202,11 @@ def test_a_supervisor_that_dies_leaves_no_mount(
     s3: S3Server,
     bucket: str,
     smlocal_run: Callable[..., Any],
-    wait_until: Callable[[Callable[[], bool]], None],
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     path = job_file([channel(uri=f"s3://{bucket}/in/", mode="FastFile")], f"cat {DATA}/train/a; sleep 60")
     job = background(path, s3.environment)
-    wait_until(lambda: "one" in job.output())
+    until(lambda: "one" in job.output())
     servers = servers_of(job.process.pid)
     job.process.kill()
     for process_id in servers:
@@ -298,7 +297,6 @@ def test_a_stop_does_not_wait_for_s3(
     background: Callable[..., Background],
     s3_servers: Callable[[str], S3Server],
     smlocal_run: Callable[..., Any],
-    wait_until: Callable[[Callable[[], bool]], None],
     assert_nothing_left: Callable[[str], None],
     mode: str,
 ) -> None:
@@ -315,11 +313,11 @@ def test_a_stop_does_not_wait_for_s3(
     if mode == "File":
         # Nobody answers from the moment at which the objects have been listed.
         frozen = background(path, s3.environment)
-        wait_until(lambda: phase(smlocal_run, path.stem) in {"Downloading", "Training"})
+        until(lambda: phase(smlocal_run, path.stem) in {"Downloading", "Training"})
         s3.process.send_signal(signal.SIGSTOP)
     else:
         frozen = background(path, s3.environment)
-        wait_until(lambda: "begun" in frozen.output())
+        until(lambda: "begun" in frozen.output())
         s3.process.send_signal(signal.SIGSTOP)
         subprocess.run(["docker", "exec", container_of(path.stem), "touch", "/opt/ml/go"], check=True)
     try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.data.s3.troubled_proxy import TroubledProxy, refused
+from tests.kit import until
 from tests.kit.jobs import Background, channel
 from tests.kit.s3_servers import S3Server, environment
 
@@ -28,7 +29,6 @@ def run_with(
     background: Callable[..., Background],
     bucket: str,
     tmp_path: Path,
-    wait_until: Callable[[Callable[[], bool]], None],
     assert_nothing_left: Callable[[str], None],
 ) -> Callable[..., tuple[dict[str, Any], str]]:
     """Runs a job, has something happen while its container waits, and returns the answer and what was said."""
@@ -41,7 +41,7 @@ def run_with(
             channel("flag", uri="./flag", mode="FastFile"),
         ]
         job = background(job_file(channels, script), env)
-        wait_until(lambda: "ready" in job.output())
+        until(lambda: "ready" in job.output())
         happen()
         (tmp_path / "flag" / "go").touch()
         answer = job.finish()

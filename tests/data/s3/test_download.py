@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.data.s3.troubled_proxy import TroubledProxy, cut_after, dropped, slow_down, with_flipped_byte
+from tests.kit import until
 from tests.kit.s3_servers import S3Server
 
 from smlocal.sources.s3.client import S3Client
@@ -135,13 +136,7 @@ def test_a_name_that_is_taken(store: S3Client, bucket: str, target: Path) -> Non
 
 @pytest.mark.parametrize("stop", ["cancelled", "ctrl-c"])
 def test_a_stop_leaves_no_half_file(
-    proxy: TroubledProxy,
-    troubled: S3Client,
-    bucket: str,
-    contents: dict[str, bytes],
-    target: Path,
-    stop: str,
-    wait_until: Callable[[Callable[[], bool]], None],
+    proxy: TroubledProxy, troubled: S3Client, bucket: str, contents: dict[str, bytes], target: Path, stop: str
 ) -> None:
     held = threading.Event()
 
@@ -170,7 +165,7 @@ def test_a_stop_leaves_no_half_file(
         )
     release.set()
     # A thread that hung on the silent server was left behind; it ends as soon as the connection does.
-    wait_until(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("s3-")])
+    until(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("s3-")])
     assert all(contents[name] == data for name, data in files(target).items())
     assert len(files(target)) < len(listed)
 

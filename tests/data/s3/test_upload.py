@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.data.s3.troubled_proxy import TroubledProxy, dropped, refused, slow_down
+from tests.kit import until
 from tests.kit.noise import noise
 from tests.kit.s3_servers import S3Server, environment, opened
 
@@ -105,13 +106,7 @@ def test_many_objects_small_and_large(
 
 
 def test_nothing_is_visible_before_the_file_is_whole(
-    s3: S3Server,
-    store: S3Client,
-    bucket: str,
-    told: Told,
-    file_of: Callable[[int], Path],
-    tmp_path: Path,
-    wait_until: Callable[[Callable[[], bool]], None],
+    s3: S3Server, store: S3Client, bucket: str, told: Told, file_of: Callable[[int], Path], tmp_path: Path
 ) -> None:
     data = file_of(THREE_PARTS).read_bytes()
     path = tmp_path / "grows"
@@ -126,7 +121,7 @@ def test_nothing_is_visible_before_the_file_is_whole(
             file.write(data[start : start + (1 << 20)])
             file.flush()
             source.grow(min(start + (1 << 20), len(data)))
-    wait_until(lambda: told.bytes >= 2 * PART)
+    until(lambda: told.bytes >= 2 * PART)
     assert held(s3, bucket) == {}
     source.end()
     uploading.join()
@@ -134,12 +129,7 @@ def test_nothing_is_visible_before_the_file_is_whole(
 
 
 def test_a_file_that_will_never_be_whole_is_taken_back(
-    s3: S3Server,
-    store: S3Client,
-    bucket: str,
-    told: Told,
-    file_of: Callable[[int], Path],
-    wait_until: Callable[[Callable[[], bool]], None],
+    s3: S3Server, store: S3Client, bucket: str, told: Told, file_of: Callable[[int], Path]
 ) -> None:
     path = file_of(THREE_PARTS)
     source = GrowingFile(os.open(path, os.O_RDONLY), most=THREE_PARTS)
@@ -154,7 +144,7 @@ def test_a_file_that_will_never_be_whole_is_taken_back(
 
     uploading = threading.Thread(target=run)
     uploading.start()
-    wait_until(lambda: told.bytes >= 2 * PART)
+    until(lambda: told.bytes >= 2 * PART)
     source.give_up()
     uploading.join()
     assert len(failures) == 1
@@ -285,7 +275,6 @@ def test_a_server_that_is_killed_and_forgets_what_was_begun(
     bucket: str,
     told: Told,
     file_of: Callable[[int], Path],
-    wait_until: Callable[[Callable[[], bool]], None],
     moment: int,
 ) -> None:
     s3.skip_on("moto", "it answers 500 to whoever asks for an upload that it has forgotten")
@@ -304,7 +293,7 @@ def test_a_server_that_is_killed_and_forgets_what_was_begun(
         kwargs={"moved": moved, "journal": told, "threads": 2},
     )
     uploading.start()
-    wait_until(killed.is_set)
+    until(killed.is_set)
     s3.restart()
     uploading.join()
     assert held(s3, bucket) == {"k": path.read_bytes()}

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import Run
 from tests.kit.fixtures import run_docker, touch_inside
 
 from smlocal.check.registry import all_rules
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
 SLEEPS = "trap 'exit 0' TERM; sleep 60 & wait"
 _ENDS_WITHIN = 60.0
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.kit import Run
+from tests.kit import Run, until
 
-Wait = Callable[[Callable[[], bool]], None]
 TAG = "smlocal-built-by-a-test"
 
 
@@ -66,7 +65,7 @@ def test_a_build_that_fails_leaves_no_container(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_build(
-    number: int, folder: Path, tmp_path: Path, smlocal_home: Path, docker: Callable[..., str], wait_until: Wait
+    number: int, folder: Path, tmp_path: Path, smlocal_home: Path, docker: Callable[..., str]
 ) -> None:
     mark = f"echo build-that-takes-long-{os.getpid()}-{number}"
     with (folder / "Dockerfile").open("a") as file:
@@ -77,13 +76,13 @@ def test_a_signal_ends_the_build(
         process = subprocess.Popen(
             command, cwd=tmp_path, env=environment, stdout=said, stderr=said, start_new_session=True
         )
-    wait_until(lambda: mark in docker("ps", "--no-trunc", "--format", "{{.Command}}"))
+    until(lambda: mark in docker("ps", "--no-trunc", "--format", "{{.Command}}"))
     process.send_signal(number)
     assert process.wait(60) == 143, (tmp_path / "said").read_text()
     assert "Traceback" not in (tmp_path / "said").read_text()
     clients = subprocess.run(["pgrep", "--session", str(process.pid)], capture_output=True, text=True, check=False)
     assert clients.stdout == ""
-    wait_until(lambda: mark not in docker("ps", "--all", "--no-trunc", "--format", "{{.Command}}"))
+    until(lambda: mark not in docker("ps", "--all", "--no-trunc", "--format", "{{.Command}}"))
 
 
 def test_a_name_in_use_is_refused_before_the_build(folder: Path, tmp_path: Path, smlocal_run: Run) -> None:

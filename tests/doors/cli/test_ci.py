@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from tests.kit import Run
+from tests.kit import Run, until
 
 
 def case_of(path: Path) -> ET.Element:
@@ -98,13 +98,11 @@ def test_a_refused_run_ends_its_group(smlocal_run: Run, tmp_path: Path) -> None:
     assert marks == ["::group::smlocal", "::endgroup::", "::error"]
 
 
-def test_a_job_that_completes_detached(
-    smlocal_run: Run, image: Callable[[str], str], tmp_path: Path, wait_for: Callable[..., None]
-) -> None:
+def test_a_job_that_completes_detached(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
     job = ("--image", image("sh"), "--name", "junit-behind", "-e", "SCRIPT=echo said", "--output", "out")
     path = tmp_path / "report.xml"
     assert smlocal_run("run", *job, "--detach", "--junit", "report.xml", cwd=tmp_path).returncode == 0
-    wait_for(path.exists)
+    until(path.exists)
     case = case_of(path)
     assert [(each.tag, each.text) for each in case] == [("system-out", "said")]
     assert smlocal_run("wait", "junit-behind", "--junit", "again.xml", cwd=tmp_path).returncode == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit import Run
+from tests.kit import Run, until
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -39,9 +39,7 @@ def test_the_file_is_what_describe_says(
         assert words in page
 
 
-def test_a_stop_by_ctrl_c(
-    smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path, wait_for: Callable[..., None]
-) -> None:
+def test_a_stop_by_ctrl_c(smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     script = "trap 'exit 0' TERM; echo up; while :; do sleep 0.1; done"
     job = ("--image", image("sh"), "--name", "reported", "-e", f"SCRIPT={script}", "--report", str(path))
@@ -54,7 +52,7 @@ def test_a_stop_by_ctrl_c(
         stderr=subprocess.DEVNULL,
     ) as process:
         log = smlocal_home / "jobs" / "reported" / "logs" / "algo-1.log"
-        wait_for(lambda: log.exists() and b"up" in log.read_bytes())
+        until(lambda: log.exists() and b"up" in log.read_bytes())
         page = smlocal_run("report", "reported", "--html", "-").stdout
         assert "still running when this page was made" in page
         assert not path.exists()
@@ -64,12 +62,12 @@ def test_a_stop_by_ctrl_c(
 
 
 def test_of_a_detached_job_by_the_process_that_stays_behind(
-    smlocal_run: Run, image: Callable[[str], str], tmp_path: Path, wait_for: Callable[..., None]
+    smlocal_run: Run, image: Callable[[str], str], tmp_path: Path
 ) -> None:
     path = tmp_path / "result.json"
     job = ("--image", image("sh"), "--name", "reported", "-e", "SCRIPT=true", "--report", "result.json", "--detach")
     assert smlocal_run("run", *job, cwd=tmp_path).returncode == 0
-    wait_for(path.exists)
+    until(path.exists)
     assert read(path)["TrainingJobStatus"] == "Completed"
 
 

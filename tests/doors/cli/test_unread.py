@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.kit import Run
+from tests.kit import Run, until
 
 FLOOD = "trap 'exit 0' TERM; while :; do echo 0123456789012345678901234567890123456789012345678901234567890123; done"
 
@@ -71,13 +71,11 @@ def test_the_time_limit_holds(
     assert_nothing_left("flood")
 
 
-def test_a_signal_stops_it(
-    tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str], wait_for: Callable[..., None]
-) -> None:
+def test_a_signal_stops_it(tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
     job = ("--image", image("sh"), "--name", "flood", "-e", f"SCRIPT={FLOOD}")
     with unread(smlocal_home, tmp_path, *job) as (process, full):
         # How many bytes that takes depends on how they come: a page of the pipe is not always filled.
-        wait_for(full)
+        until(full)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
     assert json.loads(smlocal_run("describe", "flood", "--json").stdout)["SecondaryStatus"] == "Stopped"

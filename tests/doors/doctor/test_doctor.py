@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit import Run
+from tests.kit import Run, until
 from tests.kit.fixtures import run_docker
 from tests.kit.s3_servers import S3Servers
 
@@ -41,9 +41,7 @@ def trials() -> set[str]:
     }
 
 
-def test_this_machine_is_ready_and_nothing_is_left_of_the_look(
-    smlocal_run: Run, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_this_machine_is_ready_and_nothing_is_left_of_the_look(smlocal_run: Run) -> None:
     before = trials()
     found = checks_of(smlocal_run("doctor", "--json", env={"AWS_REGION": "eu-west-1"}))
     for name in ("engine", "version", "socket", "container", "overlay", "home", "clock", "region", "leftovers"):
@@ -54,7 +52,7 @@ def test_this_machine_is_ready_and_nothing_is_left_of_the_look(
     assert found["gpu"]["Severity"] == "warning"
     # Other doctors may be at work: what is theirs goes, what was ours would stay.
     left = trials() - before
-    wait_until(lambda: not left & trials())
+    until(lambda: not left & trials())
 
 
 def test_people_see_a_mark_a_sentence_and_what_to_do(smlocal_run: Run) -> None:
@@ -115,13 +113,13 @@ def test_leftovers_of_a_job_that_is_over(smlocal_run: Run, smlocal_home: Path) -
 
 
 def test_a_running_job_of_this_home_is_none_of_another(
-    smlocal_run: Run, tmp_path: Path, image: Callable[[str], str], wait_until: Callable[[Callable[[], bool]], None]
+    smlocal_run: Run, tmp_path: Path, image: Callable[[str], str]
 ) -> None:
     name = f"doctor-running-{os.getpid()}"
     run = ("run", "--detach", "--image", image("sh"), "--name", name, "-e", "SCRIPT=sleep 100", "-o", "out")
     smlocal_run(*run, cwd=tmp_path, check=True)
     try:
-        wait_until(lambda: name in run_docker("ps", "--format", '{{.Label "smlocal.job"}}'))
+        until(lambda: name in run_docker("ps", "--format", '{{.Label "smlocal.job"}}'))
         ours = checks_of(smlocal_run("doctor", "--json"))["leftovers"]
         others = checks_of(smlocal_run("doctor", "--json", env={"SMLOCAL_HOME": str(tmp_path / "other")}))["leftovers"]
     finally:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.kit import until
 from tests.kit.fixtures import left_of
 from tests.kit.pytest_plugin_option import WITH_PLUGIN
 
@@ -222,10 +223,7 @@ def test_side_by_side_under_xdist(run: Run, home: Path) -> None:
 
 @pytest.mark.slow(2)
 def test_what_a_killed_run_leaves_goes_with_one_command(
-    pytester: pytest.Pytester,
-    home: Path,
-    image: Callable[[str], str],
-    wait_until: Callable[[Callable[[], bool]], None],
+    pytester: pytest.Pytester, home: Path, image: Callable[[str], str]
 ) -> None:
     script = "trap : TERM; touch /opt/ml/output/began; while :; do sleep 0.1; done"
     pytester.makepyfile(f"""
@@ -235,7 +233,7 @@ def test_what_a_killed_run_leaves_goes_with_one_command(
     command = [sys.executable, "-m", "pytest", *WITH_PLUGIN, "--smlocal-required"]
     pytest_process = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.DEVNULL)
     try:
-        wait_until(lambda: any(home.glob("jobs/*/hosts/algo-1/output/began")))
+        until(lambda: any(home.glob("jobs/*/hosts/algo-1/output/began")))
     finally:
         pytest_process.send_signal(signal.SIGKILL)
         pytest_process.wait()

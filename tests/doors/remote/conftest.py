@@ -5,12 +5,13 @@ import re
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.kit import Run
 
 from smlocal.engine.endpoint import Endpoint, find_endpoint
 
@@ -85,9 +86,7 @@ def relay() -> Iterator[Relay]:
 
 
 @pytest.fixture
-def run_remotely(
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"], relay: Relay
-) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def run_remotely(smlocal_run: Run, relay: Relay) -> Run:
     """As `smlocal_run`, with the engine at the relay's address."""
 
     def run(*arguments: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":

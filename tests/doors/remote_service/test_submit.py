@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from tests.doors.cli.terminal import Terminal
 from tests.doors.remote_service.conftest import AwsService
+from tests.kit import Run
 
-Submit = Callable[..., "subprocess.CompletedProcess[str]"]
+Submit = Run
 BUCKET = "submitted"
 TO = f"s3://{BUCKET}/in"
 

@@ -5,15 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.kit import until
+
 GROUP = "/aws/sagemaker/TrainingJobs"
 
 
 def test_a_client_reads_a_growing_log_to_its_end_once(
-    endpoint: Any,
-    smlocal_run: Callable[..., Any],
-    image: Callable[[str], str],
-    tmp_path: Path,
-    wait_until: Callable[[Callable[[], bool]], None],
+    endpoint: Any, smlocal_run: Callable[..., Any], image: Callable[[str], str], tmp_path: Path
 ) -> None:
     script = r"printf 'first\n\tindented\n{\n  1\n}\n'; sleep 2; for i in $(seq 50); do echo line $i; done; printf last"
     job = {
@@ -39,7 +37,7 @@ def test_a_client_reads_a_growing_log_to_its_end_once(
         assert "nextToken" not in answer
         return [each["logStreamName"] for each in answer["logStreams"]]
 
-    wait_until(lambda: bool(streams()))
+    until(lambda: bool(streams()))
     (stream,) = streams()
     found: list[str] = []
     asked: dict[str, Any] = {"logGroupName": GROUP, "logStreamName": stream, "startFromHead": True, "startTime": 0}

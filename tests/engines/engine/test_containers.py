@@ -3,6 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.kit import until
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.docker import DockerEngine
@@ -251,12 +252,12 @@ def test_a_device_of_the_machine_and_one_that_is_not_there(engine: DockerEngine,
     assert engine.owned(job) == []
 
 
-def test_processes_and_their_handlers(engine: DockerEngine, spec: Spec, wait_until: Callable[..., None]) -> None:
+def test_processes_and_their_handlers(engine: DockerEngine, spec: Spec) -> None:
     container = engine.create(spec("trap 'exit 3' TERM; sleep 60 & wait"))
     with pytest.raises(EngineError):
         engine.processes(container)
     engine.start(container)
-    wait_until(lambda: len(engine.processes(container)) == 2)
+    until(lambda: len(engine.processes(container)) == 2)
     first, second = engine.processes(container)
     assert (first.name, second.name) == ("sh", "sleep")
     assert first.caught & 1 << 14

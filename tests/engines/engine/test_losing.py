@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.kit import until
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint, find_endpoint
@@ -75,9 +76,7 @@ def relay(tmp_path: Path) -> Iterator[Relay]:
     relay.cut()
 
 
-def test_a_cut_ends_the_wait_and_the_output(
-    relay: Relay, spec: Spec, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_a_cut_ends_the_wait_and_the_output(relay: Relay, spec: Spec) -> None:
     engine = DockerEngine(Endpoint(address=f"unix://{relay.path}", path=str(relay.path)))
     container = engine.create(spec("echo ready; sleep 600"))
     output = iter(engine.attach(container))
@@ -93,7 +92,7 @@ def test_a_cut_ends_the_wait_and_the_output(
 
     waiter = threading.Thread(target=wait)
     waiter.start()
-    wait_until(lambda: b"/wait" in relay.seen)
+    until(lambda: b"/wait" in relay.seen)
     relay.cut()
     waiter.join()
     assert list(output) == []

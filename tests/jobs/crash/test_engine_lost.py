@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import until
 
 INTERNAL = "InternalServerError: We encountered an internal error. Please try again."
 
@@ -16,7 +17,7 @@ INTERNAL = "InternalServerError: We encountered an internal error. Please try ag
 @pytest.mark.slow(3)
 @pytest.mark.long
 def test_the_engine_is_killed_while_the_container_runs(
-    own_engine: Any, image: Callable[[str], str], tmp_path: Path, wait_until: Callable[[Callable[[], bool]], None]
+    own_engine: Any, image: Callable[[str], str], tmp_path: Path
 ) -> None:
     tag = image("sh")
     own_engine.load(tag)
@@ -42,7 +43,7 @@ def test_the_engine_is_killed_while_the_container_runs(
         stderr=subprocess.PIPE,
     ) as run:
         log = tmp_path / "home" / "jobs" / "lost" / "logs" / "algo-1.log"
-        wait_until(lambda: log.exists() and log.read_text() == "here\n")
+        until(lambda: log.exists() and log.read_text() == "here\n")
         own_engine.kill()
         own_engine.start()
         out, err = run.communicate(timeout=120)

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.kit import Run
 from tests.kit.fixtures import leftovers
 from tests.kit.reasons import ROWS, assert_failed
 
@@ -35,7 +36,7 @@ def remove_all(job: str, docker: Callable[..., str]) -> None:
 def fails(
     tmp_path: Path,
     image: Callable[[str | Path], str],
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+    smlocal_run: Run,
     assert_nothing_left: Callable[[str], None],
     docker: Callable[..., str],
 ) -> Callable[..., Answer]:

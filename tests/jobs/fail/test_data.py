@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import until
 
 Fails = Callable[..., dict[str, Any]]
 
@@ -62,7 +63,6 @@ def test_a_home_that_stays_full_keeps_no_record_but_the_job_has_failed(
     smlocal_run: Callable[..., Any],
     image: Callable[[str], str],
     tmp_path: Path,
-    wait_until: Callable[[Callable[[], bool]], None],
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     # Job folders are on another disk: what a job frees there leaves no room for its record.
@@ -84,7 +84,7 @@ def test_a_home_that_stays_full_keeps_no_record_but_the_job_has_failed(
         answer = json.loads(smlocal_run("describe", "home-stays-full", "--json", env=home).stdout)
         return bool(answer["TrainingJobStatus"] == "Failed")
 
-    wait_until(failed)
+    until(failed)
     smlocal_run("wait", "home-stays-full", env=home)  # its supervisor still holds the disk
 
 

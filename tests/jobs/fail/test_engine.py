@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+from tests.kit import until
+
 Fails = Callable[..., dict[str, Any]]
 
 
-def test_the_engine_is_lost_while_the_container_runs(
-    fails: Fails, beside: Callable[..., Any], relay: Any, wait_until: Callable[..., None]
-) -> None:
+def test_the_engine_is_lost_while_the_container_runs(fails: Fails, beside: Callable[..., Any], relay: Any) -> None:
     end = beside(fails, "engine-lost", "exec sleep 600", env={"DOCKER_HOST": relay.address})
     # Podman is not asked before the container runs; between two requests there is nothing to lose.
-    wait_until(lambda: any("/wait?" in request for request in relay.seen))
+    until(lambda: any("/wait?" in request for request in relay.seen))
     relay.lose()
     relay.find()
     assert "the engine was lost" in end()["Local"]["Explanation"]

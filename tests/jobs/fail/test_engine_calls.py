@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tests.kit import Run, until
 
 from smlocal.engine.docker import connect_to
 from smlocal.engine.endpoint import Endpoint, find_endpoint
@@ -120,7 +121,7 @@ def attempt_run(
     tmp_path: Path,
     smlocal_home: Path,
     image: Callable[[str | Path], str],
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+    smlocal_run: Run,
     docker: Callable[..., str],
 ) -> Callable[..., Mapping[str, Any]]:
     """One job whose engine goes wrong at a call; returns the calls and what became of it."""
@@ -165,10 +166,9 @@ def attempt_run(
 def test_an_engine_that_hangs_keeps_nobody_from_stopping_the_job(
     tmp_path: Path,
     smlocal_home: Path,
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+    smlocal_run: Run,
     image: Callable[[str | Path], str],
     docker: Callable[..., str],
-    wait_until: Callable[..., None],
     asked: str,
 ) -> None:
     name = f"hanging-{re.sub('[^a-z]', '', asked.lower())}"
@@ -189,14 +189,14 @@ def test_an_engine_that_hangs_keeps_nobody_from_stopping_the_job(
             text=True,
         )
         try:
-            wait_until(lambda: any("/wait?" in call for call in faulty.calls))
+            until(lambda: any("/wait?" in call for call in faulty.calls))
             faulty.strike()
             if asked == "stop":
                 assert smlocal_run("stop", name, env=environment).returncode == 0
             elif asked != "MaxRuntimeInSeconds":
                 process.send_signal(signal.SIGINT)
             if asked == "Ctrl-C twice":
-                wait_until(
+                until(
                     lambda: (
                         json.loads(smlocal_run("describe", name, "--json").stdout)["TrainingJobStatus"] != "InProgress"
                     )

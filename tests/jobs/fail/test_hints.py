@@ -1,13 +1,13 @@
 """Containers that fail for a reason which the service does not tell: the hint names it, and there is no other hint."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import Run, until
 from tests.kit.jobs import Background, Ran, channel
 
 RunJob = Callable[..., Ran]
@@ -201,13 +201,10 @@ def test_windows_line_ends(hints_of: Callable[..., list[str]], runs: str, script
 
 
 def test_sigkill_from_outside(
-    job_file: Callable[..., Path],
-    background: Callable[..., Background],
-    docker: Callable[..., str],
-    wait_until: Callable[[Callable[[], bool]], None],
+    job_file: Callable[..., Path], background: Callable[..., Background], docker: Callable[..., str]
 ) -> None:
     job = background(job_file([], "echo ready; sleep 60"))
-    wait_until(lambda: "ready" in job.output())
+    until(lambda: "ready" in job.output())
     docker("kill", docker("ps", "--quiet", "--filter", f"label=smlocal.job={job.name}").strip())
     answer = job.finish()
     assert answer["FailureReason"] == "AlgorithmError: , exit code: 137"
@@ -218,12 +215,11 @@ def test_sigkill_from_outside(
 def test_our_own_sigkill_is_not_from_outside(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+    smlocal_run: Run,
     tmp_path: Path,
-    wait_until: Callable[[Callable[[], bool]], None],
 ) -> None:
     job = background(job_file([], "echo ready; sleep 60"))
-    wait_until(lambda: "ready" in job.output())
+    until(lambda: "ready" in job.output())
     assert smlocal_run("stop", job.name, "--grace", "1", cwd=tmp_path).returncode == 0
     (hint,) = job.finish()["Local"]["Hints"]
     assert "did not end within 1 s of SIGTERM" in hint
@@ -279,7 +275,7 @@ client.get_waiter("training_job_completed_or_stopped").wait(
 @pytest.mark.usefixtures("data")
 def test_the_hint_is_there_whoever_started_the_job(
     job_file: Callable[..., Path],
-    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+    smlocal_run: Run,
     tmp_path: Path,
     how: str,
 ) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.kit import until
+
 Fails = Callable[..., dict[str, Any]]
 
 HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
@@ -47,9 +49,7 @@ def test_a_deaf_peer_is_killed(fails: Fails) -> None:
     assert Path(log).read_text() == "heard\n"
 
 
-def test_an_early_success_ends_nothing(
-    fails: Fails, beside: Callable[..., Any], docker: Callable[..., str], wait_until: Callable[..., None]
-) -> None:
+def test_an_early_success_ends_nothing(fails: Fails, beside: Callable[..., Any], docker: Callable[..., str]) -> None:
     told = "until [ -e /tmp/go ]; do sleep 0.1; done"
     script = f"{WHO}{told}; [ $host = algo-1 ] && exit 0\nprintf late >/opt/ml/output/failure; exit 5"
     end = beside(fails, "hosts-early", script, more=HOSTS)
@@ -58,10 +58,13 @@ def test_an_early_success_ends_nothing(
         labels = ("smlocal.job=hosts-early", *(f"smlocal.host={each}" for each in host))
         return docker("ps", "--quiet", *(word for each in labels for word in ("--filter", f"label={each}"))).split()
 
-    wait_until(lambda: len(running()) == 2)
+    def are_left(number: int) -> Callable[[], bool]:
+        return lambda: len(running()) == number
+
+    until(are_left(2))
     for host, left in (("algo-1", 1), ("algo-2", 0)):
         docker("exec", *running(host), "touch", "/tmp/go")
-        wait_until(lambda left=left: len(running()) == left)
+        until(are_left(left))
     answer = end()
     assert hosts(answer, "ExitCode") == {"algo-1": 0, "algo-2": 5}
     assert hosts(answer, "Signalled") == {"algo-1": False, "algo-2": False}

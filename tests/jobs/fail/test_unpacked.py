@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.kit import Run
 from tests.kit.fixtures import leftovers
 from tests.kit.s3_servers import S3Server, S3Servers
 
 Fails = Callable[..., dict[str, Any]]
-Run = Callable[..., Any]
 SCRIPT = (
     "head -c 8000000 /dev/urandom >/opt/ml/model/m; ln /opt/ml/model/m /opt/ml/model/n; echo d >/opt/ml/output/data/d"
 )

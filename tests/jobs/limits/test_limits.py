@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit import Run
+from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 from tests.kit.reasons import assert_failed
 
@@ -53,14 +53,12 @@ def test_memory_that_runs_out_gives_the_reason_of_production(run_job: Callable[.
 
 @pytest.mark.slow(2)
 def test_memory_that_runs_out_is_compared_with_the_limit_of_the_job(
-    job_file: Callable[..., Path],
-    background: Callable[[Path], Any],
-    wait_until: Callable[[Callable[[], bool]], None],
+    job_file: Callable[..., Path], background: Callable[[Path], Any]
 ) -> None:
     script = "until [ -e /opt/ml/output/go ]; do sleep 0.1; done; exec dd if=/dev/zero of=/dev/null bs=256M count=1"
     job = background(job_file([], script, local={"Memory": "64m"}))
     measured = Path(series_path(str(job.home / "jobs" / job.name), "algo-1"))
-    wait_until(lambda: measured.exists() and bool(read_series(str(measured)).points))
+    until(lambda: measured.exists() and bool(read_series(str(measured)).points))
     touch_inside(job.home / "jobs" / job.name / "hosts" / "algo-1" / "output" / "go")
     usage = job.finish()["Local"]["Usage"]
     assert usage["Hosts"][0]["MemoryLimitMiB"] == 64
@@ -91,7 +89,6 @@ def test_the_disk_of_a_job_whose_supervisor_was_killed(
     job_file: Callable[..., Path],
     background: Callable[[Path], Any],
     smlocal_run: Run,
-    wait_until: Callable[[Callable[[], bool]], None],
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     path = job_file(
@@ -101,7 +98,7 @@ def test_the_disk_of_a_job_whose_supervisor_was_killed(
         ResourceConfig={**SMALL, "VolumeSizeInGB": 1},
     )
     job = background(path)
-    wait_until(lambda: job.output() == "here\n")
+    until(lambda: job.output() == "here\n")
     assert f"{job.home}/jobs/{job.name}/hosts/algo-1 ext4" in Path("/proc/mounts").read_text()
     job.process.kill()
     job.process.wait()

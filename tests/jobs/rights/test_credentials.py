@@ -15,13 +15,13 @@ from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import pytest
+from tests.kit import until
 from tests.kit.fixtures import gateway, touch_inside
 from tests.kit.jobs import Background, Ran
 from tests.kit.s3_servers import REGION, Moto
 
 RunJob = Callable[..., Ran]
 Docker = Callable[..., str]
-Until = Callable[[Callable[[], bool]], None]
 
 ROLE = "arn:aws:iam::123456789012:role/service-role/trainer"
 PATH = re.compile(r"/v2/credentials/proxy-[0-9a-f]{64}-customer")
@@ -168,17 +168,13 @@ def test_boto3_finds_them_unaided(run_job: RunJob, image: Callable[[str], str], 
 
 @pytest.mark.slow(2)
 def test_two_jobs_at_once_get_their_own_and_nobody_else_any(
-    job_file: Callable[..., Path],
-    background: Callable[..., Background],
-    docker: Docker,
-    image: Callable[[str], str],
-    wait_until: Until,
+    job_file: Callable[..., Path], background: Callable[..., Background], docker: Docker, image: Callable[[str], str]
 ) -> None:
     script = f'{FETCH} >/dev/null; for i in 1 2 3 4 5 6 7 8 9 10; do {FETCH} | grep -o "AKIA[A-Z]*"; done; env; {GO}'
     ours = [
         background(job_file([], script, local={"Credentials": "inherit"}), env=keys(key)) for key in ("AKIAA", "AKIAB")
     ]
-    wait_until(lambda: all("SCRIPT=" in job.output() for job in ours))
+    until(lambda: all("SCRIPT=" in job.output() for job in ours))
     for job, key in zip(ours, ("AKIAA", "AKIAB"), strict=True):
         assert job.output().split()[:10] == [key] * 10
 
@@ -205,14 +201,14 @@ def test_two_jobs_at_once_get_their_own_and_nobody_else_any(
 
     # The address comes back where somebody tidies up.
     docker("network", "rm", "smlocal-credentials")
-    wait_until(lambda: bool(shared_network(docker)))
+    until(lambda: bool(shared_network(docker)))
 
     let_go(ours[0])
     assert ours[0].finish()["TrainingJobStatus"] == "Completed"
     assert shared_network(docker), "the other job still needs it"
     let_go(ours[1])
     assert ours[1].finish()["TrainingJobStatus"] == "Completed"
-    wait_until(lambda: nothing_shared(docker))
+    until(lambda: nothing_shared(docker))
     with pytest.raises(URLError):
         urlopen(f"http://169.254.170.2{path}", timeout=3)
 
@@ -257,7 +253,6 @@ def test_they_come_back_after_a_crash(
     background: Callable[..., Background],
     smlocal_run: Callable[..., Any],
     docker: Docker,
-    wait_until: Until,
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     script = (
@@ -265,22 +260,22 @@ def test_they_come_back_after_a_crash(
         f" until {FETCH} >/dev/null; do sleep 0.05; done; echo again; {GO}"
     )
     job = background(job_file([], script, local={"Credentials": "inherit"}), env=keys("AKIAC"))
-    wait_until(lambda: "before" in job.output())
+    until(lambda: "before" in job.output())
     job.process.send_signal(signal.SIGKILL)
     job.process.wait()
     container = docker("ps", "--quiet", "--filter", f"label=smlocal.job={job.name}").strip()
-    wait_until(lambda: "away" in docker("logs", container))
+    until(lambda: "away" in docker("logs", container))
     smlocal_run("describe", job.name, env=keys("AKIAC"))
-    wait_until(lambda: "again" in docker("logs", container))
+    until(lambda: "again" in docker("logs", container))
     let_go(job)
     assert smlocal_run("wait", job.name).returncode == 0
     assert_nothing_left(job.name)
-    wait_until(lambda: nothing_shared(docker))
+    until(lambda: nothing_shared(docker))
 
 
 @pytest.mark.slow(2)
 def test_they_are_renewed_and_an_end_of_that_is_told(
-    job_file: Callable[..., Path], background: Callable[..., Background], wait_until: Until, sts: Sts
+    job_file: Callable[..., Path], background: Callable[..., Background], sts: Sts
 ) -> None:
     sts.seconds = 3
     script = (
@@ -289,7 +284,7 @@ def test_they_are_renewed_and_an_end_of_that_is_told(
     )
     environment = keys("AKIAD", AWS_ENDPOINT_URL_STS=sts.url)
     job = background(job_file([], script, local={"Credentials": "role"}, RoleArn=ROLE), env=environment)
-    wait_until(lambda: "renewed" in job.output())
+    until(lambda: "renewed" in job.output())
     sts.seconds = 0
     answer = job.finish()
     assert answer["TrainingJobStatus"] == "Completed", answer
@@ -317,7 +312,7 @@ def refused(
 
 
 def test_what_cannot_be_given_makes_no_job(
-    job_file: Callable[..., Path], smlocal_run: Callable[..., Any], docker: Docker, wait_until: Until, sts: Sts
+    job_file: Callable[..., Path], smlocal_run: Callable[..., Any], docker: Docker, sts: Sts
 ) -> None:
     nobody = {key: value for key, value in keys("").items() if "KEY" not in key}
     somebody = keys("AKIAE", AWS_ENDPOINT_URL_STS=sts.url)
@@ -327,7 +322,7 @@ def test_what_cannot_be_given_makes_no_job(
     said = refused(job_file, smlocal_run, "role-not-assumed", somebody, (*role, "--role", ROLE))
     assert "not authorized to perform: sts:AssumeRole" in said
     refused(job_file, smlocal_run, "request-invalid", somebody, role, code=2)
-    wait_until(lambda: nothing_shared(docker))
+    until(lambda: nothing_shared(docker))
 
 
 def test_an_address_that_another_network_has(

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.kit import Run
+from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 
 
@@ -31,11 +31,7 @@ def open_to_others(folder: Path) -> Iterator[Path]:
 
 
 def test_no_command_line_and_no_open_file_has_it(
-    tmp_path: Path,
-    smlocal_home: Path,
-    smlocal_run: Run,
-    image: Callable[[str], str],
-    wait_until: Callable[[Callable[[], bool]], None],
+    tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:
     secret = f"hunter2-{os.urandom(8).hex()}"
     smlocal_home.mkdir(exist_ok=True)
@@ -52,7 +48,7 @@ def test_no_command_line_and_no_open_file_has_it(
     assert secret not in started.stdout + started.stderr
     shown = [name for name, line in command_lines() if secret.encode() in line]
     over = smlocal_home / "jobs" / "secret-held" / "hosts" / "algo-1" / "output" / "data" / "over"
-    wait_until(lambda: secret in smlocal_run("logs", "secret-held").stdout)
+    until(lambda: secret in smlocal_run("logs", "secret-held").stdout)
     shown += [name for name, line in command_lines() if secret.encode() in line]
     touch_inside(over)
     assert smlocal_run("wait", "secret-held", "--timeout", "200").returncode == 0

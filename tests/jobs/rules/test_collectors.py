@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import until
 from tests.kit.fixtures import touch_inside
 
-Wait = Callable[[Callable[[], bool]], None]
 Clean = Callable[[str], None]
 
 COLLECTS = """
@@ -42,7 +42,6 @@ def read(path: Path) -> str:
 def test_collected_while_the_job_runs(
     job_file: Callable[..., Path],
     background: Callable[..., Any],
-    wait_until: Wait,
     tmp_path: Path,
     assert_nothing_left: Clean,
     board: dict[str, str],
@@ -61,11 +60,11 @@ def test_collected_while_the_job_runs(
     job = background(path)
     events = tmp_path / where[0].format(job=job.name) / "tensorboard-output" / "events"
     step = tmp_path / where[1].format(job=job.name) / "debug-output" / "step-1"
-    wait_until(lambda: job.process.poll() is not None or (read(events) == "one\n" and read(step) == "tensor\n"))
+    until(lambda: job.process.poll() is not None or (read(events) == "one\n" and read(step) == "tensor\n"))
     assert job.process.poll() is None, job.output()
     control = job.home / "jobs" / job.name / "hosts" / "algo-1" / "output"
     touch_inside(control / "two")
-    wait_until(lambda: read(events) == "one\ntwo\n" and not step.exists())
+    until(lambda: read(events) == "one\ntwo\n" and not step.exists())
     touch_inside(control / "over")
     answer = job.finish()
     assert answer["TrainingJobStatus"] == "Completed"

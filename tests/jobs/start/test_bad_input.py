@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import os
-import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -34,9 +33,7 @@ def job(tmp_path: Path, image: Callable[[str], str]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def refused(
-    tmp_path: Path, smlocal_run: Run, assert_nothing_left: Callable[[str], None]
-) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def refused(tmp_path: Path, smlocal_run: Run, assert_nothing_left: Callable[[str], None]) -> Run:
     """Runs what must be refused: the id and the words are on stderr, no job was made, nothing was left."""
 
     def run(job: dict[str, Any] | str, *words: str, error: str, code: int = 2, flags: tuple[str, ...] = ()) -> Any:

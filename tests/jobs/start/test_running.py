@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.kit import Run
-
-Wait = Callable[[Callable[[], bool]], None]
+from tests.kit import Run, until
 
 
 def test_flags_alone_describe_a_job(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
@@ -102,9 +100,7 @@ def test_what_is_remembered_can_be_listed_read_and_removed(
 
 
 @contextmanager
-def started(
-    script: str, tag: str, tmp_path: Path, home: Path, wait_until: Wait, *flags: str
-) -> Iterator["subprocess.Popen[bytes]"]:
+def started(script: str, tag: str, tmp_path: Path, home: Path, *flags: str) -> Iterator["subprocess.Popen[bytes]"]:
     """A job called `signalled` that has begun to write."""
     with subprocess.Popen(
         [
@@ -127,7 +123,7 @@ def started(
     ) as process:
         log = home / "jobs" / "signalled" / "logs" / "algo-1.log"
         try:
-            wait_until(lambda: log.exists() and b"ready" in log.read_bytes())
+            until(lambda: log.exists() and b"ready" in log.read_bytes())
             yield process
         except BaseException:
             process.kill()  # or leaving the block would wait for it
@@ -146,10 +142,9 @@ def test_a_signal_stops_the_job_as_the_service_does(
     smlocal_home: Path,
     smlocal_run: Run,
     image: Callable[[str], str],
-    wait_until: Wait,
     assert_nothing_left: Callable[[str], None],
 ) -> None:
-    with started(SAVES, image("sh"), tmp_path, smlocal_home, wait_until) as process:
+    with started(SAVES, image("sh"), tmp_path, smlocal_home) as process:
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
     assert process.returncode == code, err
@@ -164,15 +159,15 @@ def test_a_signal_stops_the_job_as_the_service_does(
 
 
 def test_a_second_interrupt_kills_at_once(
-    tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str], wait_until: Wait
+    tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:
-    with started(DEAF, image("sh"), tmp_path, smlocal_home, wait_until) as process:
+    with started(DEAF, image("sh"), tmp_path, smlocal_home) as process:
         process.send_signal(signal.SIGINT)
 
         def stopping() -> bool:
             return "Stopping" in smlocal_run("describe", "signalled").stdout
 
-        wait_until(stopping)
+        until(stopping)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 from tests.data.s3.troubled_proxy import TroubledProxy
+from tests.kit import Run, until
 from tests.kit.jobs import Background
 from tests.kit.s3_servers import S3Server, S3Servers, environment
 
-Run = Callable[..., Any]
-Wait = Callable[[Callable[[], bool]], None]
 SCRIPT = "head -c 20000000 /dev/urandom >/opt/ml/model/weights"
 
 
@@ -51,7 +50,6 @@ def uploading(
     proxy: TroubledProxy,
     s3: S3Server,
     released: threading.Event,
-    wait_until: Wait,
 ) -> tuple[Background, str]:
     """A job whose upload does not come on, and its bucket."""
     assert not released.is_set()
@@ -64,7 +62,7 @@ def uploading(
         local={"Publish": True, "Output": "./out"},
     )
     job = background(path, environment(proxy.url))
-    wait_until(lambda: job.process.poll() is not None or any(head.startswith("PUT") for head in proxy.requests))
+    until(lambda: job.process.poll() is not None or any(head.startswith("PUT") for head in proxy.requests))
     return job, bucket
 
 
@@ -79,7 +77,6 @@ def test_one_stop_lets_the_upload_end(
     released: threading.Event,
     s3: S3Server,
     smlocal_run: Run,
-    wait_until: Wait,
     tmp_path: Path,
     assert_nothing_left: Callable[[str], None],
 ) -> None:
@@ -90,7 +87,7 @@ def test_one_stop_lets_the_upload_end(
         asked = smlocal_run("stop", job.name)
         assert asked.returncode == 0, asked.stderr
     # It shows while the upload goes on: the job is being stopped, as the service says of one that uploads then.
-    wait_until(lambda: "Stopping" in smlocal_run("describe", job.name).stdout)
+    until(lambda: "Stopping" in smlocal_run("describe", job.name).stdout)
     released.set()
     answer = job.finish()
     assert job.process.returncode == (130 if way == "ctrl-c" else 4)
@@ -107,13 +104,12 @@ def test_a_second_ctrl_c_breaks_the_upload_off(
     uploading: tuple[Background, str],
     s3: S3Server,
     smlocal_run: Run,
-    wait_until: Wait,
     tmp_path: Path,
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     job, bucket = uploading
     job.process.send_signal(signal.SIGINT)
-    wait_until(lambda: "Stopping" in smlocal_run("describe", job.name).stdout)
+    until(lambda: "Stopping" in smlocal_run("describe", job.name).stdout)
     job.process.send_signal(signal.SIGINT)
     out, said = job.process.communicate(timeout=90)
     answer = json.loads(out)

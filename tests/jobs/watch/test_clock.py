@@ -8,6 +8,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+from tests.kit import Run
+
 # Every look at the clock finds it ten seconds further back than the last.
 STEPPING_BACK = """
 import sys, time
@@ -46,7 +48,7 @@ def test_a_clock_that_steps_back_disturbs_no_job(
 
 
 def test_the_end_of_the_training_is_before_the_containers_are_removed(
-    tmp_path: Path, image: Callable[[str], str], smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"]
+    tmp_path: Path, image: Callable[[str], str], smlocal_run: Run
 ) -> None:
     done = smlocal_run("run", "--image", image("sh"), "-e", "SCRIPT=true", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

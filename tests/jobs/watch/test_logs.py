@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.kit import Run
+from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ")
@@ -134,9 +134,7 @@ def _check_streams(log: bytes) -> None:
     assert len(lines) == 60_000
 
 
-def test_each_line_is_whole_after_a_takeover(
-    smlocal_run: Run, image: Callable[[str], str], smlocal_home: Path, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_each_line_is_whole_after_a_takeover(smlocal_run: Run, image: Callable[[str], str], smlocal_home: Path) -> None:
     # A line longer than the parts in which the engine keeps it, with a line of the other stream inside it.
     script = (
         "import os, time\nos.write(1, b'x' * 30_000)\ntime.sleep(0.5)\nos.write(2, b'short\\n')\n"
@@ -146,7 +144,7 @@ def test_each_line_is_whole_after_a_takeover(
     job = ("--image", image("py"), "--name", "logs-takeover", "--env", f"SCRIPT={script}")
     smlocal_run("run", *job, "--detach", check=True)
     log = smlocal_home / "jobs" / "logs-takeover" / "logs" / "algo-1.log"
-    wait_until(lambda: log.exists() and log.read_bytes() == b"short\n")
+    until(lambda: log.exists() and log.read_bytes() == b"short\n")
     pid = re.search(r"process (\d+)", smlocal_run("describe", "logs-takeover").stdout)
     assert pid is not None
     os.kill(int(pid[1]), signal.SIGKILL)
@@ -165,15 +163,11 @@ def test_two_hosts_with_times(run_script: Run, smlocal_run: Run) -> None:
         assert one < two
 
 
-def test_the_times_of_an_adopted_job_are_the_engines(
-    run_script: Run, smlocal_run: Run, smlocal_home: Path, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_the_times_of_an_adopted_job_are_the_engines(run_script: Run, smlocal_run: Run, smlocal_home: Path) -> None:
     script = "printf 'a\\tb\\n'; until [ -e /opt/ml/output/go ]; do sleep 0.05; done; sleep 1.1; echo after; printf end"
     run_script("logs-adopted", script, "--detach")
     folder = smlocal_home / "jobs" / "logs-adopted"
-    wait_until(
-        lambda: (folder / "logs" / "algo-1.log").exists() and (folder / "logs" / "algo-1.log").stat().st_size > 0
-    )
+    until(lambda: (folder / "logs" / "algo-1.log").exists() and (folder / "logs" / "algo-1.log").stat().st_size > 0)
     pid = re.search(r"process (\d+)", smlocal_run("describe", "logs-adopted").stdout)
     assert pid is not None
     os.kill(int(pid[1]), signal.SIGKILL)

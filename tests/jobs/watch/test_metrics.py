@@ -11,7 +11,7 @@ import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
-from tests.kit import Run
+from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 
 Write = Callable[..., Path]
@@ -125,12 +125,10 @@ def test_two_hosts_that_print_everything(write: Write, smlocal_run: Run) -> None
     assert all(begun <= each["Timestamp"] <= ended for each in document["Values"])
 
 
-def test_a_detached_job_shows_its_values_while_it_runs(
-    write: Write, smlocal_run: Run, smlocal_home: Path, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_a_detached_job_shows_its_values_while_it_runs(write: Write, smlocal_run: Run, smlocal_home: Path) -> None:
     path = write("metrics-detached", HELD, LOSS)
     smlocal_run("run", "--detach", path, cwd=path.parent, check=True)
-    wait_until(lambda: "loss,10.0," in smlocal_run("metrics", "metrics-detached", "--csv").stdout)
+    until(lambda: "loss,10.0," in smlocal_run("metrics", "metrics-detached", "--csv").stdout)
     assert "FinalMetricDataList" not in smlocal_run("describe", "metrics-detached", "--service").stdout
     touch_inside(smlocal_home / "jobs" / "metrics-detached" / "hosts" / "algo-1" / "output" / "go")
     smlocal_run("wait", "metrics-detached", check=True)
@@ -139,12 +137,10 @@ def test_a_detached_job_shows_its_values_while_it_runs(
     assert smlocal_run("metrics", "metrics-detached", "--csv").stdout.count("\n") == 21
 
 
-def test_an_adopted_job_has_every_value_once(
-    write: Write, smlocal_run: Run, smlocal_home: Path, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_an_adopted_job_has_every_value_once(write: Write, smlocal_run: Run, smlocal_home: Path) -> None:
     path = write("metrics-adopted", HELD, LOSS)
     smlocal_run("run", "--detach", path, cwd=path.parent, check=True)
-    wait_until(lambda: "loss,10.0," in smlocal_run("metrics", "metrics-adopted", "--csv").stdout)
+    until(lambda: "loss,10.0," in smlocal_run("metrics", "metrics-adopted", "--csv").stdout)
     described = json.loads(smlocal_run("describe", "metrics-adopted", "--json").stdout)
     os.kill(described["Local"]["SupervisorPid"], signal.SIGKILL)
     touch_inside(smlocal_home / "jobs" / "metrics-adopted" / "hosts" / "algo-1" / "output" / "go")

@@ -9,15 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.kit import Run
+from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 from tests.kit.jobs import Background, channel
 
 from smlocal.engine.docker import connect
 from smlocal.job.usage.series import read_series
 from smlocal.job.usage.usage_paths import series_path
-
-Wait = Callable[[Callable[[], bool]], None]
 
 TOLD = "until [ -e /opt/ml/output/go ]; do sleep 0.1; done"
 HOLDS = f"head -c 100m /dev/zero | tail | {{ head -c 1 >/dev/null; {TOLD}; }}"
@@ -42,13 +40,12 @@ def test_a_job_says_what_it_used(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
     smlocal_run: Run,
-    wait_until: Wait,
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     cached = "head -c 2000000 /dev/urandom >/opt/ml/input/data/train/cache"
     script = f"{cached}; head -c 5000000 /dev/urandom >/opt/ml/model/big; {HOLDS}"
     job = background(job_file([channel()], script))
-    wait_until(lambda: sum(each >= HELD for each in memory(job.home, job.name)) > 1)
+    until(lambda: sum(each >= HELD for each in memory(job.home, job.name)) > 1)
     let_go(job)
     answer = job.finish()
     assert_nothing_left(job.name)
@@ -79,26 +76,24 @@ def test_a_job_says_what_it_used(
 @pytest.mark.slow(2)
 @pytest.mark.skipif(Path("/sys/fs/cgroup/cgroup.controllers").exists(), reason="only cgroup v1 keeps a mark of peaks")
 def test_a_peak_between_two_samples_is_seen(
-    job_file: Callable[..., Path], background: Callable[..., Background], wait_until: Wait
+    job_file: Callable[..., Path], background: Callable[..., Background]
 ) -> None:
     # Held for a moment only, in the middle of a second.
     job = background(job_file([channel()], f"sleep 2.4; head -c 300m /dev/zero | tail | : ; echo held; {TOLD}"))
-    wait_until(lambda: "held" in job.output())
+    until(lambda: "held" in job.output())
     before = len(memory(job.home, job.name))
-    wait_until(lambda: len(memory(job.home, job.name)) > before + 1)
+    until(lambda: len(memory(job.home, job.name)) > before + 1)
     let_go(job)
     (host,) = job.finish()["Local"]["Usage"]["Hosts"]
     assert 300 <= host["MemoryPeakMiB"] <= host["MemoryWithCachePeakMiB"]
 
 
-def test_every_host_is_measured_by_itself(
-    job_file: Callable[..., Path], background: Callable[..., Background], wait_until: Wait
-) -> None:
+def test_every_host_is_measured_by_itself(job_file: Callable[..., Path], background: Callable[..., Background]) -> None:
     is_second = 'grep -q \'"current_host": *"algo-2"\' /opt/ml/input/config/resourceconfig.json'
     resources = {"InstanceType": "ml.m5.large", "InstanceCount": 2}
     job = background(job_file([channel()], f"if {is_second}; then {HOLDS}; else {TOLD}; fi", ResourceConfig=resources))
-    wait_until(lambda: bool(memory(job.home, job.name)))
-    wait_until(lambda: any(each >= HELD for each in memory(job.home, job.name, "algo-2")))
+    until(lambda: bool(memory(job.home, job.name)))
+    until(lambda: any(each >= HELD for each in memory(job.home, job.name, "algo-2")))
     for host in ("algo-1", "algo-2"):
         let_go(job, host)
     one, two = job.finish()["Local"]["Usage"]["Hosts"]
@@ -113,7 +108,6 @@ def test_a_job_that_is_taken_up_is_measured_on(
     smlocal_home: Path,
     smlocal_run: Run,
     image: Callable[[str], str],
-    wait_until: Wait,
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     process = subprocess.Popen(
@@ -127,13 +121,13 @@ def test_a_job_that_is_taken_up_is_measured_on(
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_until(lambda: len(memory(smlocal_home, "usage-adopted")) > 1)
+        until(lambda: len(memory(smlocal_home, "usage-adopted")) > 1)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
     before = len(memory(smlocal_home, "usage-adopted"))
     smlocal_run("describe", "usage-adopted")  # whoever names an orphan has it taken up
-    wait_until(lambda: len(memory(smlocal_home, "usage-adopted")) > before)
+    until(lambda: len(memory(smlocal_home, "usage-adopted")) > before)
     touch_inside(smlocal_home / "jobs" / "usage-adopted" / "hosts" / "algo-1" / "model" / "end")
     assert smlocal_run("wait", "usage-adopted").returncode == 0
     assert_nothing_left("usage-adopted")

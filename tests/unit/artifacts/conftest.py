@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
-from tests.kit import until
-from tests.unit.artifacts.mirror.mirror_rig import Rig, Rigs, Wait
+from tests.unit.artifacts.mirror.mirror_rig import Rig, Rigs
 
 from smlocal.artifacts.mirror import schedule
 
@@ -126,12 +125,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip(f"cannot mount here: {mounted.stderr.strip()}")
     yield disk
     subprocess.run(["umount", str(disk)], check=True)
-
-
-@pytest.fixture
-def wait_until() -> Wait:
-    """Waits for something that must come about."""
-    return until
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import Run
 from tests.kit.forked import run_smlocal
 
 from smlocal.contract.statuses import COMPLETED, FAILED, JobPhase, JobStatus, PhaseMessage
@@ -65,7 +66,7 @@ def remember(tmp_path: Path) -> Callable[..., None]:
 
 
 @pytest.fixture
-def smlocal(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def smlocal(tmp_path: Path) -> Run:
     """Runs a command that looks at the home of this test."""
 
     def run(*arguments: str, cwd: Path | None = None, **env: str) -> "subprocess.CompletedProcess[str]":

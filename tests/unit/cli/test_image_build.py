@@ -1,14 +1,11 @@
 """`--build`: what is refused before anything is built, and which name an image gets."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.kit import Run
 
 from smlocal.cli.image_build import folder_image, with_built_image
-
-Smlocal = Callable[..., Any]
 
 
 @pytest.fixture
@@ -30,7 +27,7 @@ def test_the_name_of_an_image_without_one(folder: Path) -> None:
     assert with_built_image({"build": None}, image_needed=True) == {"build": None}
 
 
-def test_a_folder_without_a_dockerfile(smlocal: Smlocal, tmp_path: Path) -> None:
+def test_a_folder_without_a_dockerfile(smlocal: Run, tmp_path: Path) -> None:
     for folder in (tmp_path / "none", tmp_path):
         done = smlocal("run", "--build", folder)
         assert done.returncode == 2
@@ -38,7 +35,7 @@ def test_a_folder_without_a_dockerfile(smlocal: Smlocal, tmp_path: Path) -> None
         assert "[dockerfile-missing]" in done.stderr
 
 
-def test_pulling_what_is_built(folder: Path, smlocal: Smlocal) -> None:
+def test_pulling_what_is_built(folder: Path, smlocal: Run) -> None:
     done = smlocal("run", "--build", folder, "--pull", "always")
     assert done.returncode == 2
     assert "an image that was just built is not pulled" in done.stderr

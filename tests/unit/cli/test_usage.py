@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 import pytest
+from tests.kit import Run
 
 from smlocal.api.image_name import is_image_name
 from smlocal.cli.command_table import COMMANDS
 from smlocal.cli.main import cli, run_command_line
 
-Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
 ErrorOf = Callable[["subprocess.CompletedProcess[str]"], dict[str, Any]]
 
 
@@ -29,7 +29,7 @@ ErrorOf = Callable[["subprocess.CompletedProcess[str]"], dict[str, Any]]
     ],
 )
 def test_every_mistake_is_told_in_one_style(
-    arguments: tuple[str, ...], help_of: str, smlocal: Smlocal, error_of: ErrorOf
+    arguments: tuple[str, ...], help_of: str, smlocal: Run, error_of: ErrorOf
 ) -> None:
     plain = smlocal(*arguments)
     assert plain.returncode == 2
@@ -58,7 +58,7 @@ def test_every_mistake_is_told_in_one_style(
     ],
     ids=" ".join,
 )
-def test_debug_goes_anywhere(arguments: tuple[str, ...], smlocal: Smlocal) -> None:
+def test_debug_goes_anywhere(arguments: tuple[str, ...], smlocal: Run) -> None:
     shown = smlocal(*arguments)
     assert (shown.returncode, shown.stderr.count("Traceback")) in {(2, 1), (2, 2)}  # with what it was raised from
     without = smlocal(*(word for word in arguments if word != "--debug"))
@@ -66,18 +66,18 @@ def test_debug_goes_anywhere(arguments: tuple[str, ...], smlocal: Smlocal) -> No
 
 
 @pytest.mark.slow
-def test_every_command_takes_debug(smlocal: Smlocal) -> None:
+def test_every_command_takes_debug(smlocal: Run) -> None:
     for name in COMMANDS:
         done = smlocal(name, "--debug", "--help")
         assert (done.returncode, done.stderr) == (0, ""), name
 
 
-def test_debug_after_two_dashes_is_an_argument(smlocal: Smlocal) -> None:
+def test_debug_after_two_dashes_is_an_argument(smlocal: Run) -> None:
     done = smlocal("describe", "--", "--debug")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 
 
-def test_removing_goes_on_after_an_error(remember: Callable[..., None], smlocal: Smlocal) -> None:
+def test_removing_goes_on_after_an_error(remember: Callable[..., None], smlocal: Run) -> None:
     remember("one")
     remember("three")
     done = smlocal("rm", "one", "two", "three")
@@ -88,7 +88,7 @@ def test_removing_goes_on_after_an_error(remember: Callable[..., None], smlocal:
     assert smlocal("jobs").stdout == ""
 
 
-def test_help_is_not_cut(smlocal: Smlocal) -> None:
+def test_help_is_not_cut(smlocal: Run) -> None:
     shown = smlocal("--help", COLUMNS="80").stdout
     assert "..." not in shown.replace("[ARGS]...", "")
     for code in (0, 1, 2, 3, 4, 124, 130, 143):
@@ -129,7 +129,7 @@ def test_what_is_no_name_of_an_image(name: str) -> None:
 
 @pytest.mark.parametrize("command", ["run", "plan"])
 def test_a_bad_image_name_is_refused_from_flags_and_from_files(
-    command: str, tmp_path: Path, smlocal: Smlocal, error_of: ErrorOf
+    command: str, tmp_path: Path, smlocal: Run, error_of: ErrorOf
 ) -> None:
     error = error_of(smlocal(command, "--image", "MINE:latest", "--json"))
     assert (error["Id"], error["ExitCode"]) == ("image-name", 2)

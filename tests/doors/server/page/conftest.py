@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from tests import kit
 
 
 @dataclass(kw_only=True)
@@ -84,9 +85,7 @@ def script_job(image: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
 
 
 @pytest.fixture
-def run_job(
-    endpoint: Any, script_job: Callable[..., dict[str, Any]], wait_until: Callable[[Callable[[], bool]], None]
-) -> Callable[..., None]:
+def run_job(endpoint: Any, script_job: Callable[..., dict[str, Any]]) -> Callable[..., None]:
     """Creates a job and waits until it has this status."""
 
     def run(name: str, script: str, *, until: str = "Completed", **more: Any) -> None:
@@ -95,7 +94,7 @@ def run_job(
         wait_for(client, name, until)
         if until == "Training":  # and has done something: before its trap, a shell that is PID 1 ignores SIGTERM
             log = Path(endpoint.store.directory(name)) / "logs" / "algo-1.log"
-            wait_until(lambda: log.exists() and log.stat().st_size > 0)
+            kit.until(lambda: log.exists() and log.stat().st_size > 0)
 
     return run
 

@@ -18,7 +18,6 @@ from smlocal.contract.checkpoints import UPLOADING, Restored
 from smlocal.sources.checkpoints import list_checkpoints
 
 Rigs = Callable[..., "Rig"]
-Wait = Callable[[Callable[[], bool]], None]
 
 
 class Rig:

@@ -11,25 +11,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.artifacts.mirror.mirror_rig import Rigs, Wait, files_in, mirrors
+from tests.kit import until
+from tests.unit.artifacts.mirror.mirror_rig import Rigs, files_in, mirrors
 
 from smlocal.artifacts.mirror import host_mirror, inotify
 from smlocal.artifacts.mirror import watches as watches_module
 
 
-def test_folders_that_are_filled_before_they_can_be_watched(rig: Rigs, wait_until: Wait) -> None:
+def test_folders_that_are_filled_before_they_can_be_watched(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     script = "for i in $(seq 20); do mkdir -p $i/b/c/d && echo $i >$i/b/c/d/f; done"
     subprocess.run(["sh", "-c", script], cwd=folder, check=True)
-    wait_until(lambda: made.mirrored() == {f"{i}/b/c/d/f": f"{i}\n".encode() for i in range(1, 21)})
+    until(lambda: made.mirrored() == {f"{i}/b/c/d/f": f"{i}\n".encode() for i in range(1, 21)})
     shutil.rmtree(folder / "7")
     (folder / "8" / "b" / "c" / "d" / "g").write_text("g")
-    wait_until(lambda: "8/b/c/d/g" in made.mirrored() and not (made.target / "7").exists())
+    until(lambda: "8/b/c/d/g" in made.mirrored() and not (made.target / "7").exists())
     assert made.finish().written == ()
 
 
-def test_many_files(rig: Rigs, wait_until: Wait) -> None:
+def test_many_files(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     for number in range(20):
@@ -37,18 +38,18 @@ def test_many_files(rig: Rigs, wait_until: Wait) -> None:
         for each in range(50):
             (folder / f"{number}" / f"{each}").write_text(f"{number} {each}")
     # In the midst of it.
-    wait_until(lambda: sum(len(names) for _, _, names in os.walk(made.target)) >= 200)
+    until(lambda: sum(len(names) for _, _, names in os.walk(made.target)) >= 200)
     shutil.rmtree(folder / "10")
     made.finish()
     assert files_in(made.target) == files_in(folder)
 
 
-def test_nothing_is_done_while_nothing_changes(rig: Rigs, wait_until: Wait) -> None:
+def test_nothing_is_done_while_nothing_changes(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     for number in range(50):
         (folder / str(number)).write_text("1")
-    wait_until(lambda: len(made.mirrored()) == 50)
+    until(lambda: len(made.mirrored()) == 50)
     (thread,) = (each for each in threading.enumerate() if each.name == "checkpoints-mirror")
     status = Path(f"/proc/self/task/{thread.native_id}/status")
 
@@ -61,10 +62,10 @@ def test_nothing_is_done_while_nothing_changes(rig: Rigs, wait_until: Wait) -> N
         time.sleep(1)
         return switches() == before
 
-    wait_until(sleeps_for_a_second)  # what is always awake never does
+    until(sleeps_for_a_second)  # what is always awake never does
 
 
-def test_lost_events(rig: Rigs, wait_until: Wait, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_events(rig: Rigs, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go = threading.Event(), threading.Event()
     told: list[str | None] = []
     read = watches_module.Watches.read
@@ -89,10 +90,10 @@ def test_lost_events(rig: Rigs, wait_until: Wait, monkeypatch: pytest.MonkeyPatc
     (folder / "d" / "late").write_text("1")
     (folder / "b").unlink()
     go.set()
-    wait_until(mirrors(made, a="1", d__late="1"))
+    until(mirrors(made, a="1", d__late="1"))
     assert None in told
     (folder / "d" / "new").write_text("1")
-    wait_until(mirrors(made, a="1", d__late="1", d__new="1"))
+    until(mirrors(made, a="1", d__late="1", d__new="1"))
 
 
 class NoMoreWatches(inotify.Inotify):
@@ -111,7 +112,7 @@ class NoMoreQueues(inotify.Inotify):
 
 @pytest.mark.parametrize("exhausted", [NoMoreWatches, NoMoreQueues])
 def test_without_watches_it_looks_now_and_then(
-    rig: Rigs, wait_until: Wait, monkeypatch: pytest.MonkeyPatch, exhausted: type[inotify.Inotify]
+    rig: Rigs, monkeypatch: pytest.MonkeyPatch, exhausted: type[inotify.Inotify]
 ) -> None:
     monkeypatch.setattr(host_mirror, "SCAN_SECONDS", 0.2)
 
@@ -120,18 +121,18 @@ def test_without_watches_it_looks_now_and_then(
     folder = made.start()
     (folder / "d").mkdir()
     (folder / "d" / "a").write_text("1")
-    wait_until(mirrors(made, d__a="1"))
+    until(mirrors(made, d__a="1"))
     (folder / "d" / "a").write_text("22")
     (folder / "b").write_text("b")
-    wait_until(mirrors(made, d__a="22", b="b"))
+    until(mirrors(made, d__a="22", b="b"))
     (folder / "d" / "a").unlink()
-    wait_until(mirrors(made, b="b"))
+    until(mirrors(made, b="b"))
     made.finish()
     assert len(made.notes) == 1
     assert "max_user_watches" in made.notes[0]
 
 
-def test_deep_trees(rig: Rigs, wait_until: Wait) -> None:
+def test_deep_trees(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     deep = "/".join(["d"] * 400)
@@ -141,6 +142,6 @@ def test_deep_trees(rig: Rigs, wait_until: Wait) -> None:
     try:
         (folder / deep).mkdir(parents=True)
         (folder / deep / "f").write_text("1")
-        wait_until((made.target / deep / "f").exists)
+        until((made.target / deep / "f").exists)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

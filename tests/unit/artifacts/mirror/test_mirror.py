@@ -5,28 +5,29 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.unit.artifacts.mirror.mirror_rig import Rigs, Wait, files_in, mirrors
+from tests.kit import until
+from tests.unit.artifacts.mirror.mirror_rig import Rigs, files_in, mirrors
 
 from smlocal.artifacts.mirror import host_mirror
 from smlocal.artifacts.mirror.state import MirrorState
 from smlocal.contract.checkpoints import Restored, Stamp
 
 
-def test_new_changed_and_deleted_files(rig: Rigs, wait_until: Wait) -> None:
+def test_new_changed_and_deleted_files(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     (folder / "a").write_text("1")
-    wait_until(mirrors(made, a="1"))
+    until(mirrors(made, a="1"))
     (folder / "a").write_text("2")
     (folder / "b").write_text("b")
-    wait_until(mirrors(made, a="2", b="b"))
+    until(mirrors(made, a="2", b="b"))
     (folder / "a").unlink()
-    wait_until(mirrors(made, b="b"))
+    until(mirrors(made, b="b"))
     assert made.finish().written == ()
     assert made.notes == []
 
 
-def test_what_was_restored_stays_alone_until_it_changes(rig: Rigs, wait_until: Wait) -> None:
+def test_what_was_restored_stays_alone_until_it_changes(rig: Rigs) -> None:
     made = rig()
     made.target.mkdir()
     for name in ("kept", "changed", "gone"):
@@ -36,44 +37,44 @@ def test_what_was_restored_stays_alone_until_it_changes(rig: Rigs, wait_until: W
     (folder / "kept").open("a").close()  # word of a change, and none
     (folder / "changed").write_text("new")
     (folder / "gone").unlink()
-    wait_until(mirrors(made, kept="old", changed="new"))
+    until(mirrors(made, kept="old", changed="new"))
     made.finish()
     after = (made.target / "kept").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)  # it may have been read
 
 
-def test_renamed_files_and_folders(rig: Rigs, wait_until: Wait) -> None:
+def test_renamed_files_and_folders(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     (folder / "draft").write_text("whole")
-    wait_until(mirrors(made, draft="whole"))
+    until(mirrors(made, draft="whole"))
     (folder / "draft").rename(folder / "final")
-    wait_until(mirrors(made, final="whole"))
+    until(mirrors(made, final="whole"))
     (folder / "step").mkdir()
     (folder / "step" / "x").write_text("x")
-    wait_until(mirrors(made, final="whole", step__x="x"))
+    until(mirrors(made, final="whole", step__x="x"))
     (folder / "step").rename(folder / "last")
-    wait_until(mirrors(made, final="whole", last__x="x"))
+    until(mirrors(made, final="whole", last__x="x"))
     # The folder is watched under its new name, and the name that it had belongs to nobody.
     (folder / "last" / "y").write_text("y")
-    wait_until(mirrors(made, final="whole", last__x="x", last__y="y"))
+    until(mirrors(made, final="whole", last__x="x", last__y="y"))
     (folder / "last").rename(made.root / "elsewhere")
-    wait_until(mirrors(made, final="whole"))
+    until(mirrors(made, final="whole"))
     (made.root / "elsewhere" / "z").write_text("z")
     (folder / "after").write_text("after")
-    wait_until(mirrors(made, final="whole", after="after"))
+    until(mirrors(made, final="whole", after="after"))
     assert made.finish().written == ()
 
 
-def test_hard_links_are_files(rig: Rigs, wait_until: Wait) -> None:
+def test_hard_links_are_files(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     (folder / "a").write_text("1")
     (folder / "b").hardlink_to(folder / "a")
-    wait_until(mirrors(made, a="1", b="1"))
+    until(mirrors(made, a="1", b="1"))
 
 
-def test_links_and_uploading_files_are_left_alone(rig: Rigs, wait_until: Wait) -> None:
+def test_links_and_uploading_files_are_left_alone(rig: Rigs) -> None:
     made = rig()
     made.target.mkdir()
     (made.target / "restored").write_text("old")
@@ -88,17 +89,17 @@ def test_links_and_uploading_files_are_left_alone(rig: Rigs, wait_until: Wait) -
     (folder / "restored").unlink()
     (folder / "restored").symlink_to(secret / "key")
     (folder / "last").write_text("1")
-    wait_until(mirrors(made, last="1", restored="old"))
+    until(mirrors(made, last="1", restored="old"))
     made.finish()
     assert files_in(made.target) == {"last": b"1", "restored": b"old"}
 
 
-def test_a_folder_that_becomes_a_link_is_not_followed(rig: Rigs, wait_until: Wait) -> None:
+def test_a_folder_that_becomes_a_link_is_not_followed(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     (folder / "d").mkdir()
     (folder / "d" / "f").write_text("mine")
-    wait_until(mirrors(made, d__f="mine"))
+    until(mirrors(made, d__f="mine"))
     secret = made.root / "secret"
     secret.mkdir()
     (secret / "f").write_text("secret")
@@ -106,26 +107,26 @@ def test_a_folder_that_becomes_a_link_is_not_followed(rig: Rigs, wait_until: Wai
     (folder / "d").symlink_to(secret)
     (secret / "f").write_text("secret again")
     (folder / "e" / "g").write_text("g")
-    wait_until(lambda: made.mirrored().get("e/g") == b"g")
+    until(lambda: made.mirrored().get("e/g") == b"g")
     made.finish()
     assert b"secret" not in b"".join(files_in(made.target).values())
 
 
-def test_a_whole_folder_that_goes_and_comes_again(rig: Rigs, wait_until: Wait, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_whole_folder_that_goes_and_comes_again(rig: Rigs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_mirror, "SCAN_SECONDS", 0.2)
     made = rig()
     folder = made.start()
     (folder / "a").write_text("1")
-    wait_until(mirrors(made, a="1"))
+    until(mirrors(made, a="1"))
     shutil.rmtree(folder)
     folder.mkdir()
     (folder / "b").write_text("2")
-    wait_until(mirrors(made, b="2"))
+    until(mirrors(made, b="2"))
     (folder / "c").write_text("3")
-    wait_until(mirrors(made, b="2", c="3"))
+    until(mirrors(made, b="2", c="3"))
 
 
-def test_hosts_share_the_target_and_see_nothing_of_each_other(rig: Rigs, wait_until: Wait) -> None:
+def test_hosts_share_the_target_and_see_nothing_of_each_other(rig: Rigs) -> None:
     made = rig(2)
     made.target.mkdir()
     for name in ("kept", "gone"):
@@ -133,29 +134,29 @@ def test_hosts_share_the_target_and_see_nothing_of_each_other(rig: Rigs, wait_un
     first, second = made.start(), made.host(2)
     (first / "one").write_text("1")
     (second / "two").write_text("2")
-    wait_until(mirrors(made, kept="old", gone="old", one="1", two="2"))
+    until(mirrors(made, kept="old", gone="old", one="1", two="2"))
     (second / "gone").unlink()
-    wait_until(mirrors(made, kept="old", one="1", two="2"))
+    until(mirrors(made, kept="old", one="1", two="2"))
     assert sorted(files_in(first)) == ["gone", "kept", "one"]
     assert sorted(files_in(second)) == ["kept", "two"]
     made.finish()
     assert sorted(files_in(made.target)) == ["kept", "one", "two"]
 
 
-def test_the_last_host_to_write_wins_and_it_is_told(rig: Rigs, wait_until: Wait) -> None:
+def test_the_last_host_to_write_wins_and_it_is_told(rig: Rigs) -> None:
     made = rig(2)
     first, second = made.start(), made.host(2)
     (second / "same").write_text("second")
-    wait_until(mirrors(made, same="second"))
+    until(mirrors(made, same="second"))
     (first / "same").write_text("first")
-    wait_until(mirrors(made, same="first"))
+    until(mirrors(made, same="first"))
     # The state is written after the file.
     told = ["same: both algo-2 and algo-1 wrote it; algo-1's was kept"]
-    wait_until(lambda: [str(clash) for clash in MirrorState.read(made.state_path).clashes.values()] == told)
+    until(lambda: [str(clash) for clash in MirrorState.read(made.state_path).clashes.values()] == told)
     # The word of one whose file is not there any more counts for nothing.
     (second / "same").unlink()
     (second / "done").write_text("1")
-    wait_until(mirrors(made, same="first", done="1"))
+    until(mirrors(made, same="first", done="1"))
     made.stop()
     (second / "same").write_text("last")
     report = made.finish()
@@ -163,29 +164,29 @@ def test_the_last_host_to_write_wins_and_it_is_told(rig: Rigs, wait_until: Wait)
     assert files_in(made.target) == {"same": b"last", "done": b"1"}
 
 
-def test_the_next_supervisor_knows_what_was_mirrored(rig: Rigs, wait_until: Wait) -> None:
+def test_the_next_supervisor_knows_what_was_mirrored(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     for name in ("kept", "changed", "gone"):
         (folder / name).write_text("old")
-    wait_until(mirrors(made, kept="old", changed="old", gone="old"))
+    until(mirrors(made, kept="old", changed="old", gone="old"))
     before = (made.target / "kept").stat()
     made.stop()
     (folder / "changed").write_text("new")
     (folder / "gone").unlink()
     (folder / "new").write_text("new")
     made.resume()
-    wait_until(mirrors(made, kept="old", changed="new", new="new"))
+    until(mirrors(made, kept="old", changed="new", new="new"))
     assert made.finish().written == ()
     after = (made.target / "kept").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)  # it may have been read
 
 
-def test_what_was_mirrored_and_deleted_while_nobody_looked(rig: Rigs, wait_until: Wait) -> None:
+def test_what_was_mirrored_and_deleted_while_nobody_looked(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     (folder / "a").write_text("1")
-    wait_until(mirrors(made, a="1"))
+    until(mirrors(made, a="1"))
     made.stop()
     (folder / "a").unlink()
     assert made.finish().deleted == ("a",)

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.unit.artifacts.mirror.mirror_rig import Rigs, Wait, files_in, mirrors
+from tests.kit import until
+from tests.unit.artifacts.mirror.mirror_rig import Rigs, files_in, mirrors
 
 from smlocal.artifacts.mirror import file_leases
 
@@ -35,25 +36,25 @@ def rewritten(path: Path, going: Path) -> Iterator[None]:
         assert writer.wait() == 0
 
 
-def test_a_file_is_not_shown_before_it_is_closed(rig: Rigs, wait_until: Wait) -> None:
+def test_a_file_is_not_shown_before_it_is_closed(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     with (folder / "slow").open("w") as slow:
         slow.write("half")
         slow.flush()
         (folder / "other").write_text("1")
-        wait_until(mirrors(made, other="1"))
+        until(mirrors(made, other="1"))
         # Compared as a whole it is seen, but somebody is still writing it.
         made.stop()
         made.resume()
         (folder / "other").write_text("2")
-        wait_until(mirrors(made, other="2"))
+        until(mirrors(made, other="2"))
         slow.write(" and half")
-    wait_until(mirrors(made, other="2", slow="half and half"))
+    until(mirrors(made, other="2", slow="half and half"))
 
 
 @pytest.mark.slow
-def test_a_file_that_is_rewritten_all_the_time_is_seen_whole(rig: Rigs, wait_until: Wait) -> None:
+def test_a_file_that_is_rewritten_all_the_time_is_seen_whole(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
     seen: set[bytes] = set()
@@ -67,19 +68,19 @@ def test_a_file_that_is_rewritten_all_the_time_is_seen_whole(rig: Rigs, wait_unt
         return len(seen) == 2
 
     with rewritten(folder / "hot", made.root / "going"):
-        wait_until(seen_twice)
+        until(seen_twice)
     made.finish()
     assert files_in(made.target) == files_in(folder)
 
 
-def test_logs_are_mirrored_while_they_are_open(rig: Rigs, wait_until: Wait) -> None:
+def test_logs_are_mirrored_while_they_are_open(rig: Rigs) -> None:
     made = rig(grows=True)
     folder = made.start()
     with (folder / "events").open("w") as events:
         for count in range(1, 4):
             events.write("x")
             events.flush()
-            wait_until(mirrors(made, events="x" * count))
+            until(mirrors(made, events="x" * count))
         events.write("end")
     made.finish()
     assert files_in(made.target) == {"events": b"xxxend"}
@@ -98,7 +99,7 @@ def test_whether_somebody_writes(tmp_path: Path) -> None:
         os.close(reader)
 
 
-def test_who_begins_to_write_is_not_held_up_and_ends_nobody(tmp_path: Path, wait_until: Wait) -> None:
+def test_who_begins_to_write_is_not_held_up_and_ends_nobody(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("1")
     answers: list[bool | None] = []
@@ -108,5 +109,5 @@ def test_who_begins_to_write_is_not_held_up_and_ends_nobody(tmp_path: Path, wait
             answers.extend(file_leases.has_writer(reader.fileno()) for _ in range(2_000))
             return {True, False} <= set(answers) and len(answers) >= 10_000
 
-        wait_until(asked_often)
+        until(asked_often)
     assert None not in answers

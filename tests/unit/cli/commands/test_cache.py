@@ -3,19 +3,17 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
+from tests.kit import Run
 from tests.unit.channels.cache.shelf import Shelf
 from tests.unit.cli.test_imports import HEAVY, imported
 
 from smlocal.channels.cache.folder import Cache
 from smlocal.cli.commands.cache import command
-
-Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -35,11 +33,11 @@ def document(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
     return found
 
 
-def uris(smlocal: Smlocal) -> list[str]:
+def uris(smlocal: Run) -> list[str]:
     return [each["Uri"] for each in document(smlocal("cache", "ls", "--json"))["Downloads"]]
 
 
-def test_the_table_shows_the_last_used_first(shelf: Shelf, smlocal: Smlocal) -> None:
+def test_the_table_shows_the_last_used_first(shelf: Shelf, smlocal: Run) -> None:
     done = smlocal("cache", "ls")
     assert done.returncode == 0
     head, used, idle = (line.split() for line in done.stdout.splitlines())
@@ -49,7 +47,7 @@ def test_the_table_shows_the_last_used_first(shelf: Shelf, smlocal: Smlocal) -> 
     assert done.stderr == f"5.0 KiB of 20 GiB in {shelf.root}\n"
 
 
-def test_the_document_has_the_same(shelf: Shelf, smlocal: Smlocal) -> None:
+def test_the_document_has_the_same(shelf: Shelf, smlocal: Run) -> None:
     found = document(smlocal("cache", "ls", "--json"))
     assert (found["Directory"], found["Bytes"], found["Limit"]) == (str(shelf.root), 5 * 1024, 20 * 2**30)
     used, idle = found["Downloads"]
@@ -59,7 +57,7 @@ def test_the_document_has_the_same(shelf: Shelf, smlocal: Smlocal) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["s3://bucket/idle/", "s3://bucket/idle", "s3://*/idle/", "s3://bucket/idl?/"])
-def test_a_prefix_or_a_pattern_removes(pattern: str, shelf: Shelf, smlocal: Smlocal) -> None:
+def test_a_prefix_or_a_pattern_removes(pattern: str, shelf: Shelf, smlocal: Run) -> None:
     done = smlocal("cache", "rm", pattern)
     assert (done.returncode, done.stderr) == (0, "removed s3://bucket/idle/ (3.0 KiB)\n")
     assert uris(smlocal) == ["s3://bucket/used/"]
@@ -69,7 +67,7 @@ def test_a_prefix_or_a_pattern_removes(pattern: str, shelf: Shelf, smlocal: Smlo
 
 @pytest.mark.usefixtures("shelf")
 @pytest.mark.parametrize("words", [("--all",), ("s3://bucket",)], ids=" ".join)
-def test_what_a_job_uses_stays_and_the_rest_goes(words: tuple[str, ...], smlocal: Smlocal) -> None:
+def test_what_a_job_uses_stays_and_the_rest_goes(words: tuple[str, ...], smlocal: Run) -> None:
     done = smlocal("cache", "rm", *words)
     assert done.returncode == 2
     assert "error: 1 of 2 downloads are kept, because running jobs use them" in done.stderr
@@ -78,14 +76,14 @@ def test_what_a_job_uses_stays_and_the_rest_goes(words: tuple[str, ...], smlocal
     assert uris(smlocal) == ["s3://bucket/used/"]
 
 
-def test_everything_goes_when_nobody_uses_it(shelf: Shelf, smlocal: Smlocal) -> None:
+def test_everything_goes_when_nobody_uses_it(shelf: Shelf, smlocal: Run) -> None:
     shelf.end("my-job")
     assert smlocal("cache", "rm", "--all").returncode == 0
     assert document(smlocal("cache", "ls", "--json"))["Bytes"] == 0
     assert not [path for path in shelf.root.rglob("*") if path.is_file() and path.name != "lock"]
 
 
-def test_damage_is_shown_and_goes_with_all(shelf: Shelf, smlocal: Smlocal) -> None:
+def test_damage_is_shown_and_goes_with_all(shelf: Shelf, smlocal: Run) -> None:
     for about in shelf.root.glob("trees/*/about.json"):
         about.write_text("{", encoding="utf-8")
     assert uris(smlocal) == ["", ""]
@@ -105,7 +103,7 @@ def test_damage_is_shown_and_goes_with_all(shelf: Shelf, smlocal: Smlocal) -> No
     ],
 )
 @pytest.mark.usefixtures("shelf")
-def test_a_mistake_removes_nothing(words: tuple[str, ...], said: str, smlocal: Smlocal) -> None:
+def test_a_mistake_removes_nothing(words: tuple[str, ...], said: str, smlocal: Run) -> None:
     done = smlocal("cache", "rm", *words)
     assert done.returncode == 2
     assert f"error: {said}" in done.stderr
@@ -113,7 +111,7 @@ def test_a_mistake_removes_nothing(words: tuple[str, ...], said: str, smlocal: S
     assert len(uris(smlocal)) == 2
 
 
-def test_without_a_home_nothing_is_there_and_nothing_is_made(smlocal: Smlocal, tmp_path: Path) -> None:
+def test_without_a_home_nothing_is_there_and_nothing_is_made(smlocal: Run, tmp_path: Path) -> None:
     home = tmp_path / "none"
     shown = smlocal("cache", "ls", SMLOCAL_HOME=str(home))
     assert (shown.returncode, shown.stdout) == (0, "")

@@ -1,13 +1,12 @@
 """What commands say to a CI service, without an engine."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.kit import Run
 
-Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
 OFF = {"GITHUB_ACTIONS": "", "GITLAB_CI": "", "TF_BUILD": "", "GITHUB_WORKSPACE": "", "BUILD_SOURCESDIRECTORY": ""}
 
 
@@ -24,7 +23,7 @@ def job_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_refused_job_is_annotated_at_its_line_on_github(smlocal: Smlocal, job_file: Path) -> None:
+def test_a_refused_job_is_annotated_at_its_line_on_github(smlocal: Run, job_file: Path) -> None:
     done = smlocal("run", job_file.name, cwd=job_file.parent, **OFF | {"GITHUB_ACTIONS": "true"})
     assert done.returncode == 2
     first, second, *rest = done.stderr.splitlines()
@@ -37,7 +36,7 @@ def test_a_refused_job_is_annotated_at_its_line_on_github(smlocal: Smlocal, job_
     assert "error: " in rest[0]  # as ever
 
 
-def test_on_azure_by_name_and_on_gitlab_not_at_all(smlocal: Smlocal, job_file: Path) -> None:
+def test_on_azure_by_name_and_on_gitlab_not_at_all(smlocal: Run, job_file: Path) -> None:
     said = smlocal("run", job_file.name, "--ci", "azure", cwd=job_file.parent, **OFF).stderr
     assert said.startswith("##vso[task.logissue type=error;sourcepath=jobs/a,b.yaml;linenumber=3;")
     for words, variables in (((), {"GITLAB_CI": "true"}), (("--ci", "plain"), {"GITHUB_ACTIONS": "true"}), ((), {})):
@@ -46,7 +45,7 @@ def test_on_azure_by_name_and_on_gitlab_not_at_all(smlocal: Smlocal, job_file: P
         )
 
 
-def test_an_error_that_names_no_line_is_annotated_once(smlocal: Smlocal, job_file: Path) -> None:
+def test_an_error_that_names_no_line_is_annotated_once(smlocal: Run, job_file: Path) -> None:
     job_file.unlink()
     done = smlocal("run", job_file.name, "--ci", "github", cwd=job_file.parent, **OFF)
     first, *rest = done.stderr.splitlines()
@@ -54,7 +53,7 @@ def test_an_error_that_names_no_line_is_annotated_once(smlocal: Smlocal, job_fil
     assert not any(line.startswith("::") for line in rest)
 
 
-def test_a_file_outside_the_repository_is_not_named(smlocal: Smlocal, job_file: Path, tmp_path: Path) -> None:
+def test_a_file_outside_the_repository_is_not_named(smlocal: Run, job_file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
     other.write_text(job_file.read_text())
     said = smlocal("run", str(other), "--ci", "github", cwd=job_file.parent, **OFF).stderr
@@ -63,7 +62,7 @@ def test_a_file_outside_the_repository_is_not_named(smlocal: Smlocal, job_file: 
 
 @pytest.mark.parametrize("path", ["gone/report.xml", "."])
 def test_a_junit_file_that_could_not_be_written_is_refused_first(
-    path: str, smlocal: Smlocal, remember: Callable[..., None], tmp_path: Path
+    path: str, smlocal: Run, remember: Callable[..., None], tmp_path: Path
 ) -> None:
     remember("done")
     for words in (("run", "--image", "any"), ("wait", "done")):
@@ -72,14 +71,14 @@ def test_a_junit_file_that_could_not_be_written_is_refused_first(
         assert "[output-unusable]" in done.stderr
 
 
-def test_two_reports_in_one_file_are_refused(smlocal: Smlocal, tmp_path: Path) -> None:
+def test_two_reports_in_one_file_are_refused(smlocal: Run, tmp_path: Path) -> None:
     path = str(tmp_path / "r")
     done = smlocal("run", "--image", "any", "--junit", path, "--report", path, DOCKER_HOST="x")
     assert done.returncode == 2
     assert "the same file" in done.stderr
 
 
-def test_wait_writes_a_case_for_each_job(smlocal: Smlocal, remember: Callable[..., None], tmp_path: Path) -> None:
+def test_wait_writes_a_case_for_each_job(smlocal: Run, remember: Callable[..., None], tmp_path: Path) -> None:
     from smlocal.store.lease import Lease
 
     remember("one")
@@ -113,7 +112,7 @@ def test_wait_writes_a_case_for_each_job(smlocal: Smlocal, remember: Callable[..
     ],
 )
 def test_a_report_of_a_check_that_could_not_be_written_is_refused_first(
-    words: tuple[str, ...], said: str, smlocal: Smlocal, job_file: Path
+    words: tuple[str, ...], said: str, smlocal: Run, job_file: Path
 ) -> None:
     done = smlocal("check", *words, cwd=job_file.parent, DOCKER_HOST="x", **OFF)
     assert done.returncode == 2

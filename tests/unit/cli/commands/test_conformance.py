@@ -1,20 +1,18 @@
 """`smlocal conformance` without an engine: documents that are there, and what builds the image."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import Run
 from tests.unit.conformance.documents import host, whole
 
 from smlocal.cli.commands import conformance
 from smlocal.conformance.cases import DATA, Case
 from smlocal.conformance.context import DEFAULT_BASE
 from smlocal.conformance.local_run import DEFAULT_GRACE
-
-Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -32,7 +30,7 @@ def test_what_is_written_here_is_what_the_room_has() -> None:
     assert (conformance._BASE, conformance._GRACE_SECONDS) == (DEFAULT_BASE, DEFAULT_GRACE)
 
 
-def test_two_documents_that_are_alike(smlocal: Smlocal, saved: Callable[..., str]) -> None:
+def test_two_documents_that_are_alike(smlocal: Run, saved: Callable[..., str]) -> None:
     paths = saved("a.json", whole(host())), saved("b.json", whole(host(job="job-b")))
     done = smlocal("conformance", "diff", *paths)
     assert (done.returncode, done.stdout) == (0, "")
@@ -41,7 +39,7 @@ def test_two_documents_that_are_alike(smlocal: Smlocal, saved: Callable[..., str
     assert (shown.returncode, "[job-name]" in shown.stdout) == (0, True)
 
 
-def test_two_documents_that_differ(smlocal: Smlocal, saved: Callable[..., str]) -> None:
+def test_two_documents_that_differ(smlocal: Run, saved: Callable[..., str]) -> None:
     first = whole(host(Tree={"/opt/ml": {"Mode": "0755"}}, Text="a\nb" * 300))
     first["Jobs"]["failed"] = {"Hosts": {}}
     paths = saved("a.json", first), saved("b.json", whole(host(Tree={})))
@@ -58,14 +56,14 @@ def test_two_documents_that_differ(smlocal: Smlocal, saved: Callable[..., str]) 
     assert found["OnlyInA"] == ["failed"]
 
 
-def test_what_is_neither_a_file_nor_a_job(smlocal: Smlocal, saved: Callable[..., str]) -> None:
+def test_what_is_neither_a_file_nor_a_job(smlocal: Run, saved: Callable[..., str]) -> None:
     done = smlocal("conformance", "diff", "nothing", saved("b.json", whole(host())))
     assert done.returncode == 2
     assert "There is no file nothing either." in done.stderr
     assert "[job-unknown]" in done.stderr
 
 
-def test_collect_writes_a_document(smlocal: Smlocal, saved: Callable[..., str], tmp_path: Path) -> None:
+def test_collect_writes_a_document(smlocal: Run, saved: Callable[..., str], tmp_path: Path) -> None:
     path = saved("a.json", host())
     done = smlocal("conformance", "collect", path)
     assert json.loads(done.stdout)["Jobs"] == whole(host())["Jobs"]
@@ -76,7 +74,7 @@ def test_collect_writes_a_document(smlocal: Smlocal, saved: Callable[..., str], 
     assert (done.returncode, "[output-unusable]" in done.stderr) == (2, True)
 
 
-def test_build_writes_what_builds_the_image(smlocal: Smlocal, tmp_path: Path) -> None:
+def test_build_writes_what_builds_the_image(smlocal: Run, tmp_path: Path) -> None:
     folder = tmp_path / "made"
     done = smlocal("conformance", "build", "--output", str(folder), "--base", "mine:1")
     assert (done.returncode, done.stdout) == (0, f"{folder}\n")
@@ -95,12 +93,12 @@ def test_build_writes_what_builds_the_image(smlocal: Smlocal, tmp_path: Path) ->
     assert (wrong.returncode, "nothing is built" in wrong.stderr) == (2, True)
 
 
-def test_a_document_that_cannot_be_written_is_refused_before_anything_runs(smlocal: Smlocal, tmp_path: Path) -> None:
+def test_a_document_that_cannot_be_written_is_refused_before_anything_runs(smlocal: Run, tmp_path: Path) -> None:
     done = smlocal("conformance", "run", "--image", "mine", "--file", str(tmp_path / "no" / "a.json"))
     assert (done.returncode, "[output-unusable]" in done.stderr) == (2, True)
 
 
-def test_submit_without_sending_anything(smlocal: Smlocal, tmp_path: Path) -> None:
+def test_submit_without_sending_anything(smlocal: Run, tmp_path: Path) -> None:
     words = ("--image", "i", "--role", "r", "--file", str(tmp_path / "a.json"))
     done = smlocal("conformance", "submit", *words, "--upload-to", "s3://mine/some/where/", "--dry-run")
     assert done.returncode == 0, done.stderr

@@ -2,14 +2,13 @@
 
 import json
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from smlocal.store.lease import Lease
+from tests.kit import Run
 
-Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
+from smlocal.store.lease import Lease
 
 LOCAL: dict[str, Any] = {
     "Hosts": [{"Name": "algo-1", "ExitCode": 17, "Log": "/logs/algo-1.log"}],
@@ -29,7 +28,7 @@ def rows(shown: str) -> dict[str, str]:
     return {line[:12].strip(): line[12:] for line in shown.splitlines() if not line.startswith(" ")}
 
 
-def test_a_failed_job_names_no_model_that_is_not_there(remember: Callable[..., None], smlocal: Smlocal) -> None:
+def test_a_failed_job_names_no_model_that_is_not_there(remember: Callable[..., None], smlocal: Run) -> None:
     remember("bad", reason="AlgorithmError: one\ntwo, exit code: 17", local=LOCAL)
     shown = smlocal("describe", "bad").stdout
     found = rows(shown)
@@ -41,7 +40,7 @@ def test_a_failed_job_names_no_model_that_is_not_there(remember: Callable[..., N
     assert not [line for line in shown.splitlines() if line != line.rstrip()]
 
 
-def test_a_model_has_one_row(remember: Callable[..., None], smlocal: Smlocal) -> None:
+def test_a_model_has_one_row(remember: Callable[..., None], smlocal: Run) -> None:
     there = {**LOCAL, "Attempts": 1, "Artifacts": {"Model": "/out/model.tar.gz", "Output": None, "Notes": []}}
     remember("good", local=there, uri="s3://bucket/good/output/model.tar.gz")
     shown = smlocal("describe", "good").stdout
@@ -50,7 +49,7 @@ def test_a_model_has_one_row(remember: Callable[..., None], smlocal: Smlocal) ->
     assert "Attempts" not in shown
 
 
-def test_the_same_seconds_everywhere(remember: Callable[..., None], smlocal: Smlocal) -> None:
+def test_the_same_seconds_everywhere(remember: Callable[..., None], smlocal: Run) -> None:
     remember("timed", local=LOCAL)
     shown = smlocal("describe", "timed").stdout
     # From 2.6 s: whole seconds as the service counts, in both places.
@@ -60,7 +59,7 @@ def test_the_same_seconds_everywhere(remember: Callable[..., None], smlocal: Sml
     assert "  Training        2.0 s   " in shown
 
 
-def test_service_alone_is_the_services_answer(remember: Callable[..., None], smlocal: Smlocal) -> None:
+def test_service_alone_is_the_services_answer(remember: Callable[..., None], smlocal: Run) -> None:
     remember("done", local=LOCAL)
     alone = smlocal("describe", "done", "--service").stdout
     assert alone == smlocal("describe", "done", "--json", "--service").stdout
@@ -68,7 +67,7 @@ def test_service_alone_is_the_services_answer(remember: Callable[..., None], sml
 
 
 def test_a_running_job_names_its_supervisor_and_its_logs(
-    remember: Callable[..., None], smlocal: Smlocal, tmp_path: Path
+    remember: Callable[..., None], smlocal: Run, tmp_path: Path
 ) -> None:
     remember("going", ended=False)
     folder = tmp_path / "jobs" / "going"
@@ -83,7 +82,7 @@ def test_a_running_job_names_its_supervisor_and_its_logs(
 
 
 def test_each_host_of_a_job_on_several_engines_names_its_engine(
-    remember: Callable[..., None], smlocal: Smlocal, tmp_path: Path
+    remember: Callable[..., None], smlocal: Run, tmp_path: Path
 ) -> None:
     plan: dict[str, Any] = {
         "engines": [{"address": "ssh://a"}, {"address": "ssh://b"}],

@@ -10,6 +10,7 @@ from os import close, environ, fdopen
 from pathlib import Path
 
 import pytest
+from tests.kit import Run
 
 LONG = "AlgorithmError: Exception during training: invalid literal for int() with base 10: 'five', exit code: 255"
 
@@ -74,9 +75,7 @@ def test_a_long_error_wraps_with_its_indent(tmp_path: Path) -> None:
     assert name in " ".join(line.strip() for line in lines)
 
 
-def test_a_job_that_has_kept_its_containers(
-    remember: Callable[..., None], smlocal: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
-) -> None:
+def test_a_job_that_has_kept_its_containers(remember: Callable[..., None], smlocal: Run, tmp_path: Path) -> None:
     remember("wreck", reason="AlgorithmError", local={"Hosts": []})
     (tmp_path / "jobs" / "wreck" / "kept").touch()
     assert "Failed, kept" in smlocal("jobs").stdout

@@ -1,13 +1,9 @@
 """What `smlocal rerun` refuses before anything is run."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
+from tests.kit import Run
 
 from smlocal.cli.member_options import member_values
-
-Smlocal = Callable[..., Any]
 
 
 @pytest.mark.parametrize(
@@ -20,7 +16,7 @@ Smlocal = Callable[..., Any]
         (("a", "b"), "unexpected extra argument", "usage"),
     ],
 )
-def test_what_is_refused(words: tuple[str, ...], said: str, error: str, smlocal: Smlocal) -> None:
+def test_what_is_refused(words: tuple[str, ...], said: str, error: str, smlocal: Run) -> None:
     done = smlocal("rerun", *words)
     assert done.returncode == 2
     assert said in done.stderr

@@ -3,14 +3,13 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.kit import Run
 
 from smlocal.store.jobs import Store
 
 Remember = Callable[..., None]
-Smlocal = Callable[..., Any]
 
 
 def names(home: Path) -> list[str]:
@@ -29,7 +28,7 @@ def names(home: Path) -> list[str]:
     ],
 )
 def test_names_and_patterns(
-    words: tuple[str, ...], left: list[str], remember: Remember, smlocal: Smlocal, tmp_path: Path
+    words: tuple[str, ...], left: list[str], remember: Remember, smlocal: Run, tmp_path: Path
 ) -> None:
     for name in ("a-1", "a-2", "b-1"):
         remember(name)
@@ -41,7 +40,7 @@ def test_names_and_patterns(
 
 
 def test_a_job_that_is_not_there_is_an_error_and_a_pattern_is_not(
-    remember: Remember, smlocal: Smlocal, tmp_path: Path
+    remember: Remember, smlocal: Run, tmp_path: Path
 ) -> None:
     remember("a")
     done = smlocal("rm", "nobody", "x*", "a")
@@ -51,7 +50,7 @@ def test_a_job_that_is_not_there_is_an_error_and_a_pattern_is_not(
     assert names(tmp_path) == []
 
 
-def test_what_has_not_ended_stays(remember: Remember, smlocal: Smlocal, tmp_path: Path) -> None:
+def test_what_has_not_ended_stays(remember: Remember, smlocal: Run, tmp_path: Path) -> None:
     from smlocal.store.lease import Lease
 
     remember("runs", ended=False)
@@ -103,7 +102,7 @@ def several(remember: Remember, tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("several")
-def test_by_status_and_age(words: tuple[str, ...], removed: list[str], smlocal: Smlocal, tmp_path: Path) -> None:
+def test_by_status_and_age(words: tuple[str, ...], removed: list[str], smlocal: Run, tmp_path: Path) -> None:
     listed = [] if "*" in words[0] or words[0] == "bad-n" else smlocal("jobs", *words).stdout.splitlines()[1:]
     if listed:
         assert sorted(line.split()[0] for line in listed) == removed
@@ -117,7 +116,7 @@ def test_by_status_and_age(words: tuple[str, ...], removed: list[str], smlocal: 
 
 
 def test_only_what_has_ended_and_has_its_artifacts_elsewhere_is_chosen(
-    remember: Remember, smlocal: Smlocal, tmp_path: Path
+    remember: Remember, smlocal: Run, tmp_path: Path
 ) -> None:
     remember("runs", ended=False)
     remember("full", reason="why", local={"Artifacts": {"Kept": "/here"}})
@@ -138,7 +137,7 @@ def test_only_what_has_ended_and_has_its_artifacts_elsewhere_is_chosen(
         (("--status", "InProgress"), "'Completed', 'Failed', 'Stopped'"),
     ],
 )
-def test_wrong_choices(words: tuple[str, ...], said: str, remember: Remember, smlocal: Smlocal, tmp_path: Path) -> None:
+def test_wrong_choices(words: tuple[str, ...], said: str, remember: Remember, smlocal: Run, tmp_path: Path) -> None:
     remember("a")
     done = smlocal("rm", *words)
     assert done.returncode == 2

@@ -1,11 +1,7 @@
 """What `smlocal serve` and `smlocal exec` refuse before they begin."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-
-Smlocal = Callable[..., Any]
+from tests.kit import Run
 
 
 @pytest.mark.parametrize(
@@ -23,7 +19,7 @@ Smlocal = Callable[..., Any]
         (("exec", "--", "/etc/passwd"), 2, "/etc/passwd cannot be started"),
     ],
 )
-def test_bad_input(words: tuple[str, ...], code: int, said: str, smlocal: Smlocal) -> None:
+def test_bad_input(words: tuple[str, ...], code: int, said: str, smlocal: Run) -> None:
     done = smlocal(*words)
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr

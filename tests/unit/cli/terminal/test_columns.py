@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kit import Run
 
 from smlocal.cli.terminal.columns import row
 
@@ -97,9 +98,7 @@ def test_commands_at_any_width(
         assert " ".join(reason.split()) in " ".join(shown.split())
 
 
-def test_a_pipe_gets_whole_lines(
-    remember: Callable[..., None], smlocal: Callable[..., "subprocess.CompletedProcess[str]"]
-) -> None:
+def test_a_pipe_gets_whole_lines(remember: Callable[..., None], smlocal: Run) -> None:
     reason = f"AlgorithmError: {'words of the reason ' * 20}, exit code: 1"
     remember("long", reason=reason)
     assert re.search(rf"^Reason +{re.escape(reason)}$", smlocal("describe", "long").stdout, re.MULTILINE)

@@ -1,19 +1,18 @@
 """Control characters of others never reach the terminal; documents keep them."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unicodedata import category
 
 import pytest
+from tests.kit import Run
 
 from smlocal.cli.terminal.printable import printable
 from smlocal.cli.views.summary import summary
 from smlocal.platforms.sagemaker.outcome.view import view_of
 
-Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
 HOSTILE = "AlgorithmError: \x1b]0;title\x07\x1b[2J\x9b31mred\rover\x08\x7f, exit code: 1"
 SHOWN = r"AlgorithmError: \x1b]0;title\x07\x1b[2J\x9b31mred\rover\x08\x7f, exit code: 1"
 
@@ -28,7 +27,7 @@ def test_only_tabs_and_line_ends_stay() -> None:
 
 @pytest.mark.parametrize("command", [("describe", "bad"), ("jobs",)])
 def test_a_failure_file_is_shown_and_not_obeyed(
-    command: tuple[str, ...], remember: Callable[..., None], smlocal: Smlocal
+    command: tuple[str, ...], remember: Callable[..., None], smlocal: Run
 ) -> None:
     remember("bad", reason=HOSTILE)
     shown = smlocal(*command).stdout
@@ -39,7 +38,7 @@ def test_a_failure_file_is_shown_and_not_obeyed(
     assert jobs[0]["FailureReason"] == HOSTILE
 
 
-def test_an_error_shows_what_it_names(smlocal: Smlocal) -> None:
+def test_an_error_shows_what_it_names(smlocal: Run) -> None:
     refused = smlocal("describe", "\x1b[2Jjob")
     assert refused.returncode == 2
     assert r"\x1b[2Jjob" in refused.stderr

@@ -2,10 +2,9 @@
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
-from tests.kit import until
 
 from smlocal.sources.s3.checksum import Checksum, StoredChecksum
 from smlocal.sources.s3.interface import S3Error, S3Object
@@ -64,12 +63,6 @@ class MemoryStore:
 def memory_store_type() -> type[MemoryStore]:
     """For properties, which want nothing that is made for each test."""
     return MemoryStore
-
-
-@pytest.fixture
-def wait_until() -> Callable[[Callable[[], bool]], None]:
-    """Waits for something that must come about."""
-    return until
 
 
 @pytest.fixture

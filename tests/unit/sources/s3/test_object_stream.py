@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kit import examples
+from tests.kit import examples, until
 
 from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.object_stream import ObjectStream, StreamClosedError
@@ -132,14 +132,12 @@ def test_a_list_without_end_is_taken_in_small_bites(
     assert taken <= 100 + 4096 + 8
 
 
-def test_small_objects_are_fetched_many_at_a_time(
-    memory_store: Any, open_stream: Callable[..., ObjectStream], wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_small_objects_are_fetched_many_at_a_time(memory_store: Any, open_stream: Callable[..., ObjectStream]) -> None:
     store = memory_store({f"{n}": b"x" for n in range(20)})
     store.gate.clear()
     stream = open_stream(store, [store.listed(f"{n}") for n in range(20)], threads=8)
     assert stream.open_next() == store.listed("0")
-    wait_until(lambda: len(store.reads) == 8)
+    until(lambda: len(store.reads) == 8)
     store.gate.set()
     assert bytes(stream.read()) == b"x"
 
@@ -245,10 +243,10 @@ def test_a_call_that_waits_is_woken_by_close(
 
 
 def test_threads_end_by_themselves_when_everything_has_been_fetched(
-    memory_store: Any, open_stream: Callable[..., ObjectStream], wait_until: Callable[[Callable[[], bool]], None]
+    memory_store: Any, open_stream: Callable[..., ObjectStream]
 ) -> None:
     store = memory_store({f"{n}": b"x" * n for n in range(100)})
     before = set(threading.enumerate())
     stream = open_stream(store, [store.listed(key) for key in store.objects])
     assert len(list(drain(stream))) == 100
-    wait_until(lambda: not set(threading.enumerate()) - before)
+    until(lambda: not set(threading.enumerate()) - before)
