@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
+from model_exceptions import OPTIONAL_HERE, PATHS_HERE, WORDS_HERE
+
 from smlocal.contract.model.constraints import Items, OrHere, Text, Whole, split
 from smlocal.contract.model.structure import Structure, member_types, members
 from smlocal.platforms.sagemaker.contract.model.describe import DescribeTrainingJobResponse
-from smlocal.platforms.sagemaker.contract.model.exceptions import OPTIONAL_HERE, PATHS_HERE, WORDS_HERE
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 
 _Json = dict[str, Any]

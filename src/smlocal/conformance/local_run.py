@@ -16,8 +16,6 @@ from smlocal.conformance.context import image_tag, write_context, write_data
 from smlocal.errors import BuildFailedError, JobFinishedError, SmlocalError
 from smlocal.platforms.sagemaker.contract.identity import default_name
 
-DEFAULT_GRACE = 120
-"""Seconds, as on the service."""
 _POLL_SECONDS = 0.1
 _LOCAL_ROLE = "arn:aws:iam::000000000000:role/smlocal-conformance"
 

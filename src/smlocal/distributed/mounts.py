@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-ROOT: Final = "/opt/smlocal"
 PACKAGE: Final = "/opt/smlocal/distributed"
 """Read-only: `python/smdistributed`, `bin/smddprun`, and the job's settings."""
 RECORDS: Final = "/opt/smlocal/records"

@@ -11,13 +11,13 @@ _ARN = "TrainingJobArn"
 _OF_A_JOB = ("AlgorithmSpecification", "ServerlessJobConfig")
 """Every description of a job, and every request, has one of these."""
 _MOST_NAMED = 10
-SIGNS = (_ARN, "TrainingJobSummaries", "Results", "detail", _JOB)
+_SIGNS = (_ARN, "TrainingJobSummaries", "Results", "detail", _JOB)
 """A document with one of these keys is not a job file."""
 
 
 def has_form_of_answer(document: Mapping[str, Any]) -> bool:
     """Whether a document is what the service says of jobs, and no request."""
-    return any(sign in document for sign in SIGNS)
+    return any(sign in document for sign in _SIGNS)
 
 
 def described_document(document: Mapping[str, Any], *, name: str, job: str | None = None) -> Mapping[str, Any]:

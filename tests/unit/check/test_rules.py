@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from pages.checks import checks_markdown
 
 from smlocal.check import registry
 from smlocal.check.interface import Rule
-from smlocal.check.page import checks_markdown
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "src" / "smlocal" / "check" / "rules"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from smlocal_rules.page import rules_markdown
+from pages.debugger_rules import rules_markdown
 
 PAGE = Path(__file__).parents[3] / "docs" / "debugger-rules.md"
 

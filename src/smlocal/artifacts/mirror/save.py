@@ -26,7 +26,6 @@ class SaveReport:
 
     written: tuple[str, ...]
     deleted: tuple[str, ...]
-    bytes_written: int
     notes: tuple[str, ...]
     clashes: tuple[Clash, ...]
 
@@ -55,7 +54,7 @@ def save(
     clashes = [*_clashes_with_mirrored(to_write, owners, clashes), *clashes]
     to_delete = _deleted(trees, restored, to_write, owners, shared=shared)
     if not to_write and not (to_delete and target.exists()):
-        return SaveReport(written=(), deleted=(), bytes_written=0, notes=tuple(notes), clashes=tuple(clashes))
+        return SaveReport(written=(), deleted=(), notes=tuple(notes), clashes=tuple(clashes))
     with artifact_errors(), target.open() as opened:
         for folder in opened.replace_links(_folders_above([*to_write, *to_delete])):
             notes.append(f"{os.fsdecode(folder)} was a link at the destination and has been replaced by a folder")
@@ -69,7 +68,6 @@ def save(
     return SaveReport(
         written=tuple(os.fsdecode(path) for path in written),
         deleted=tuple(os.fsdecode(path) for path in sorted(to_delete)),
-        bytes_written=sum(to_write[path][1].size for path in written),
         notes=tuple(notes),
         clashes=tuple(clashes),
     )

@@ -20,8 +20,3 @@ def operation_model(service: str, operation: str) -> OperationModel | None:
     """One operation; None if the service has none of that name."""
     model = service_model(service)
     return model.operation_model(operation) if operation in model.operation_names else None
-
-
-def api_version(service: str) -> str:
-    """What the query protocol sends as Version."""
-    return str(service_model(service).api_version)

@@ -12,7 +12,6 @@ from tests.unit.conformance.documents import host, whole
 from smlocal.cli.commands import conformance
 from smlocal.conformance.cases import DATA, Case
 from smlocal.conformance.context import DEFAULT_BASE
-from smlocal.conformance.local_run import DEFAULT_GRACE
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ def saved(tmp_path: Path) -> Callable[[str, dict[str, Any]], str]:
 def test_what_is_written_here_is_what_the_room_has() -> None:
     # The command repeats them, because --help is not to import the room.
     assert [*conformance._CASES] == [*Case]
-    assert (conformance._BASE, conformance._GRACE_SECONDS) == (DEFAULT_BASE, DEFAULT_GRACE)
+    assert conformance._BASE == DEFAULT_BASE
 
 
 def test_two_documents_that_are_alike(smlocal: Run, saved: Callable[..., str]) -> None:

@@ -1,4 +1,4 @@
-"""Which members of a request are refused or only recorded, and the tables as JSON and Markdown."""
+"""Which members of a request are refused or only recorded, and the tables as JSON."""
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -87,31 +87,3 @@ def _row(row: Row) -> dict[str, Any]:
             pattern: {"support": Support.REFUSED.value, "note": reason} for pattern, reason in row.refused.items()
         }
     return shown
-
-
-_PAGE = """\
-# Every member of a job of AI Platform: emulated, recorded or refused
-
-<!-- Made by scripts/generate-coverage from the coverage tables; do not edit. -->
-
-*Emulated*: it has the same effect as on the service. *Recorded*: it is kept and echoed by `smlocal describe`, and has
-no effect here. *Refused*: a job with it is not run. A row may stand for all members of a structure.
-[ai-platform.md](ai-platform.md) describes the rest.
-"""
-
-
-def coverage_markdown() -> str:
-    """Both tables for docs/ai-platform-coverage.md."""
-    return "\n".join([_PAGE, *("\n".join(_section(kind)) for kind in JobKind)])
-
-
-def _section(kind: JobKind) -> Iterator[str]:
-    rows = table(kind)
-    tally = [f"{sum(row.support is support for row in rows.values())} are {support}" for support in Support]
-    yield from (f"## {kind.value}", "", f"Of {len(rows)} rows, {', '.join(tally)}.", "")
-    yield from (f"| Member of {kind.value} | Support | |", "|---|---|---|")
-    for name, row in rows.items():
-        yield f"| `{name}` | {row.support} | {row.note} |"
-        for pattern, reason in row.refused.items():
-            yield f"| &nbsp;&nbsp;= `{pattern}` | refused | {reason} |"
-    yield ""

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from pages.coverage import ai_platform_coverage
 
 from smlocal.contract.support import Support
 from smlocal.platforms.ai_platform.coverage import lookup
@@ -48,13 +49,13 @@ def test_members_of_a_request_are_found() -> None:
     assert recorded == ("labels", "jobSpec.workerPoolSpecs[].diskSpec")
 
 
-def test_the_tables_as_json_and_markdown() -> None:
+def test_the_tables_as_json_and_as_a_page() -> None:
     tables = lookup.coverage_json()
     assert set(tables) == {"Job", "CustomJob"}
     assert tables["Job"]["trainingInput.scaleTier"]["values"] == {
         "BASIC_TPU": {"support": "refused", "note": "There are no TPUs here."}
     }
-    page = lookup.coverage_markdown()
+    page = ai_platform_coverage()
     assert "| `jobSpec.network` | recorded | Replicas are on a network of this engine. |" in page
     assert (ROOT / "docs" / "ai-platform-coverage.md").read_text() == page
     assert "= `TPU_*` | refused | There are no TPUs here. |" in page

@@ -4,10 +4,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import model_exceptions as exceptions
 import pytest
 from tests.kit.service_model import differences
-
-from smlocal.platforms.sagemaker.contract.model import exceptions
 
 ROOT = Path(__file__).resolve().parents[5]
 Model = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Which members of a request are refused or only recorded, and the coverage table as JSON and Markdown."""
+"""Which members of a request are refused, and the coverage table as JSON."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from smlocal.contract.support import Support
 from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
-from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, UNECHOED, Row
+from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, Row
 
 
 def members(request: dict[str, Any]) -> Iterator[tuple[str, Path, Any]]:
@@ -46,17 +46,6 @@ def refused(request: dict[str, Any]) -> list[tuple[str, Violation]]:
     return found
 
 
-def recorded_members(request: dict[str, Any]) -> tuple[str, ...]:
-    """The members of a request that are stored and echoed and have no effect."""
-    present = dict.fromkeys(name for name, _, _ in members(request))
-    return tuple(name for name in present if TABLE[name].support is Support.RECORDED)
-
-
-def unechoed_members() -> tuple[str, ...]:
-    """Members of the request that `describe` shows in addition to those of the service."""
-    return UNECHOED
-
-
 def coverage_json() -> dict[str, Any]:
     """The table for `smlocal coverage --json`."""
     return {"CreateTrainingJob": {name: _row(row) for name, row in TABLE.items()}}
@@ -69,28 +58,3 @@ def _row(row: Row) -> dict[str, Any]:
             word: {"support": value.support.value, "note": value.note} for word, value in row.values.items()
         }
     return shown
-
-
-_PAGE = """\
-# Every member of a request: emulated, recorded or refused
-
-<!-- Made by scripts/generate-coverage from the coverage table; do not edit. -->
-
-*Emulated*: it has the same effect as on the service. *Recorded*: it is kept and echoed by `smlocal describe`, and has
-no effect here. *Refused*: a request with it is not run (exit code 2, id `field-refused`). `smlocal coverage` prints
-this table, and `smlocal coverage --json` prints it for programs. {counts}
-
-| Member of CreateTrainingJob | Support | |
-|---|---|---|
-"""
-
-
-def coverage_markdown() -> str:
-    """The table for docs/coverage.md."""
-    tally = [(support, sum(row.support is support for row in TABLE.values())) for support in Support]
-    counts = f"Of {len(TABLE)} members, {', '.join(f'{number} are {support}' for support, number in tally)}."
-    lines = []
-    for name, row in TABLE.items():
-        lines.append(f"| `{name}` | {row.support} | {row.note} |")
-        lines += [f"| &nbsp;&nbsp;= `{word}` | {value.support} | {value.note} |" for word, value in row.values.items()]
-    return _PAGE.format(counts=counts) + "\n".join(lines) + "\n"

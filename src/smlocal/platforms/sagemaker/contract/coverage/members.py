@@ -284,5 +284,3 @@ TABLE: dict[str, Row] = {
     "ModelPackageConfig.ModelPackageGroupArn": _recorded(_PACKAGE),
     "ModelPackageConfig.SourceModelPackageArn": _recorded(_PACKAGE),
 }
-UNECHOED = ("Tags", "SessionChainingConfig")
-"""Members of the request that DescribeTrainingJob does not return."""
