@@ -4,9 +4,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 
-_KERNEL_BYTES = 8 << 20
-_READ_BYTES = 1 << 20
-_NO_COPY_RANGE = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM}
+from smlocal.base.kernel_copy import copy_range
 
 
 def copy_bytes(source: int, copy: int, copied: Callable[[int], None]) -> None:
@@ -15,14 +13,15 @@ def copy_bytes(source: int, copy: int, copied: Callable[[int], None]) -> None:
     done = 0
     for start, end in data_ranges(source, size):
         copied(start - done)
-        done = _copy_range(source, copy, start, end, copied)
+        os.lseek(copy, start, os.SEEK_SET)
+        done = copy_range(source, copy, start, end, copied)
         if done < end:
             os.ftruncate(copy, done)
             return  # the file shrank, or is a special file with a wrong size
     os.ftruncate(copy, size)
     copied(size - done)
     if not size:  # files in /proc have size 0 and content
-        _read_and_write(source, copy, 0, None, copied)
+        copy_range(source, copy, 0, None, copied)
 
 
 def data_ranges(source: int, size: int) -> Iterator[tuple[int, int]]:
@@ -40,35 +39,3 @@ def data_ranges(source: int, size: int) -> Iterator[tuple[int, int]]:
             return
         position = min(end, size)
         yield start, position
-
-
-def _copy_range(source: int, copy: int, start: int, end: int, copied: Callable[[int], None]) -> int:
-    """Copy one range; returns where the copy ended."""
-    position = start
-    if not hasattr(os, "copy_file_range"):  # not on macOS
-        return _read_and_write(source, copy, start, end, copied)
-    try:
-        while position < end and (
-            count := os.copy_file_range(source, copy, min(end - position, _KERNEL_BYTES), position, position)
-        ):
-            position += count
-            copied(count)
-    except OSError as error:
-        if position > start or error.errno not in _NO_COPY_RANGE:
-            raise
-    return _read_and_write(source, copy, position, end, copied)  # some kernels copy nothing, without an error
-
-
-def _read_and_write(source: int, copy: int, start: int, end: int | None, copied: Callable[[int], None]) -> int:
-    position = start
-    while end is None or position < end:
-        piece = os.pread(source, _READ_BYTES if end is None else min(end - position, _READ_BYTES), position)
-        if not piece:
-            break
-        rest = memoryview(piece)
-        while rest:
-            written = os.pwrite(copy, rest, position)
-            position += written
-            rest = rest[written:]
-        copied(len(piece))
-    return position

@@ -3,17 +3,14 @@
 import os
 import stat
 from dataclasses import field
-from errno import EBADF, EINVAL, EISDIR, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV
+from errno import EISDIR
 from fcntl import ioctl
 
+from smlocal.base.kernel_copy import NOT_SUPPORTED, copy_range
 from smlocal.channels.interface import Check, no_check
 from smlocal.quick_dataclass import dataclass
 
 _FICLONE = 0x40049409
-_CHUNK = 32 << 20
-"""Written in a fraction of a second: a stop waits for it."""
-_NOT_SUPPORTED = {EBADF, EINVAL, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV}
-"""Errors of a kernel or file system that does not support a way of copying."""
 FILE_MODE = 0o644
 
 
@@ -46,7 +43,7 @@ class Duplicator:
                 if status.st_size and self._cloned(reading, writing, status.st_dev):
                     self.reflinked += 1
                 else:
-                    self.bytes_copied += _copy(reading, writing, self.check)
+                    self.bytes_copied += copy_range(reading, writing, 0, None, lambda _: self.check())
             finally:
                 os.close(writing)
         finally:
@@ -58,43 +55,8 @@ class Duplicator:
         try:
             ioctl(writing, _FICLONE, reading)
         except OSError as error:
-            if error.errno not in _NOT_SUPPORTED:
+            if error.errno not in NOT_SUPPORTED:
                 raise
             self._cannot_clone.add(device)
             return False
         return True
-
-
-def _copy(reading: int, writing: int, check: Check) -> int:
-    """Copy from the current positions to the end, inside the kernel if possible."""
-    copied = 0
-    in_kernel = (_by_range, _by_sendfile) if hasattr(os, "copy_file_range") else ()  # on Linux alone
-    for way in (*in_kernel, _by_read_and_write):
-        try:
-            while count := way(reading, writing):
-                copied += count
-                check()
-        except OSError as error:
-            if error.errno not in _NOT_SUPPORTED:
-                raise
-            continue
-        if copied:
-            return copied
-        # The file may be empty, or the file system reports an end at once to this way: try the next.
-    return copied
-
-
-def _by_range(reading: int, writing: int) -> int:
-    return os.copy_file_range(reading, writing, _CHUNK)
-
-
-def _by_sendfile(reading: int, writing: int) -> int:
-    return os.sendfile(writing, reading, None, _CHUNK)
-
-
-def _by_read_and_write(reading: int, writing: int) -> int:
-    data = os.read(reading, 1 << 20)
-    left = memoryview(data)
-    while left:
-        left = left[os.write(writing, left) :]
-    return len(data)

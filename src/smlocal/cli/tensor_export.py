@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 
+from smlocal.base.files import replacement
 from smlocal.errors import OutputUnusableError
 from smlocal.tensors.damage import Damage
 from smlocal.tensors.npz import write_npz
@@ -20,9 +20,8 @@ def export_tensors(path: str, folder: str, tensors: Sequence[SavedTensor], damag
     if os.path.lexists(path) and not os.path.isfile(path):
         raise OutputUnusableError(f"{path} cannot be written: it is not a file", remedy=["Name a new file."])
     several = len({each.worker for each in tensors}) > 1
-    draft = f"{path}.{os.getpid()}.partial"
     try:
-        with open(draft, "xb") as file:
+        with replacement(path) as file:
             count = write_npz(
                 file,
                 (
@@ -30,10 +29,6 @@ def export_tensors(path: str, folder: str, tensors: Sequence[SavedTensor], damag
                     for saved, value in whole_values(folder, tensors, damaged)
                 ),
             )
-        os.replace(draft, path)
     except OSError as error:
         raise OutputUnusableError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            os.unlink(draft)
     return count

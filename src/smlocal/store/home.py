@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 
+from smlocal.base.files import free_bytes
 from smlocal.errors import HomeUnusableError
 
 _SET_HOME = "Set SMLOCAL_HOME to a folder of your own on a local disk."
@@ -83,8 +84,5 @@ def home_unusable(home: str, cause: Exception) -> HomeUnusableError:
 
 def _full(home: str) -> bool:
     """True if there is no room even for SQLite's small shared files, which it reports as an I/O error."""
-    try:
-        disk = os.statvfs(home)
-    except OSError:
-        return False
-    return disk.f_bavail * disk.f_frsize < _LEAST_FREE_BYTES
+    free = free_bytes(home)
+    return free is not None and free < _LEAST_FREE_BYTES

@@ -7,6 +7,7 @@ from errno import EACCES
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from smlocal.base.files import free_bytes
 from smlocal.channels.cache.in_use import jobs_by_tree
 from smlocal.channels.cache.tree_info import Tree, list_trees
 from smlocal.quick_dataclass import dataclass
@@ -87,8 +88,8 @@ def _make_room(cache: "Cache", count: int) -> bool:
 
 def _lacking(cache: "Cache", held: int, count: int) -> int:
     """How many bytes must be freed to add `count`, for the limit and for the disk."""
-    disk = os.statvfs(cache.root)
-    return max(held + count - cache.limit, count - disk.f_bavail * disk.f_frsize)
+    free = free_bytes(cache.root)
+    return max(held + count - cache.limit, 0 if free is None else count - free)
 
 
 def _remove(blob: _Blob) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from smlocal.base.files import replacement
 from smlocal.check.files import Files
 from smlocal.check.image_files import Entry, ImageFiles
 from smlocal.check.reading.saved_image import SavedImage
@@ -39,16 +40,10 @@ def keep(home: str, image: str, wishes: Sequence[Files], saved: SavedImage) -> N
     if saved.files.unread or saved.files.crowded:
         return
     path = _path(home, image, wishes)
-    draft = f"{path}.{os.getpid()}.partial"
     with suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        try:
-            with open(draft, "w", encoding="ascii") as file:
-                file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in _lines(saved))
-            os.replace(draft, path)
-        except OSError:
-            os.unlink(draft)
-            raise
+        with replacement(path) as file:
+            file.writelines(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in _lines(saved))
         _make_room(os.path.dirname(path))
 
 

@@ -1,8 +1,8 @@
 """Whether there is enough space on the disks."""
 
-import os
 from collections.abc import Mapping
 
+from smlocal.base.files import free_bytes
 from smlocal.doctor.finding import Finding, fine, problem, warning
 from smlocal.doctor.machine import Machine
 from smlocal.readable import readable_bytes
@@ -32,14 +32,3 @@ def judge(free: Mapping[str, int]) -> Finding:
     if least < _LOW:
         return warning(f"{sentence}: images and datasets may not fit", "Free some:  smlocal cache rm, docker system df")
     return fine("; ".join(f"{readable_bytes(size)} free at {place}" for place, size in free.items()))
-
-
-def free_bytes(path: str) -> int | None:
-    """Free bytes where a path is or will be; None if they are not known."""
-    while path and not os.path.exists(path) and path != "/":
-        path = os.path.dirname(path)
-    try:
-        disk = os.statvfs(path)
-    except OSError:
-        return None
-    return disk.f_bavail * disk.f_frsize

@@ -6,25 +6,24 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from smlocal.base.files import DRAFT, replace_file
 from smlocal.job.documents import PLAN, REQUEST
 from smlocal.job.finish.describe import describe_job
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 
 DESCRIBE = "describe"
-_DRAFT = ".partial"
 _RESERVE = ".reserve"
 _RESERVED_BYTES = 512 * 1024
 
 
-def write_copy(directory: str, kind: str, document: Any) -> None:
+def write_copy(directory: str, kind: str, document: Any) -> bool:
     """Write `request.json`, `plan.json` or `describe.json`. A copy that cannot be written does not fail the job."""
-    path = os.path.join(directory, f"{kind}.json")
-    draft = f"{path}{_DRAFT}"
     with suppress(OSError):
-        with open(draft, "w", encoding="utf-8", opener=_owner_only) as file:
-            json.dump(document, file, indent=2)
-        os.replace(draft, path)
+        # A request may hold secrets, and the folder may have been opened to others.
+        replace_file(os.path.join(directory, f"{kind}.json"), json.dumps(document, indent=2).encode(), mode=0o600)
+        return True
+    return False
 
 
 def write_copies(store: Store, name: str) -> None:
@@ -33,9 +32,9 @@ def write_copies(store: Store, name: str) -> None:
     for path in _drafts(directory):
         with suppress(OSError):
             os.unlink(path)
-    for kind, document in store.read(name, (REQUEST, PLAN)).documents.items():
-        write_copy(directory, kind, document)
-    write_copy(directory, DESCRIBE, describe_job(store, name, final=True))
+    documents = store.read(name, (REQUEST, PLAN)).documents
+    if all(write_copy(directory, kind, document) for kind, document in documents.items()):
+        write_copy(directory, DESCRIBE, describe_job(store, name, final=True))  # the last: with it, they are complete
 
 
 def complete_copies(store: Store) -> None:
@@ -68,11 +67,6 @@ def release_space(directory: str) -> None:
         os.unlink(os.path.join(directory, _RESERVE))
 
 
-def _owner_only(path: str, flags: int) -> int:
-    """A request may hold secrets, and the folder may have been opened to others."""
-    return os.open(path, flags, 0o600)
-
-
 def _complete(directory: str) -> bool:
     return os.path.exists(os.path.join(directory, f"{DESCRIBE}.json")) and not any(_drafts(directory))
 
@@ -81,4 +75,4 @@ def _drafts(directory: str) -> Iterator[str]:
     """Copies and logs that a killed process has not written completely."""
     for folder in (directory, os.path.join(directory, "logs")):
         with suppress(OSError):
-            yield from (os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(_DRAFT))
+            yield from (os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(DRAFT))

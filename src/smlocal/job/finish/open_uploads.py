@@ -6,6 +6,8 @@ from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from smlocal.base.files import replace_file
+
 if TYPE_CHECKING:
     from smlocal.sources.s3.client import S3Client
     from smlocal.sources.s3.writer import Target
@@ -57,11 +59,8 @@ class OpenUploads:
             self.ended(upload)
 
     def _write(self) -> None:
-        draft = f"{self._path}.partial"
         with suppress(OSError):
             if not self._open:
                 os.unlink(self._path)
                 return
-            with open(draft, "w", encoding="utf-8") as file:
-                json.dump(self._open, file)
-            os.replace(draft, self._path)
+            replace_file(self._path, json.dumps(self._open).encode())

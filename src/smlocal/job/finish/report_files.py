@@ -6,6 +6,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 
+from smlocal.base.files import replace_file
 from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
 from smlocal.job.documents import REPORT_FILES
 from smlocal.job.finish.describe import describe_job
@@ -56,7 +57,7 @@ def write_report(path: str, text: str) -> None:
             with open(path, "wb") as file:
                 file.write(data)
         else:
-            _replace(os.path.realpath(path), data)
+            replace_file(os.path.realpath(path), data, synced=True)
     except OSError as error:
         raise OutputUnusableError(f"the report {path} cannot be written: {error.strerror or error}") from error
 
@@ -83,21 +84,6 @@ def _write(path: str | None, store: Store, name: str, run_id: str, text: Callabl
     except SmlocalError as error:
         return error
     return None
-
-
-def _replace(path: str, data: bytes) -> None:
-    folder, name = os.path.split(path)
-    draft = os.path.join(folder, f".{name[:200]}.{os.getpid()}.partial")
-    try:
-        with open(draft, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(draft)
-        raise
 
 
 def _special(path: str) -> bool:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Collection
 
+from smlocal.base.parallel import run_parallel
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine, ResourceKind
-from smlocal.job.host.parallel import run_parallel
 
 _BEFORE_NETWORKS = (ResourceKind.CONTAINER, ResourceKind.VOLUME)
 

@@ -1,8 +1,6 @@
 """Collect what is known about a host that failed, for its hint."""
 
-import os
-from contextlib import suppress
-
+from smlocal.base.files import free_bytes
 from smlocal.errors import EngineError
 from smlocal.job.decide.attempt_outcome import HostEnd
 from smlocal.job.decide.hints import HostExit, exit_hint, is_full
@@ -36,7 +34,7 @@ def hint_of_exit(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool
         mounted=tuple(mount.target for mount in mounts(plan, run.host)),
         shared_memory=limits.shared_memory,
         volume=limits.disk,
-        free=_free(host_directory(plan, run.host)) if plan.engine.shares_folders and is_full(tail) else None,
+        free=free_bytes(host_directory(plan, run.host)) if plan.engine.shares_folders and is_full(tail) else None,
     )
     trouble = Trouble.NOT_STOPPED if end.killed else Trouble.FAILED
     return exit_hint(known, lambda: ask_platform(run, trouble, tail, failure=_failure(run)))
@@ -56,10 +54,3 @@ def _failure(run: HostRun) -> str:
     shared = plan.engine.shares_folders
     content = read_failure(path, run.engine, run.container.id, in_container=folders.failure, shared=shared)
     return content.decode("utf-8", errors="replace")
-
-
-def _free(folder: str) -> int | None:
-    with suppress(OSError):
-        disk = os.statvfs(folder)
-        return disk.f_bavail * disk.f_frsize
-    return None

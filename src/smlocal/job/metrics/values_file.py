@@ -8,6 +8,7 @@ from contextlib import suppress
 from struct import Struct
 from typing import Any, Final
 
+from smlocal.base.files import replace_file
 from smlocal.contract.metrics.metric_values import MetricDefinition, MetricValue
 
 _RECORD: Final = Struct("<dfHH")
@@ -77,11 +78,7 @@ def read_values(
 
 def write_state(job_directory: str, state: Mapping[str, Any]) -> None:
     """Store how much was read, and which lines were slow."""
-    path = f"{metrics_folder(job_directory)}/{_STATE}"
-    draft = f"{path}.{os.getpid()}"
-    with open(draft, "w", encoding="utf-8") as file:
-        json.dump(state, file)
-    os.replace(draft, path)
+    replace_file(f"{metrics_folder(job_directory)}/{_STATE}", json.dumps(state).encode())
 
 
 def read_state(job_directory: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import os
 import shutil
 from dataclasses import replace
 
+from smlocal.base.files import free_bytes
 from smlocal.contract.limits import Limits, read_size, read_ulimit
 from smlocal.contract.usage import readable_memory
 from smlocal.engine.interface import JOB_LABEL, Engine
@@ -71,13 +72,8 @@ def _too_large(document: Document, name: str, asked: str, there: str) -> LimitUn
 
 
 def _free(home: str) -> int | None:
-    while not os.path.isdir(home):
-        home = os.path.dirname(home)
-    try:
-        status = os.statvfs(home)
-    except OSError:
-        return None
-    return max(0, status.f_bavail * status.f_frsize - _RESERVED)
+    free = free_bytes(home)
+    return None if free is None else max(0, free - _RESERVED)
 
 
 def _program(name: str) -> str | None:

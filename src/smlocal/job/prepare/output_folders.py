@@ -11,17 +11,6 @@ from smlocal.sources.mounts import mount_points
 DEFAULT_OUTPUT = "./smlocal-output"
 
 
-def free_bytes(folder: str) -> int | None:
-    """Free bytes where a folder is or will be; None if they are not known."""
-    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
-    try:
-        disk = os.statvfs(folder)
-    except OSError:
-        return None
-    return disk.f_bavail * disk.f_frsize
-
-
 def folder_at(uri: str, directory: str, rights: Rights) -> str:
     """The folder of a path or `file://` URI, relative to `directory`; `OutputUnusableError` if it cannot be one."""
     remedy = ["Choose another folder with --output or in the request."]

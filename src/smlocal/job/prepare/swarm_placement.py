@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from smlocal.base.parallel import run_parallel
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.engine.swarm import check_swarm
-from smlocal.job.host.parallel import run_parallel
 from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.placement import engine_of_each

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
-from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.parallel import run_each
 from smlocal.contract.failures import FailureKind
 from smlocal.contract.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
 from smlocal.errors import EngineError
@@ -376,24 +376,12 @@ class ReplicaSupervisor(Supervisor):
 
     def _all_at_once(self, runs: list[HostRun], start: Callable[[HostRun], None]) -> list[actions.Action]:
         """Start containers in parallel; returns what follows from those that started and those that could not."""
-        errors: dict[str, Exception] = {}
-
-        def begin(run: HostRun) -> None:
-            try:
-                start(run)
-            except Exception as error:  # noqa: BLE001 - the lifecycle decides about it
-                errors[run.name] = error
-
-        threads = [Thread(target=begin, args=(run,), name=f"{run.name}-start") for run in runs]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        errors = run_each(start, runs)
         self.attempt.on_running()
         following: list[actions.Action] = []
-        for run in runs:
+        for index, run in enumerate(runs):
             name, number = self.job.hosts[run.name], self._number(run.name)
-            error = errors.get(run.name)
+            error = errors.get(index)
             if error is not None and is_lost(error):
                 self.attempt.find_lost_engines()
             known = events.ReplicaReady(replica=name, number=number) if error is None else of_start(error, name, number)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from smlocal.base.files import replace_file
 from smlocal.quick_dataclass import dataclass
 
 DEFAULT_TYPE = "binary/octet-stream"
@@ -55,7 +56,6 @@ class AttributeFiles:
         """Record those of a file, before the file gets its name."""
         size, modified = _state(stat)
         path = self._path(key)
-        partial = f"{path}.{os.getpid()}"
         os.makedirs(os.path.dirname(path), exist_ok=True)
         document = {
             "Key": key,
@@ -65,9 +65,7 @@ class AttributeFiles:
             "Headers": dict(attributes.headers),
             "Checksums": dict(attributes.checksums),
         }
-        with open(partial, "w", encoding="utf-8") as file:
-            json.dump(document, file)
-        os.replace(partial, path)
+        replace_file(path, json.dumps(document).encode())
 
     def remove(self, key: str) -> None:
         """Forget those of an object."""

@@ -9,9 +9,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from smlocal.base.kernel_copy import copy_range
 from smlocal.server.objects.s3_error import S3Error
 
-_COPIED_AT_ONCE = 16 << 20
 _JUST_MADE_SECONDS = 60.0
 """So long a file may be there without the lock of its writer."""
 
@@ -35,18 +35,9 @@ class NewFile:
 
     def append_from(self, descriptor: int, span: tuple[int, int]) -> None:
         """Append a part of an open file, which shares its blocks where the file system can."""
-        at, end = span
-        while at < end:
-            length = min(_COPIED_AT_ONCE, end - at)
-            try:
-                done = os.copy_file_range(descriptor, self.descriptor, length, offset_src=at)
-            except OSError as error:
-                if error.errno not in {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}:
-                    raise
-                done = os.sendfile(self.descriptor, descriptor, at, length)
-            if not done:
-                raise OSError(errno.EIO, "a file has become shorter while it was copied")
-            at += done
+        start, end = span
+        if copy_range(descriptor, self.descriptor, start, end, lambda _: None) < end:
+            raise OSError(errno.EIO, "a file has become shorter while it was copied")
 
     def md5(self) -> str:
         """Of what was written, read again."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from smlocal.base.files import free_bytes
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.job.documents import STRICT
 from smlocal.job.prepare.host_placement import place_as_before, place_hosts
@@ -12,7 +13,6 @@ from smlocal.job.prepare.image_everywhere import image_of_all
 from smlocal.job.prepare.image_pull import check_architecture
 from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import choose_network
-from smlocal.job.prepare.output_folders import free_bytes
 from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines, about_engine, with_facts
 from smlocal.job.prepare.plain_runtime import plain_runtime
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders

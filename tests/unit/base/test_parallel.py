@@ -5,7 +5,7 @@ from threading import Barrier, Event, Lock
 
 import pytest
 
-from smlocal.job.host.parallel import run_parallel
+from smlocal.base.parallel import run_each, run_parallel
 from smlocal.job.host.staging import _make_directory
 
 
@@ -56,3 +56,16 @@ def test_hosts_that_are_staged_at_once_have_folders_in_common(tmp_path: Path) ->
 
         run_parallel(make, range(8), at_once=8)
         assert len(list((tmp_path / str(number) / "hosts").glob("*/input"))) == 8
+
+
+def test_each_has_a_thread_and_errors_are_told_by_the_item() -> None:
+    together = Barrier(4, timeout=60)
+
+    def work(item: str) -> None:
+        together.wait()
+        if item == "bad":
+            raise ValueError(item)
+
+    errors = run_each(work, ["good", "bad", "fine"], meanwhile=lambda: (together.wait(), None)[1])
+    assert {number: str(error) for number, error in errors.items()} == {1: "bad"}
+    assert run_each(work, []) == {}
