@@ -13,7 +13,8 @@ from smlocal.server.logs.filter_pattern import compile_pattern
 from smlocal.server.logs.host_log import LogEvent
 from smlocal.server.logs.reading import MOST_BYTES, MOST_EVENTS, event_document
 from smlocal.server.logs.streams import Stream, check_group, find_stream, streams_in_order, streams_since
-from smlocal.server.logs.tokens import key_token, read_key_token
+from smlocal.server.logs.tokens import read_key_token
+from smlocal.server.page_tokens import token_of
 from smlocal.server.serving import Serving
 
 _MOST_SEARCHED: Final = 8 << 20
@@ -51,7 +52,7 @@ def filter_log_events(serving: Serving, call: Call) -> dict[str, Any]:
             more = searched > _MOST_SEARCHED
             if more:
                 break
-    token = key_token(*last) if more and last is not None else None
+    token = token_of(*last) if more and last is not None else None
     return {"events": documents, "searchedLogStreams": [], **({} if token is None else {"nextToken": token})}
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from smlocal.server.call import Call
 from smlocal.server.logs.errors import invalid_parameter
 from smlocal.server.logs.streams import GROUP, Stream, check_group, group_arn, stream_document, streams_in_order
-from smlocal.server.logs.tokens import key_token, read_key_token
+from smlocal.server.logs.tokens import read_key_token
+from smlocal.server.page_tokens import token_of
 from smlocal.server.serving import Serving
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def describe_log_streams(serving: Serving, call: Call) -> dict[str, Any]:
     page = found[:limit]
     return {
         "logStreams": [stream_document(each, serving, call.region) for _, each in page],
-        **({"nextToken": key_token(*page[-1][0])} if len(found) > limit else {}),
+        **({"nextToken": token_of(*page[-1][0])} if len(found) > limit else {}),
     }
 
 

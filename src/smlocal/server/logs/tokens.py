@@ -1,11 +1,10 @@
-"""Tokens of pages: a position to go on from, so that a server needs no memory of its clients."""
+"""Tokens of pages of logs. Those of GetLogEvents are positions, in the form that the service gives them."""
 
-import base64
-import json
 import re
 from typing import Any
 
 from smlocal.server.logs.errors import invalid_token
+from smlocal.server.page_tokens import key_of
 
 _POSITION = re.compile(r"(?P<direction>[fb])/(?P<position>\d{20})/s", re.ASCII)
 
@@ -23,17 +22,9 @@ def read_position_token(token: str) -> tuple[str, int]:
     return found["direction"], int(found["position"])
 
 
-def key_token(*key: str | int) -> str:
-    """A token that names the last item of a page by the key that pages are sorted by."""
-    return base64.urlsafe_b64encode(json.dumps(key, separators=(",", ":")).encode()).decode()
-
-
 def read_key_token(token: str, *types: type) -> tuple[Any, ...]:
     """The key of the last item; it has these types."""
     try:
-        key = json.loads(base64.urlsafe_b64decode(token.encode()))
-    except (ValueError, RecursionError):
+        return key_of(token, *types)
+    except ValueError:
         raise invalid_token() from None
-    if not isinstance(key, list) or [type(each) for each in key] != list(types):
-        raise invalid_token()
-    return tuple(key)

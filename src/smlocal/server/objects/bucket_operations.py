@@ -11,11 +11,11 @@ from starlette.responses import Response
 from smlocal.server.objects.bucket_folder import BucketFolder, bucket_names, create_bucket
 from smlocal.server.objects.keys import check_bucket_name
 from smlocal.server.objects.listing import Found, Page, page
-from smlocal.server.objects.page_tokens import read_token, token_of
 from smlocal.server.objects.received import read_document
 from smlocal.server.objects.s3_call import S3Call
 from smlocal.server.objects.s3_error import S3Error
 from smlocal.server.objects.xml_documents import document, moment, parsed
+from smlocal.server.page_tokens import key_of, token_of
 
 _MOST_ON_A_PAGE = 1000
 _NO_CONSTRAINT = "us-east-1"
@@ -33,7 +33,7 @@ async def list_buckets(call: S3Call) -> Response:
     """All folders whose names may be buckets'."""
     root, prefix = call.serving.buckets, call.query.get("prefix", "")
     most = number(call, "max-buckets", 10_000)
-    after = read_token(call.query.get("continuation-token"))
+    after = _last_of(call.query.get("continuation-token"))
     names = [name for name in await run_in_threadpool(bucket_names, root) if name.startswith(prefix) and name > after]
     members = {
         "Buckets": {"Bucket": [_bucket(call, name) for name in names[:most]]},
@@ -95,7 +95,7 @@ async def list_objects(call: S3Call) -> Response:
 async def list_objects_v2(call: S3Call) -> Response:
     """Version 2: the next page begins after a token."""
     token, start = call.query.get("continuation-token"), call.query.get("start-after", "")
-    found, shared = await _listed(call, start if token is None else read_token(token))
+    found, shared = await _listed(call, start if token is None else _last_of(token))
     return xml(
         "ListBucketResult",
         {
@@ -167,6 +167,14 @@ def number(call: S3Call, name: str, default: int) -> int:
     if not (text.isdecimal() and len(text) < 10):  # noqa: PLR2004 - digits of a 32-bit number
         raise S3Error("InvalidArgument", f"Provided {name} not an integer or within integer range")
     return int(text)
+
+
+def _last_of(token: str | None) -> str:
+    """The key or prefix that the page before has ended with; empty for the first page."""
+    try:
+        return str(key_of(token, str)[0]) if token else ""
+    except ValueError:
+        raise S3Error("InvalidArgument", "The continuation token provided is incorrect") from None
 
 
 def xml(name: str, content: Mapping[str, Any] | str) -> Response:

@@ -11,7 +11,8 @@ from smlocal.report.formatting import duration
 from smlocal.report.page import render
 from smlocal.server.page.addresses import PREFIX, job_address
 from smlocal.server.page.topic import Topic
-from smlocal.server.sagemaker.listing import position_of, token_of
+from smlocal.server.page_tokens import token_of
+from smlocal.server.sagemaker.listing import position_of
 from smlocal.server.serving import Serving
 from smlocal.store.job_search import JobSearch
 from smlocal.store.records import JobRecord
@@ -99,7 +100,7 @@ def _table(serving: Serving, asked: JobsAsked) -> dict[str, Any]:
     return {
         "asked": asked,
         "jobs": [_row(record) for record in page.jobs],
-        "older": None if page.next is None else _address("/", asked, token_of(page.next)),
+        "older": None if page.next is None else _address("/", asked, token_of(page.next.value, page.next.number)),
         "newest": _address("/", asked, None),
     }
 

@@ -1,13 +1,11 @@
 """ListTrainingJobs."""
 
-import base64
-import binascii
-import json
 from typing import Any
 
 from smlocal.contract.statuses import JobStatus
 from smlocal.platforms.sagemaker.name import NAME
 from smlocal.server.call import Call, HasStore, validation_error
+from smlocal.server.page_tokens import key_of, token_of
 from smlocal.store.job_search import JobSearch, PagePosition, SortBy
 from smlocal.store.records import JobRecord
 
@@ -37,7 +35,7 @@ def list_training_jobs(serving: HasStore, call: Call) -> dict[str, Any]:
     )
     answer: dict[str, Any] = {"TrainingJobSummaries": [_summary(record) for record in page.jobs]}
     if page.next is not None:
-        answer["NextToken"] = token_of(page.next)
+        answer["NextToken"] = token_of(page.next.value, page.next.number)
     return answer
 
 
@@ -55,22 +53,15 @@ def _summary(record: JobRecord) -> dict[str, Any]:
     return summary
 
 
-def token_of(position: PagePosition) -> str:
-    """A position as text that clients hand back."""
-    return base64.urlsafe_b64encode(json.dumps([position.value, position.number]).encode()).decode()
-
-
 def position_of(token: str | None) -> PagePosition | None:
-    """The position of such a text; `ServiceError` if it is none."""
+    """The position in a token; `ServiceError` if it has none."""
     if token is None:
         return None
     try:
-        value, number = json.loads(base64.urlsafe_b64decode(token))
-        if isinstance(value, str):
-            value.encode()  # SQLite refuses half a surrogate pair
-    except (ValueError, binascii.Error, TypeError, RecursionError):
+        value, number = key_of(token, str | float, int)
+    except ValueError:
         raise _invalid_token() from None
-    if not isinstance(value, str | float) or type(number) is not int or abs(number) >= 1 << 63:
+    if abs(number) >= 1 << 63:
         raise _invalid_token()
     return PagePosition(value=value, number=number)
 
