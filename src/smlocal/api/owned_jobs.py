@@ -10,9 +10,7 @@ from smlocal.errors import JobFinishedError, JobUnknownError
 from smlocal.job.control.requests import ask_to_stop
 from smlocal.store.home import home_directory, prepare_home
 from smlocal.store.jobs import Store
-from smlocal.store.lease import Lease
-
-_UNFINISHED = ".new"
+from smlocal.store.lease import Lease, leased_folders, make_leased
 
 
 class OwnedJobs:
@@ -25,10 +23,7 @@ class OwnedJobs:
 
     def __enter__(self) -> Self:
         prepare_home(home_directory())
-        unfinished = self._folder + _UNFINISHED
-        os.makedirs(unfinished, mode=0o700)
-        self._lease = Lease.take(unfinished)  # before others see the folder, who would remove it without
-        os.rename(unfinished, self._folder)
+        self._lease = make_leased(self._folder)
         return self
 
     def __exit__(
@@ -52,9 +47,8 @@ def stop_jobs_of_dead(store: Store) -> list[str]:
     """
     stopped: list[str] = []
     with suppress(FileNotFoundError):
-        for each in os.listdir(_owners(store.home)):
-            if not each.endswith(_UNFINISHED):
-                stopped += _stop_jobs(store, os.path.join(_owners(store.home), each))
+        for each in leased_folders(_owners(store.home)):
+            stopped += _stop_jobs(store, each)
     return stopped
 
 

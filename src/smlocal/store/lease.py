@@ -7,6 +7,7 @@ import weakref
 from types import TracebackType
 from typing import Self
 
+_UNFINISHED = ".new"
 _TRIES, _PAUSE = 3, 0.002
 """A process that only checks the lock holds it for a moment."""
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -84,3 +85,21 @@ def supervised(directory: str) -> bool:
         return True
     lease.release()
     return False
+
+
+def make_leased(folder: str) -> Lease | None:
+    """Make a folder that others remove when nobody has its lease: this process has it before they see the folder."""
+    unfinished = folder + _UNFINISHED
+    os.makedirs(unfinished, mode=0o700)
+    lease = Lease.take(unfinished)
+    os.rename(unfinished, folder)
+    return lease
+
+
+def leased_folders(parent: str) -> list[str]:
+    """Folders made so in `parent`, whether a process still has the lease or not."""
+    try:
+        names = os.listdir(parent)
+    except FileNotFoundError:
+        return []
+    return [os.path.join(parent, name) for name in names if not name.endswith(_UNFINISHED)]

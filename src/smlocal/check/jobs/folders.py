@@ -7,13 +7,10 @@ from smlocal.api.job_list import matching_jobs
 from smlocal.api.training_job import TrainingJob
 from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.removal import remove_tree
-from smlocal.store.lease import Lease
+from smlocal.store.lease import Lease, leased_folders
 
 NAMES = "check-"
 """What the names of all jobs of checks begin with; the id of the check follows."""
-
-
-_UNFINISHED = ".new"
 
 
 def checks_folder(home: str) -> str:
@@ -21,23 +18,11 @@ def checks_folder(home: str) -> str:
     return os.path.join(home, "checks")
 
 
-def make_folder(folder: str) -> Lease | None:
-    """Make the folder of a check. Its lock is taken before others see it, who would remove it without."""
-    unfinished = folder + _UNFINISHED
-    os.makedirs(unfinished, mode=0o700)
-    lease = Lease.take(unfinished)
-    os.rename(unfinished, folder)
-    return lease
-
-
 def remove_leftovers(home: str) -> None:
     """Remove the jobs and folders of checks whose process is gone. What cannot be removed now is left for later."""
-    folder = checks_folder(home)
-    with suppress(FileNotFoundError):
-        for each in os.listdir(folder):
-            if not each.endswith(_UNFINISHED):
-                with suppress(SmlocalError):
-                    _remove_dead(os.path.join(folder, each))
+    for each in leased_folders(checks_folder(home)):
+        with suppress(SmlocalError):
+            _remove_dead(each)
 
 
 def remove_job(name: str) -> None:

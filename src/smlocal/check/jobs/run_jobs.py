@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from smlocal.api.training_job import TrainingJob
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.jobs.folders import NAMES, checks_folder, make_folder, remove_job, remove_leftovers
+from smlocal.check.jobs.folders import NAMES, checks_folder, remove_job, remove_leftovers
 from smlocal.check.jobs.interface import PLAIN, Folders, JobResult, Request, Scenario, StopSeen
 from smlocal.check.jobs.one_job import run_job
 from smlocal.check.jobs.request import Plain, plain_job
@@ -27,6 +27,7 @@ from smlocal.errors import (
 )
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.removal import remove_tree
+from smlocal.store.lease import make_leased
 
 if TYPE_CHECKING:
     from smlocal.store.lease import Lease
@@ -66,7 +67,7 @@ class RunningJobs:
 
     def __enter__(self) -> Self:
         remove_leftovers(self._home)
-        self._lease = make_folder(self._folder)
+        self._lease = make_leased(self._folder)
         return self
 
     def __exit__(

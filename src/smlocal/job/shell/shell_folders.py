@@ -12,11 +12,10 @@ from smlocal.errors import SmlocalError
 from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
-from smlocal.store.lease import Lease
+from smlocal.store.lease import Lease, leased_folders, make_leased
 
 SHELL_LABEL = "smlocal.shell"
 """On the container and the image of a shell in a kept job: which shell it is."""
-_UNFINISHED = ".new"
 _DOCUMENT = "shell.json"
 
 
@@ -30,13 +29,10 @@ class ShellFolder:
 
     @classmethod
     def make(cls, home: str) -> "ShellFolder":
-        """Make a new one. It is locked before others see it, who would remove it otherwise."""
+        """Make a new one."""
         name = os.urandom(4).hex()
         path = os.path.join(_shells(home), name)
-        os.makedirs(path + _UNFINISHED, mode=0o700)
-        lease = Lease.take(path + _UNFINISHED)
-        os.rename(path + _UNFINISHED, path)
-        return cls(path=path, id=name, _lease=lease)
+        return cls(path=path, id=name, _lease=make_leased(path))
 
     def record(self, document: Mapping[str, Any]) -> None:
         """Write down what is about to be made on the engine."""
@@ -52,11 +48,9 @@ class ShellFolder:
 
 def remove_dead_shells(home: str) -> None:
     """Remove what shells have left whose process was killed. What cannot be removed now is left for the next time."""
-    with suppress(FileNotFoundError):
-        for name in os.listdir(_shells(home)):
-            if not name.endswith(_UNFINISHED):
-                with suppress(SmlocalError, OSError, ValueError, LookupError):
-                    _remove_dead(os.path.join(_shells(home), name))
+    for folder in leased_folders(_shells(home)):
+        with suppress(SmlocalError, OSError, ValueError, LookupError):
+            _remove_dead(folder)
 
 
 def remove_marked(engine: Engine, job: str, shell: str) -> None:
