@@ -10,13 +10,13 @@ from smlocal.check.interface import Rule
 from smlocal.check.reading.kept import keep, kept
 from smlocal.check.reading.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
 from smlocal.check.subject import Profile, Step, Subject
-from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Engine, Resource, ResourceKind
+from smlocal.engine.idle_container import idle_container
+from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError
 from smlocal.planning.facts import ImageFacts
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.readable import readable_bytes
 
-_NO_PROGRAM = "/smlocal-look-does-not-exist"
 _LARGE = 300 << 20
 """Bytes, which an engine needs some seconds to deliver."""
 
@@ -88,21 +88,9 @@ def _flattened(facts: ImageFacts, engine: Engine, wish: Wanted) -> SavedImage | 
 
     None where the engine does not deliver them so either.
     """
-    container = engine.create(
-        ContainerSpec(
-            name="",
-            image=facts.id,
-            labels={JOB_LABEL: "image-check"},
-            entrypoint=(_NO_PROGRAM,),
-            command=(),
-            environment={},
-            hostname="",
-        )
-    )
-    try:
-        files = read_root(engine.get_archive(container, "/"), wish)
-    except (BrokenImageError, EngineError):
-        return None
-    finally:
-        engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
+    with idle_container(engine, facts.id, label="image-check") as container:
+        try:
+            files = read_root(engine.get_archive(container, "/"), wish)
+        except (BrokenImageError, EngineError):
+            return None
     return SavedImage(files=files, history=tuple(Step(text=text) for text in engine.history(facts.id)))

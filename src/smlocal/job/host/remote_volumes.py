@@ -17,7 +17,8 @@ from itertools import chain
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.channels.interface import Check, Copying, Means, StagedChannel, unbroken
 from smlocal.contract.listing import Listing
-from smlocal.engine.interface import ContainerSpec, Engine, Mount, Resource, ResourceKind
+from smlocal.engine.idle_container import idle_spec
+from smlocal.engine.interface import Engine, Mount, Resource, ResourceKind
 from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.labels import labels as labels_of
@@ -25,7 +26,6 @@ from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 from smlocal.sources.listed_file import open_listed
 
 _PIECE = 1 << 20
-_NO_PROGRAM = ("/smlocal-never-starts-this",)
 Folders = Sequence[tuple[str, Mount]]
 """Local folders, and the volumes in their place."""
 Trees = Sequence[tuple[TreePlan, str]]
@@ -57,16 +57,8 @@ def fill_volumes(
     sent = [0] * len(trees)
     with copying() as check:
         carrier = engine.create(
-            ContainerSpec(
-                name=f"{host.container}-carrier",
-                image=plan.image,
-                labels=labels_of(plan),  # not the host's labels: it must not be taken for the host
-                entrypoint=_NO_PROGRAM,
-                command=(),
-                environment={},
-                hostname="",
-                mounts=tuple(writable),
-            )
+            # Not the host's labels: it must not be taken for the host.
+            idle_spec(plan.image, labels_of(plan), mounts=tuple(writable), name=f"{host.container}-carrier")
         )
         parts = _parts(folders, [tree for tree, _ in trees], listings, sent)
         if plan.engine.product == "podman":

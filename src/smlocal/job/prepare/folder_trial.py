@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from smlocal.artifacts.tar_header import END, header, padding
+from smlocal.engine.idle_container import idle_container
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import EngineError
-from smlocal.job.prepare.idle_container import idle_container
 from smlocal.planning.facts import EngineFacts
 
 LABEL: Final = "folder-trial"

@@ -11,10 +11,10 @@ from typing import Final
 
 from smlocal.artifacts.tar_header import BLOCK
 from smlocal.contract.listing import Listing
+from smlocal.engine.idle_container import idle_container
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.job.prepare.folder_trial import is_not_found
-from smlocal.job.prepare.idle_container import idle_container
 from smlocal.job.prepare.placed_engines import PlacedEngine
 
 _LABEL: Final = "folder-look"

@@ -8,9 +8,9 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Final
 
+from smlocal.engine.idle_container import idle_container
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
-from smlocal.job.prepare.idle_container import idle_container
 from smlocal.planning.facts import ImageFacts
 from smlocal.platforms.sagemaker.contract import paths
 from smlocal.store.image_files import image_files, store_image_files

@@ -1,7 +1,7 @@
 """A container that is never started: the engine reads and writes files in it."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -18,21 +18,28 @@ def idle_container(engine: Engine, image: str, *, label: str, mounts: tuple[Moun
     """The id of such a container. `label` says in the place of a job what it is for."""
     _remove_old(engine, label)
     container = engine.create(
-        ContainerSpec(
-            name="",
-            image=image,
-            labels={JOB_LABEL: label, RUN_LABEL: str(int(time.time()))},
-            entrypoint=(_NO_PROGRAM,),
-            command=(),
-            environment={},
-            hostname="",
-            mounts=mounts,
-        )
+        idle_spec(image, {JOB_LABEL: label, RUN_LABEL: str(int(time.time()))}, mounts=mounts),
     )
     try:
         yield container
     finally:
         engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
+
+
+def idle_spec(
+    image: str, labels: Mapping[str, str], *, mounts: tuple[Mount, ...] = (), name: str = ""
+) -> ContainerSpec:
+    """How it is created; whoever creates it removes it."""
+    return ContainerSpec(
+        name=name,
+        image=image,
+        labels=labels,
+        entrypoint=(_NO_PROGRAM,),
+        command=(),
+        environment={},
+        hostname="",
+        mounts=mounts,
+    )
 
 
 def _remove_old(engine: Engine, label: str) -> None:
