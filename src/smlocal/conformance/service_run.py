@@ -22,7 +22,6 @@ from smlocal.platforms.sagemaker.contract.identity import default_name
 from smlocal.quick_dataclass import dataclass
 from smlocal.remote.service import Service
 
-_GROUP = "/aws/sagemaker/TrainingJobs"
 _PAUSE_SECONDS = 2.0
 _LATEST_STOP_SECONDS = 300.0
 """So long after training has begun, a job whose log cannot be read is stopped anyway."""
@@ -91,7 +90,7 @@ def run_on_service(
     except BaseException:
         for name in running.values():
             with suppress(SmlocalError):
-                service.call("sagemaker", "StopTrainingJob", TrainingJobName=name)
+                service.stop(name)
         raise
     folders = []
     for case, answer in answers.items():
@@ -126,7 +125,7 @@ def _see_through(
                 late = time.monotonic() - trains_since > _LATEST_STOP_SECONDS
                 if late or READY in _log(service, name):
                     stopped = True
-                    service.call("sagemaker", "StopTrainingJob", TrainingJobName=name)
+                    service.stop(name)
             if answer["TrainingJobStatus"] in _ENDED:
                 answers[case] = answer
                 del running[case]
@@ -137,7 +136,7 @@ def _log(service: Service, job: str) -> str:
     """What the hosts have printed; nothing if it is not there, or may not be read."""
     lines: list[str] = []
     with suppress(ServiceForbiddenError, ServiceRefusedError):
-        for page in service.pages("logs", "FilterLogEvents", logGroupName=_GROUP, logStreamNamePrefix=f"{job}/"):
+        for page in service.log_pages("FilterLogEvents", job):
             lines += (event["message"] for event in page.get("events", ()))
     return "\n".join(lines)
 

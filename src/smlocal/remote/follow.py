@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from smlocal.errors import ServiceForbiddenError, ServiceRefusedError, ServiceUnreachableError
-from smlocal.remote.service import Service
+from smlocal.remote.service import LOG_GROUP, Service
+from smlocal.remote.service_log import host_in
 
-GROUP = "/aws/sagemaker/TrainingJobs"
 _ENDED = {"Completed", "Failed", "Stopped"}
 _NO_PHASE = {*_ENDED, "MaxRuntimeExceeded", "MaxWaitTimeExceeded", "Interrupted"}
 _TRAINING = "Training"
@@ -151,20 +151,18 @@ class Followed:
         return found
 
     def _find_streams(self) -> None:
-        for page in self._service.pages(
-            "logs", "DescribeLogStreams", logGroupName=GROUP, logStreamNamePrefix=f"{self._name}/"
-        ):
+        for page in self._service.log_pages("DescribeLogStreams", self._name):
             for stream in page.get("logStreams", ()):
                 self._tokens.setdefault(stream["logStreamName"], None)
 
     def _read_stream(self, stream: str) -> bool:
-        host = host_of(stream)
+        host = host_in(stream)
         found = False
         while True:
             token = self._tokens[stream]
             more = {} if token is None else {"nextToken": token}
             page = self._service.call(
-                "logs", "GetLogEvents", logGroupName=GROUP, logStreamName=stream, startFromHead=True, **more
+                "logs", "GetLogEvents", logGroupName=LOG_GROUP, logStreamName=stream, startFromHead=True, **more
             )
             events = page.get("events", ())
             if events:
@@ -176,13 +174,6 @@ class Followed:
             if not events and page["nextForwardToken"] == token:
                 return found
             self._tokens[stream] = page["nextForwardToken"]
-
-
-def host_of(stream: str) -> str:
-    """`algo-1` of the stream `my-job/algo-1-1700000000`."""
-    name = stream.rpartition("/")[2]
-    head, _, number = name.rpartition("-")
-    return head if head.count("-") and number.isdigit() else name
 
 
 def _hosts(answer: Mapping[str, Any]) -> int:

@@ -11,6 +11,8 @@ from smlocal.platforms.sagemaker.contract.identity import is_region_name
 from smlocal.remote.service_errors import service_error
 from smlocal.sources.s3.aws_session import client_config, credentials_of, new_session
 
+LOG_GROUP = "/aws/sagemaker/TrainingJobs"
+"""Of CloudWatch, with a stream for each host of each job."""
 _READ_TIMEOUT = 30.0
 _TITLES = {
     "sagemaker": "SageMaker",
@@ -93,6 +95,14 @@ class Service:
     def describe(self, job: str) -> dict[str, Any]:
         """The answer of DescribeTrainingJob; `ServiceJobUnknownError` if there is no such job."""
         return self.call("sagemaker", "DescribeTrainingJob", TrainingJobName=job)
+
+    def stop(self, job: str) -> None:
+        """Ask the service to stop a job."""
+        self.call("sagemaker", "StopTrainingJob", TrainingJobName=job)
+
+    def log_pages(self, operation: str, job: str) -> Iterator[dict[str, Any]]:
+        """The answers of an operation on the log streams of a job."""
+        return self.pages("logs", operation, logGroupName=LOG_GROUP, logStreamNamePrefix=f"{job}/")
 
     def tags(self, arn: str) -> list[dict[str, str]]:
         """The tags of a job."""

@@ -1,20 +1,17 @@
 """The last lines of a job's log in CloudWatch."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smlocal.errors import ServiceRefusedError, SmlocalError
 from smlocal.remote.job_end import LINES, LogEnd
+from smlocal.remote.service import LOG_GROUP, Service
 
-if TYPE_CHECKING:
-    from smlocal.remote.service import Service
-
-GROUP = "/aws/sagemaker/TrainingJobs"
 _STREAMS = 50
 _MOST_PAGES = 5
 """CloudWatch may answer with an empty page although there are more events."""
 
 
-def service_log(service: "Service", job: str, *, host: str, region: str | None = None) -> LogEnd:
+def service_log(service: Service, job: str, *, host: str, region: str | None = None) -> LogEnd:
     """The end of one host's log, or of the first host's if it has none. What prevents that is said, and no error."""
     try:
         streams = _streams(service, job, region)
@@ -24,7 +21,7 @@ def service_log(service: "Service", job: str, *, host: str, region: str | None =
         lines = _last_events(service, chosen, region)
     except SmlocalError as error:
         if isinstance(error, ServiceRefusedError) and error.code == "ResourceNotFoundException":
-            return _missing(f"CloudWatch has no log group {GROUP}, or the log has just been deleted")
+            return _missing(f"CloudWatch has no log group {LOG_GROUP}, or the log has just been deleted")
         return _missing(f"the log cannot be read: {error.sentence}")
     if not lines:
         return _missing(f"the log of {job} is empty: its retention is over, or nothing was written")
@@ -41,13 +38,13 @@ def _missing(why: str) -> LogEnd:
     return LogEnd(lines={}, missing=why)
 
 
-def _streams(service: "Service", job: str, region: str | None) -> dict[str, str]:
+def _streams(service: Service, job: str, region: str | None) -> dict[str, str]:
     """The newest stream of each host: a job that was started again has several."""
     answer = service.call(
         "logs",
         "DescribeLogStreams",
         region=region,
-        logGroupName=GROUP,
+        logGroupName=LOG_GROUP,
         logStreamNamePrefix=f"{job}/",
         orderBy="LogStreamName",
         limit=_STREAMS,
@@ -57,9 +54,9 @@ def _streams(service: "Service", job: str, region: str | None) -> dict[str, str]
     return dict(sorted(newest.items()))
 
 
-def _last_events(service: "Service", stream: str, region: str | None) -> list[str]:
+def _last_events(service: Service, stream: str, region: str | None) -> list[str]:
     lines: list[str] = []
-    asked: dict[str, Any] = {"logGroupName": GROUP, "logStreamName": stream, "startFromHead": False, "limit": LINES}
+    asked: dict[str, Any] = {"logGroupName": LOG_GROUP, "logStreamName": stream, "startFromHead": False, "limit": LINES}
     for _ in range(_MOST_PAGES):
         answer = service.call("logs", "GetLogEvents", region=region, **asked)
         lines = [line for event in answer["events"] for line in str(event["message"]).split("\n")] + lines

@@ -70,7 +70,7 @@ def create(service: Service, request: Mapping[str, Any]) -> str:
 def stop(service: Service, name: str) -> None:
     """Ask the service to stop the job."""
     try:
-        service.call("sagemaker", "StopTrainingJob", TrainingJobName=name)
+        service.stop(name)
     except ServiceRefusedError:
         if service.describe(name)["TrainingJobStatus"] not in {"Completed", "Failed", "Stopped", "Stopping"}:
             raise  # otherwise it has ended by itself

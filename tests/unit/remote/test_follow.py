@@ -8,8 +8,9 @@ import pytest
 
 from smlocal.errors import ServiceForbiddenError, ServiceRefusedError, ServiceUnreachableError
 from smlocal.remote import follow
-from smlocal.remote.follow import Followed, host_of
+from smlocal.remote.follow import Followed
 from smlocal.remote.service import Service
+from smlocal.remote.service_log import host_in
 
 BEGAN = datetime(2026, 11, 20, tzinfo=UTC)
 Phase = tuple[str, int, int | None]
@@ -173,7 +174,7 @@ def test_whoever_interrupts_may_go_on_where_it_was() -> None:
 
 
 def test_the_host_of_a_stream() -> None:
-    assert [host_of(each) for each in ("j/algo-1-1700000000", "j-2/algo-12-1", "j/algo-1")] == [
+    assert [host_in(each) for each in ("j/algo-1-1700000000", "j-2/algo-12-1", "j/algo-1")] == [
         "algo-1",
         "algo-12",
         "algo-1",
