@@ -14,8 +14,8 @@ import fastjsonschema
 import pytest
 from tests.clients.conftest import PROGRAMS, client_folder
 from tests.kit.fixtures import IMAGES, ROOT, build_image, run_docker
+from tests.kit.replica_members import leaves
 
-from smlocal.platforms.ai_platform.coverage import lookup
 from smlocal.platforms.ai_platform.describe import JobFacts, describe
 from smlocal.platforms.ai_platform.environment.variables import replica_variables
 from smlocal.platforms.ai_platform.model.members import JobKind
@@ -134,7 +134,7 @@ def test_the_coverage_table_has_every_member(packages: Path, kind: JobKind) -> N
             total += count(inner) if inner else 1
         return total
 
-    assert len(list(lookup.leaves(kind))) == count(_DOCUMENTS[kind][1])
+    assert len(list(leaves(kind))) == count(_DOCUMENTS[kind][1])
 
 
 @pytest.mark.parametrize("kind", JobKind)

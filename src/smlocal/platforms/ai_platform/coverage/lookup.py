@@ -7,7 +7,7 @@ from typing import Any
 from smlocal.contract.support import Support
 from smlocal.contract.validation.member_path import Path
 from smlocal.platforms.ai_platform.coverage.rows import Row
-from smlocal.platforms.ai_platform.model.members import JobKind, is_structure, members
+from smlocal.platforms.ai_platform.model.members import JobKind
 
 
 def table(kind: JobKind) -> Mapping[str, Row]:
@@ -19,22 +19,6 @@ def table(kind: JobKind) -> Mapping[str, Row]:
     from smlocal.platforms.ai_platform.coverage.custom_job import CUSTOM_JOB
 
     return CUSTOM_JOB
-
-
-def leaves(kind: JobKind) -> Iterator[str]:
-    """All members of a request that are no structures, such as `jobSpec.workerPoolSpecs[].replicaCount`."""
-    yield from _leaves(kind, kind.value, "")
-
-
-def _leaves(kind: JobKind, structure: str, prefix: str) -> Iterator[str]:
-    for name, member in members(kind, structure).items():
-        if member.output:
-            continue
-        place = f"{prefix}{name}{'[]' if member.many == 'list' else ''}"
-        if is_structure(kind, member.type):
-            yield from _leaves(kind, member.type, f"{place}.")
-        else:
-            yield place
 
 
 def rows_of(kind: JobKind, request: Mapping[str, Any]) -> Iterator[tuple[str, Path, Any]]:

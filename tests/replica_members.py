@@ -1,0 +1,21 @@
+"""What the coverage tables of AI Platform have to have."""
+
+from collections.abc import Iterator
+
+from smlocal.platforms.ai_platform.model.members import JobKind, is_structure, members
+
+
+def leaves(kind: JobKind) -> Iterator[str]:
+    """All members of a request that are no structures, such as `jobSpec.workerPoolSpecs[].replicaCount`."""
+    yield from _leaves(kind, kind.value, "")
+
+
+def _leaves(kind: JobKind, structure: str, prefix: str) -> Iterator[str]:
+    for name, member in members(kind, structure).items():
+        if member.output:
+            continue
+        place = f"{prefix}{name}{'[]' if member.many == 'list' else ''}"
+        if is_structure(kind, member.type):
+            yield from _leaves(kind, member.type, f"{place}.")
+        else:
+            yield place
