@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from pages.coverage import ai_platform_coverage
-from tests.replica_members import leaves
+from tests.kit.replica_members import leaves
 
 from smlocal.contract.support import Support
 from smlocal.platforms.ai_platform.coverage import lookup
