@@ -2,7 +2,7 @@ import json
 from collections.abc import Callable
 
 from smlocal.contract.model.structure import Structure, members
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 
 HEADING = "`Local`: settings of this machine"
 

@@ -57,6 +57,9 @@ SAGEMAKER = Platform(
         "debugger": "evaluates the rules of SageMaker Debugger",
         "distributed": "stands in for a library of SageMaker's",
         "errors/of_the_service.py": "errors about jobs on SageMaker itself",
+        "jobfile/settings.py": "names the places in SageMaker's requests that have keywords",
+        "jobfile/settings_of_data.py": "as above, and settings about the files of SageMaker's containers",
+        "jobfile/settings_of_hosts.py": "as above",
         "platforms/job_files.py": "finds the platform of a job file",
         "pytest_plugin": "its results have the names that users of SageMaker know",
         "remote": "reads jobs of SageMaker itself",
@@ -74,14 +77,6 @@ SAGEMAKER = Platform(
         "doctor/checks/region.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),
         "errors/__init__.py": (frozenset({"TrainingJob"}), "exports the errors about jobs on SageMaker itself"),
         "job/metrics/metric_summary.py": (frozenset({"MetricName"}), "the key of stored values"),
-        "jobfile/local_settings.py": (
-            frozenset({"/opt/ml", "ResourceConfig"}),
-            "settings about the files of SageMaker's containers",
-        ),
-        "platforms/ai_platform/jobfile/local_block.py": (
-            frozenset({"/opt/ml", "ResourceConfig"}),
-            "says which settings are for SageMaker's containers only",
-        ),
         "store/database.py": (
             frozenset({"sagemaker", "TrainingJob", "TrainingJobArn", "S3ModelArtifacts"}),
             "moves jobs that were stored when there was one platform",
@@ -104,6 +99,7 @@ AI_PLATFORM = Platform(
             f"cli/commands/{name}.py": (frozenset({"AI Platform"}), "its help says which jobs it takes")
             for name in ("describe", "jobs", "plan", "run", "stop")
         },
+        "jobfile/settings_of_data.py": (frozenset({"/gcs"}), "says what its jobs have in place of a setting"),
         "platforms/sagemaker/contract/documents/config_files.py": (
             frozenset({"outputPath"}),
             "a key in a file for SageMaker's containers",

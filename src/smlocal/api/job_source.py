@@ -46,7 +46,7 @@ def read_any(
 
     if not is_replica_job(document.data):
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
-    from smlocal.api.local_overrides import apply_local_overrides
+    from smlocal.api.overrides import apply_local_overrides
     from smlocal.platforms.job_files import read_replica_job
 
     name = apply_local_overrides(document, given)
@@ -97,7 +97,7 @@ def override(
         if path.startswith(named)
     }
     if channels or hyperparameters:
-        from smlocal.api.channel_names import new_channels, new_hyperparameters
+        from smlocal.api.overrides import new_channels, new_hyperparameters
 
         for sentence in (*new_channels(document, channels), *new_hyperparameters(document, hyperparameters)):
             on_message(sentence)

@@ -1,19 +1,38 @@
 """Overrides of a job file, or a job without one: from the flags of a command or the keywords of a call."""
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_origin
+
+from smlocal.contract.model.constraints import split
+from smlocal.contract.model.structure import members
+from smlocal.contract.validation.suggestions import closest
+from smlocal.errors import ChannelUnknownError, UsageRefusedError
+from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
+from smlocal.jobfile.settings import OPTIONS, LocalSettings
 
 if TYPE_CHECKING:
+    from smlocal.contract.validation.member_path import Path as MemberPath
     from smlocal.jobfile.document import Document
 
-DEFAULT_INSTANCE_TYPE = "ml.m5.large"
+KEYWORD_ARGUMENTS: Final = "keyword arguments"
+"""What overrides are called in messages if they are not flags."""
 Path = str | os.PathLike[str]
+_OUTPUT: Final = ("OutputDataConfig", "S3OutputPath")
+_LIKENESS: Final = 0.75
+"""`trian` and `training` are like `train`; `metadata` is another name than `data`."""
+_STEP: Final = re.compile(r"([A-Za-z][A-Za-z0-9]*)((?:\[\d{1,4}\])*)")
 
 
 class Overrides(TypedDict, total=False):
-    """Paths are relative to the current directory. None means not given."""
+    """The keywords of `smlocal.run`, in the order of the flags: `jobfile.settings` has all about them.
 
+    Paths are relative to the current directory. None means not given.
+    """
+
+    members: Mapping[str, Any] | None
+    """Values by their paths in the job file: `{"ResourceConfig.InstanceCount": 2}`. The others override them."""
     image: str | None
     channels: Mapping[str, Path] | None
     """Name to folder, file or s3:// location."""
@@ -39,8 +58,8 @@ class Overrides(TypedDict, total=False):
     staging: Literal["overlay", "copy"] | None
     publish: bool
     """Upload artifacts and mirror checkpoints to their s3:// locations."""
-    no_rules: bool
-    """Do not evaluate debugger rules."""
+    engines: Sequence[str] | None
+    """Addresses or Docker contexts; they replace those of the file."""
     gpus: str | int | None
     allow_cpu: bool
     memory: str | int | None
@@ -49,156 +68,114 @@ class Overrides(TypedDict, total=False):
     """Limit containers to the memory, processors and volume of the instance type."""
     processes_per_host: int | None
     """Of the training toolkit, for MPI, torchrun and data parallelism."""
+    no_rules: bool
+    """Do not evaluate debugger rules."""
     pull: Literal["missing", "always", "never"] | None
     keep: Literal["failed", "all", "none"] | None
     """Which ended jobs keep their containers and folders."""
-    engines: Sequence[str] | None
-    """Addresses or Docker contexts; they replace those of the file."""
-    members: Mapping[str, Any] | None
-    """Values by their paths in the job file: `{"ResourceConfig.InstanceCount": 2}`. The others override them."""
-
-
-_PLACES: Mapping[str, tuple[str, ...]] = {
-    "image": ("AlgorithmSpecification", "TrainingImage"),
-    "entrypoint": ("AlgorithmSpecification", "ContainerEntrypoint"),
-    "name": ("TrainingJobName",),
-    "input_mode": ("AlgorithmSpecification", "TrainingInputMode"),
-    "instance_type": ("ResourceConfig", "InstanceType"),
-    "instance_count": ("ResourceConfig", "InstanceCount"),
-    "max_run": ("StoppingCondition", "MaxRuntimeInSeconds"),
-    "role": ("RoleArn",),
-    "credentials": ("Local", "Credentials"),
-    "staging": ("Local", "Staging"),
-    "pull": ("Local", "Pull"),
-    "keep": ("Local", "Keep"),
-    "engines": ("Local", "Engines"),
-    "memory": ("Local", "Memory"),
-}
-_SWITCHES: Mapping[str, tuple[str, ...]] = {
-    "allow_cpu": ("Local", "AllowCpu"),
-    "enforce_limits": ("Local", "EnforceInstanceLimits"),
-    "no_rules": ("Local", "Rules"),
-    "publish": ("Local", "Publish"),
-}
-
-
-_PROCESSES = ("HyperParameters", "sagemaker_mpi_num_of_processes_per_host")
-"""The toolkit reads it for every launcher."""
-_MAPS: Mapping[str, tuple[str, ...]] = {
-    "hyperparameters": ("HyperParameters",),
-    "environment": ("Environment",),
-    "sources": ("Local", "Sources"),
-}
 
 
 def apply_overrides(document: "Document", given: Overrides) -> None:
     """Change the document accordingly."""
-    _apply_members(document, given)
-    for option, place in _PLACES.items():
-        value = given.get(option)
-        if value is not None:
-            document.set(place, list(value) if isinstance(value, tuple) else value)
-    for option, place in _SWITCHES.items():
-        if given.get(option):
-            document.set(place, not option.startswith("no_"))
-    _apply_gpus(document, given)
-    _apply_folders(document, given)
-    for key, value in (given.get("hyperparameters") or {}).items():
-        document.set(("HyperParameters", key), str(value))
-    if given.get("processes_per_host") is not None:
-        document.set(_PROCESSES, str(given["processes_per_host"]))
-    for key, value in (given.get("environment") or {}).items():
-        document.set(("Environment", key), value)
-    for prefix, folder in (given.get("sources") or {}).items():
-        document.set(("Local", "Sources", prefix), _absolute(folder))
-    for name, path in (given.get("channels") or {}).items():
-        _apply_channel(document, name, _absolute(path))
+    for option, value in _given(given):
+        if option.keyword == "channels":
+            for name, path in value.items():
+                _apply_channel(document, name, _absolute(path))
+        elif option.keyword == "output" and not _is_remote(_asked_output(document)):
+            document.set(_OUTPUT, _absolute(value))  # it replaces a local path in the file
+        else:
+            _apply(document, option, value)
+    _let_gpus_count(document, given)
+
+
+def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
+    """Change the document of a job of replicas: what is for another platform's requests is refused.
+
+    Returns the name that was given.
+    """
+    refused = []
+    for option, value in _given(given):
+        if option.of_replicas is not OfReplicas.SAME:
+            refused.append(option)
+        elif option.keyword != "name":
+            _apply(document, option, value)
+    _let_gpus_count(document, given)
+    if refused:
+        raise _refusal(document, refused)
+    return given.get("name")
 
 
 def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> None:
     """Change the document where it says nothing itself; `origin` is what gave the defaults."""
-    kept: Any = {option: value for option, value in given.items() if not _stated(document, option)}
-    for option, place in _MAPS.items():
-        if option in kept:
-            kept[option] = {key: value for key, value in kept[option].items() if not document.has((*place, key))}
-    from smlocal.api.channel_names import channel_names
-
-    named = channel_names(document)
-    kept["channels"] = {name: path for name, path in (given.get("channels") or {}).items() if name not in named}
-    if kept.get("members"):
-        from smlocal.api.member_paths import member_path
-
-        kept["members"] = {
-            path: value for path, value in kept["members"].items() if not document.has(member_path(path))
-        }
+    kept: Any = {}
+    for option, value in _given(given):
+        if option.form is not Form.MAP:
+            if not _stated(document, option):
+                kept[option.keyword] = value
+        elif option.keyword == "channels":
+            named = channel_names(document)
+            kept["channels"] = {name: path for name, path in value.items() if name not in named}
+        else:
+            kept[option.keyword] = {key: each for key, each in value.items() if not document.has(_place(option, key))}
     overrides, document.overrides = document.overrides, origin
     apply_overrides(document, kept)
     document.overrides = overrides
 
 
-def _stated(document: "Document", option: str) -> bool:
-    """True if the document itself says what this option would."""
-    if option == "output":
-        asked = document.data.get("OutputDataConfig")
-        uri = asked.get("S3OutputPath") if isinstance(asked, dict) else None
-        return document.has(("Local", "Output")) or (uri is not None and not _is_remote(uri))
-    place = {
-        **_PLACES,
-        **_SWITCHES,
-        "gpus": ("Local", "Gpus"),
-        "code": ("Local", "Code"),
-        "processes_per_host": _PROCESSES,
-    }.get(option)
-    return place is not None and document.has(place)
-
-
 def fill(document: "Document") -> None:
     """Add what every request needs, for a job without a file."""
-    for place, value in (
-        (("AlgorithmSpecification", "TrainingInputMode"), "File"),
-        (("ResourceConfig", "InstanceType"), DEFAULT_INSTANCE_TYPE),
-        (("ResourceConfig", "InstanceCount"), 1),
-        (("OutputDataConfig", "S3OutputPath"), os.path.abspath("smlocal-output")),
-    ):
-        section = document.data.get(place[0]) or {}
+    needed = [(each.place, each.default) for each in OPTIONS.values() if each.default is not None]
+    for place, value in (*needed, (_OUTPUT, os.path.abspath("smlocal-output"))):
+        section = document.data.get(str(place[0])) or {}
         if place[1] not in section:
             document.set(place, value)
 
 
-def _apply_members(document: "Document", given: Overrides) -> None:
-    members = given.get("members")
-    if members:
-        from smlocal.api.member_paths import set_members  # few jobs are changed so
+def _given(given: Overrides) -> Iterator[tuple[Option, Any]]:
+    """What is given, members first: the others override them."""
+    for keyword in Overrides.__annotations__:
+        option, value = OPTIONS[keyword], given.get(keyword)
+        if value if option.form in {Form.SWITCH, Form.MAP} else value is not None:
+            yield option, value
 
-        set_members(document, members)
+
+def _apply(document: "Document", option: Option, value: Any) -> None:
+    if option.form is Form.MAP:
+        for key, each in value.items():
+            written = _absolute(each) if option.values is Values.PATH else option.written(each)
+            document.set(_place(option, key), written)
+    elif option.form is Form.SWITCH:
+        document.set(option.place, option.when_given)
+    else:
+        document.set(option.place, _absolute(value) if option.form is Form.PATH else option.written(value))
 
 
-def _apply_gpus(document: "Document", given: Overrides) -> None:
+def _place(option: Option, key: str) -> "MemberPath":
+    """The place of one value of a dict."""
+    return (*option.place, key) if option.place else member_path(key)
+
+
+def _stated(document: "Document", option: Option) -> bool:
+    """True if the document itself says what this option would."""
+    if option.keyword == "output":
+        uri = _asked_output(document)
+        return document.has(option.place) or (uri is not None and not _is_remote(uri))
+    return document.has(option.place)
+
+
+def _let_gpus_count(document: "Document", given: Overrides) -> None:
     """A number of GPUs overrides AllowCpu of the file."""
-    gpus = given.get("gpus")
-    if gpus is None:
+    local = document.data.get(LOCAL)
+    if given.get("gpus") is None or given.get("allow_cpu") or not isinstance(local, dict):
         return
-    from smlocal.contract.gpus import read_gpus
-
-    document.set(("Local", "Gpus"), read_gpus(gpus) if isinstance(gpus, str) else gpus)
-    local = document.data.get("Local")
-    if not given.get("allow_cpu") and isinstance(local, dict) and "AllowCpu" in local:
-        document.set(("Local", "AllowCpu"), False)
+    place = OPTIONS["allow_cpu"].place
+    if place[-1] in local:
+        document.set(place, False)
 
 
-def _apply_folders(document: "Document", given: Overrides) -> None:
-    code, output = given.get("code"), given.get("output")
-    if code is not None:
-        document.set(("Local", "Code"), _absolute(code))
-    if output is not None:
-        _apply_output(document, _absolute(output))
-
-
-def _apply_output(document: "Document", output: str) -> None:
-    """An output folder replaces a local path in the file. For an s3:// URI it becomes Local.Output."""
-    asked = document.data.get("OutputDataConfig")
-    uri = asked.get("S3OutputPath") if isinstance(asked, dict) else None
-    document.set(("Local", "Output") if _is_remote(uri) else ("OutputDataConfig", "S3OutputPath"), output)
+def _asked_output(document: "Document") -> Any:
+    asked = document.data.get(_OUTPUT[0])
+    return asked.get(_OUTPUT[1]) if isinstance(asked, dict) else None
 
 
 def _is_remote(uri: Any) -> bool:
@@ -222,3 +199,110 @@ def _absolute(given: Path) -> str:
     """The path from the current directory. A blank path is not changed: it is refused as in a file."""
     path = os.fspath(given)
     return path if not path.strip() or "://" in path else os.path.abspath(path)
+
+
+def member_path(text: str) -> "MemberPath":
+    """The place of a member from its path: `ResourceConfig.InstanceCount`, `InputDataConfig[0].InputMode`."""
+    parent = next((each for each in _maps() if text.startswith(each) and text != each), None)
+    if parent is not None:
+        return (*parent.rstrip(".").split("."), text.removeprefix(parent))
+    steps: list[str | int] = []
+    for part in text.split("."):
+        found = _STEP.fullmatch(part)
+        if found is None:
+            raise UsageRefusedError(
+                f"{text!r} is not the path of a member",
+                remedy=["Write it like ResourceConfig.InstanceCount or InputDataConfig[0].ShuffleConfig.Seed."],
+            )
+        steps += [found[1], *(int(index) for index in re.findall(r"\d+", found[2]))]
+    return tuple(steps)
+
+
+def _maps() -> Iterator[str]:
+    """Maps whose keys are chosen by the user. The rest of a path is one key, which may have dots."""
+    for option in OPTIONS.values():
+        if option.form is Form.MAP and len(option.place) == 1 and option.keyword != "channels":
+            yield f"{option.place[0]}."
+    for name, member in members(LocalSettings).items():
+        if get_origin(split(member.present)[0]) is dict:
+            yield f"{LOCAL}.{name}."
+
+
+def _refusal(document: "Document", refused: Sequence[Option]) -> UsageRefusedError:
+    """The error about overrides that a job of replicas has in its file, or has not at all."""
+    called = [(option, option.keyword if _is_call(document) else option.flag) for option in refused]
+    return UsageRefusedError(
+        f"{document.name} is no CreateTrainingJob request, and only such a request takes "
+        f"{', '.join(spelled for _, spelled in called)}",
+        remedy=[*_instead(document, called)],
+    )
+
+
+def _is_call(document: "Document") -> bool:
+    return document.overrides == KEYWORD_ARGUMENTS
+
+
+def _instead(document: "Document", refused: Sequence[tuple[Option, str]]) -> Iterator[str]:
+    """What to do instead; `refused` are the options and how they were spelled."""
+    from smlocal.platforms.job_files import has_environment
+
+    has = {each: [spelled for option, spelled in refused if option.of_replicas is each] for each in OfReplicas}
+    variables = has[OfReplicas.VARIABLES]
+    if variables and not has_environment(document.data):
+        has[OfReplicas.NOTHING] += variables
+        variables = []
+    if has[OfReplicas.NOTHING]:
+        yield f"Leave out {', '.join(has[OfReplicas.NOTHING])}: the platform of this job has no such thing."
+    if has[OfReplicas.ARGUMENTS]:
+        yield "Write the program's arguments into args of the job file."
+    if variables:
+        yield "Write environment variables into env of the job file."
+    if has[OfReplicas.FILE]:
+        yield f"Write into the job file what {', '.join(has[OfReplicas.FILE])} should change."
+
+
+def channel_names(document: "Document") -> list[str]:
+    """The names of a request's channels, valid or not."""
+    channels = document.data.get("InputDataConfig")
+    found = [each.get("ChannelName") for each in (channels if isinstance(channels, list) else ()) if _is_map(each)]
+    return [name for name in found if isinstance(name, str)]
+
+
+def new_channels(document: "Document", given: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences about the channels that `given` adds to a request with channels. A mistyped name is an error."""
+    known = channel_names(document)
+    for name in given if known else ():
+        if name in known:
+            continue
+        near = _meant(name, known)
+        if near is not None:
+            raise ChannelUnknownError(
+                f"{document.name} has no channel {name!r}",
+                details=[f"Its channels: {', '.join(known)}"],
+                remedy=[f"Did you mean {near}?", "If it is a new channel, write it into the request."],
+            )
+        yield f"channel {name} is added: {document.name} has {', '.join(known)}"
+
+
+def new_hyperparameters(document: "Document", given: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences about those that `given` adds beside one of almost the same name, which keeps its value."""
+    written = document.data.get("HyperParameters")
+    known = [name for name in written if isinstance(name, str)] if isinstance(written, dict) else []
+    for name in given:
+        near = None if name in known else _meant(name, known)
+        if near is not None:
+            yield f"hyperparameter {name} is added; did you mean {near}, which {document.name} has?"
+
+
+def _meant(name: str, known: list[str]) -> str | None:
+    """The name that was probably meant. Names that differ in their numbers are no mistakes: train-1 and train-2."""
+    near = closest(name, known, likeness=_LIKENESS)
+    return None if near is None or _without_numbers(near) == _without_numbers(name) else near
+
+
+def _without_numbers(name: str) -> str:
+    return re.sub(r"[-_.]?\d+", "", name)
+
+
+def _is_map(value: Any) -> bool:
+    return isinstance(value, dict)

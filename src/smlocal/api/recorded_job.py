@@ -22,7 +22,7 @@ def read_recorded(
 ) -> tuple["AnyJobFile", str]:
     """The validated job of another run, and its name. Paths in the record start where they started the first time."""
     from smlocal.api.job_source import read_document
-    from smlocal.api.local_overrides import apply_local_overrides
+    from smlocal.api.overrides import apply_local_overrides
     from smlocal.job.documents import JOB, LOCAL, RECALL
     from smlocal.jobfile.document import RanBefore, recorded_document
     from smlocal.platforms.job_files import is_replica_job, read_again

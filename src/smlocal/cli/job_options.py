@@ -2,18 +2,18 @@
 
 import os
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from smlocal.api.overrides import DEFAULT_INSTANCE_TYPE
+from smlocal.api.overrides import Overrides
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.terminal.printable import printable
+from smlocal.jobfile.option import Form, Option
+from smlocal.jobfile.settings import OPTIONS
 
 if TYPE_CHECKING:
-    from smlocal.api.overrides import Overrides
     from smlocal.errors import JobFileMissingError
     from smlocal.jobfile.document import Document
     from smlocal.platforms.job_files import AnyJobFile
@@ -30,113 +30,36 @@ def _members(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> d
     return member_values(given)
 
 
-_OVERRIDES = {
-    "members": click.option(
-        "--set",
-        "members",
-        multiple=True,
-        callback=_members,
-        metavar="PATH=VALUE",
-        help="One member of the job file, before other options; repeatable.",
-    ),
-    "image": click.option("--image", metavar="IMAGE", help="Training image."),
-    "channels": click.option(
-        "--channel", "channels", multiple=True, metavar="NAME=PATH", help="Input channel; repeatable."
-    ),
-    "hyperparameters": click.option(
-        "--hyperparameter", "-p", "hyperparameters", multiple=True, metavar="KEY=VALUE", help="Repeatable."
-    ),
-    "environment": click.option(
-        "--env",
-        "-e",
-        "environment",
-        multiple=True,
-        metavar="KEY[=VALUE]",
-        help="Environment variable; KEY alone passes on your own value. Repeatable.",
-    ),
-    "env_files": click.option(
-        "--env-file",
-        "env_files",
-        multiple=True,
-        type=click.Path(readable=False),
-        metavar="FILE",
-        help="File of KEY=VALUE lines, read as docker reads it; repeatable.",
-    ),
-    "output": click.option(
-        "--output",
-        "-o",
-        type=click.Path(readable=False),
-        metavar="DIR",
-        help="Where artifacts go: DIR/<job>/output/model.tar.gz.",
-    ),
-    "name": click.option("--name", metavar="NAME", help="Job name. Default: the file name and the time."),
-    "input_mode": click.option("--input-mode", metavar="MODE", help="TrainingInputMode."),
-    "instance_type": click.option("--instance-type", metavar="TYPE", help=f"Default: {DEFAULT_INSTANCE_TYPE}."),
-    "instance_count": click.option("--instance-count", type=int, metavar="N", help="Number of hosts."),
-    "max_run": click.option("--max-run", type=int, metavar="SECONDS", help="StoppingCondition.MaxRuntimeInSeconds."),
-    "role": click.option("--role", metavar="ARN", help="RoleArn. Only recorded, except with --credentials role."),
-    "credentials": click.option(
-        "--credentials",
-        type=click.Choice(["none", "inherit", "role"]),
-        help="AWS credentials for the containers. Default: none.",
-    ),
-    "sources": click.option(
-        "--source",
-        "sources",
-        multiple=True,
-        metavar="PREFIX=DIR",
-        help="Local folder for an s3:// prefix; repeatable.",
-    ),
-    "code": click.option(
-        "--code", type=click.Path(readable=False), metavar="DIR", help="Folder for /opt/ml/code, copy-on-write."
-    ),
-    "entrypoint": click.option(
-        "--entrypoint",
-        metavar="COMMAND",
-        help="Started in place of the image's ENTRYPOINT, in one word, such as 'python /opt/ml/code/train.py'.",
-    ),
-    "staging": click.option(
-        "--staging", type=click.Choice(["overlay", "copy"]), help="How channel data gets into the container."
-    ),
-    "publish": click.option(
-        "--publish", is_flag=True, help="Upload artifacts and mirror checkpoints to their s3:// locations."
-    ),
-    "engines": click.option(
-        "--engine",
-        "engines",
-        multiple=True,
-        metavar="ENGINE",
-        help="Engine for the hosts: an address or a Docker context; repeatable.",
-    ),
-    "gpus": click.option(
-        "--gpus", metavar="GPUS", help="GPUs of each host: auto, all, none, a number, or ids such as device=0,2."
-    ),
-    "allow_cpu": click.option(
-        "--allow-cpu", is_flag=True, help="Run a GPU or Neuron instance type without its devices."
-    ),
-    "memory": click.option("--memory", metavar="SIZE", help="Memory of each container, such as 512m."),
-    "enforce_limits": click.option(
-        "--enforce-limits",
-        is_flag=True,
-        help="Limit containers to the memory, CPUs and volume size of the instance type.",
-    ),
-    "processes_per_host": click.option(
-        "--processes-per-host",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Processes that the training toolkit starts on each host.",
-    ),
-    "no_rules": click.option("--no-rules", is_flag=True, help="Do not evaluate debugger rules."),
-    "strict": click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
-}
-"""By the names of their parameters."""
-OF_THIS_MACHINE = frozenset(
-    {
-        *("output", "credentials", "staging", "publish", "engines", "gpus", "allow_cpu", "memory", "enforce_limits"),
-        *("no_rules", "strict"),
-    }
+def setting_option(keyword: str, **said: Any) -> Callable[..., Any]:
+    """The flag of a setting, as the table of settings has it; `said` is what this command says differently."""
+    option = OPTIONS[keyword]
+    names = (*(option.flags or (option.flag,)), keyword)
+    about: dict[str, Any] = {"metavar": option.metavar, "help": option.help}
+    match option.form:
+        case Form.SWITCH:
+            about = {"is_flag": True, "help": option.help}
+        case Form.PATH:
+            about["type"] = click.Path(readable=False)
+        case Form.NUMBER:
+            about["type"] = int if option.least is None else click.IntRange(min=option.least)
+        case Form.LIST | Form.MAP:
+            about["multiple"] = True
+        case Form.TEXT if option.choices:
+            about["type"] = click.Choice(option.choices)
+    if keyword == "members":
+        about["callback"] = _members
+    return click.option(*names, **about | said)
+
+
+_ENV_FILES = click.option(
+    "--env-file",
+    "env_files",
+    multiple=True,
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="File of KEY=VALUE lines, read as docker reads it; repeatable.",
 )
-"""Those that say how a job runs here, and nothing about the request."""
+_STRICT = click.option("--strict", is_flag=True, help="Accept only what the service accepts.")
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -145,11 +68,19 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("job", required=False, type=click.Path(), metavar="[JOB]")(command)
 
 
-def override_options(command: Callable[..., Any], *, without: AbstractSet[str] = frozenset()) -> Callable[..., Any]:
-    """Add the options that override a request to a command, `without` some of them."""
-    for name, option in reversed(_OVERRIDES.items()):
-        if name not in without:
-            command = option(command)
+def override_options(command: Callable[..., Any], *, submit: bool = False) -> Callable[..., Any]:
+    """Add the options that override a request to a command; with `submit` those that mean something on the service."""
+    options: list[Callable[..., Any]] = []
+    for keyword in Overrides.__annotations__:
+        option = OPTIONS[keyword]
+        if not option.of_run and (option.is_submitted or not submit):
+            options.append(setting_option(keyword))
+        if keyword == "environment":
+            options.append(_ENV_FILES)
+    if not submit:
+        options.append(_STRICT)
+    for add in reversed(options):
+        command = add(command)
     return command
 
 
@@ -233,9 +164,8 @@ def _overrides(given: dict[str, Any]) -> "Overrides":
         overrides["environment"] = {}
     overrides["entrypoint"] = _words(given.get("entrypoint"))
     overrides["engines"] = given.get("engines") or None
-    overrides["hyperparameters"] = _pairs(given["hyperparameters"], "--hyperparameter")
-    overrides["sources"] = _pairs(given["sources"], "--source", "PREFIX=DIR")
-    overrides["channels"] = _pairs(given["channels"], "--channel", "NAME=PATH")
+    for keyword in ("hyperparameters", "sources", "channels"):
+        overrides[keyword] = _pairs(given[keyword], OPTIONS[keyword])
     named: Overrides = overrides
     return named
 
@@ -255,11 +185,11 @@ def _words(command: str | None) -> tuple[str, ...] | None:
     return words
 
 
-def _pairs(given: tuple[str, ...], option: str, form: str = "KEY=VALUE") -> dict[str, str]:
+def _pairs(given: tuple[str, ...], option: Option) -> dict[str, str]:
     pairs = {}
     for text in given:
         key, separator, value = text.partition("=")
         if not separator or not key:
-            raise click.UsageError(f"{option} {text}: write {form}.")
+            raise click.UsageError(f"{option.flag} {text}: write {option.metavar}.")
         pairs[key] = value
     return pairs

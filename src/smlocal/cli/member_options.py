@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
-_TEXT = ("HyperParameters.", "Environment.")
+from smlocal.jobfile.settings import OPTIONS
+
+_TEXT = tuple(f"{OPTIONS[keyword].place[0]}." for keyword in ("hyperparameters", "environment"))
 """Their values are text, also if they look like numbers."""
 
 

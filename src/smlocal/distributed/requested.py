@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.data_parallel import DataParallelPlan
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 

@@ -7,7 +7,7 @@ from smlocal.contract.hosts import listed
 from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.suggestions import closest
 from smlocal.contract.validation.violation import Violation
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 
 _SCHEMES: Final = ("unix", "tcp", "http", "https", "ssh")
 _ENGINES: Final = ("Local", "Engines")

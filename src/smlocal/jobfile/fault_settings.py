@@ -5,8 +5,8 @@ from typing import Final
 
 from smlocal.contract.validation.member_path import spoken
 from smlocal.contract.validation.violation import Violation
-from smlocal.jobfile.local_block import LOCAL
-from smlocal.jobfile.local_settings import Fault
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobfile.settings import Fault
 
 Wrong = Iterator[tuple[str, str]]
 """Members of a fault, and what is wrong with them."""

@@ -1,16 +1,14 @@
 """Read the `Local` block of a document. What only one platform knows, that platform checks."""
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator
 
 from smlocal.contract.s3_uri import may_be_bucket
 from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_settings import LocalSettings
-
-LOCAL: Final = "Local"
+from smlocal.jobfile.option import LOCAL, Kind
+from smlocal.jobfile.settings import LocalSettings, refused_settings
 
 
 def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettings | None, list[Violation]]:
@@ -49,13 +47,10 @@ def wrong_region(region: str, example: str) -> Violation:
     return Violation(path=(LOCAL, "Region"), text=text)
 
 
-def without_meaning(local: LocalSettings, reasons: Mapping[str, str]) -> Iterator[Violation]:
-    """Settings that say something other than their default, although the platform has no use for them.
-
-    `reasons`: the settings, and why they have no meaning.
-    """
+def without_meaning(local: LocalSettings, kind: Kind) -> Iterator[Violation]:
+    """Settings that say something other than their default, although such jobs have no use for them."""
     default = LocalSettings()
-    for name, why in reasons.items():
+    for name, why in refused_settings(kind).items():
         if getattr(local, name) != getattr(default, name):
             yield Violation(path=(LOCAL, name), text=f"Local.{name}: {why}; remove it")
 

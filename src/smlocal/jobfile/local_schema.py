@@ -1,28 +1,28 @@
 """The JSON Schema of the `Local` block, and what the schemas of all job files have in common."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from smlocal.contract.model.as_pydantic import pydantic_model
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.option import Kind
+from smlocal.jobfile.settings import LocalSettings, refused_settings
 
 _Json = dict[str, Any]
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def local_schema(*, without: Collection[str], faults: Sequence[str], names_replica: bool) -> tuple[_Json, _Json]:
+def local_schema(kind: Kind, *, faults: Sequence[str]) -> tuple[_Json, _Json]:
     """The block for jobs of a platform, and the definitions that it refers to.
 
-    `without` are settings that have no meaning there, `faults` the kinds of faults. Only a platform with replicas has
-    faults that name one.
+    `faults` are the kinds of faults there. Only a platform with replicas has faults that name one.
     """
     local = pydantic_model(LocalSettings).model_json_schema()
     definitions = local.pop("$defs", {})
-    for name in without:
+    for name in refused_settings(kind):
         del local["properties"][name]
     fault = definitions["Fault"]["properties"]
     fault["Kind"]["enum"] = list(faults)
-    if not names_replica:
+    if kind is not Kind.REPLICAS:
         del fault["Replica"]
     return local, definitions
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 
 _FEWEST_BITS = 30
 """A network needs its own address, the gateway's, a host's, and the broadcast address."""

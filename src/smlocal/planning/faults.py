@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from smlocal.jobfile.local_settings import Fault
+from smlocal.jobfile.settings import Fault
 from smlocal.planning.model import FaultPlan
 
 _KINDS: Final = {

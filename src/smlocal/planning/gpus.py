@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.hosts import EVERY, Host
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import Facts, GpuFacts
 
 

@@ -1,6 +1,6 @@
 """The limits of containers that a job sets itself."""
 
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 
 MIB = 1 << 20
 GIB = 1 << 30

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from smlocal.errors import PathNotAllowedError
-from smlocal.jobfile.local_block import LOCAL
+from smlocal.jobfile.option import LOCAL
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 if TYPE_CHECKING:

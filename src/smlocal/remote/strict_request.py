@@ -8,9 +8,9 @@ from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.violation import Violation
 from smlocal.errors.submitting import ImageNotInEcrError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import LOCAL
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.platforms.sagemaker.contract.validation.rules import broken_rules
 from smlocal.platforms.sagemaker.jobfile.job_file import read_local, without_nulls

@@ -10,8 +10,8 @@ from smlocal.contract.listing import Listing
 from smlocal.contract.validation.member_path import Path
 from smlocal.errors.submitting import UploadManifestError, UploadPrefixError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import LOCAL
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.quick_dataclass import dataclass
 from smlocal.remote.code_archive import NAME, PARAMETER, pack_code
 from smlocal.remote.strict_request import local_settings, other_region, strict_request

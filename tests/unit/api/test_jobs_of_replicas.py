@@ -1,5 +1,7 @@
 """What is said about files that are nearly jobs of replicas, and about flags that such jobs do not take."""
 
+import os
+
 import pytest
 
 from smlocal.api.job_source import read_any
@@ -60,6 +62,16 @@ def test_engines_are_taken() -> None:
     with pytest.raises(RequestInvalidError) as caught:
         _read({**_CUSTOM_JOB}, Overrides(engines=("far", "near")))
     assert "Local.Engines: all replicas of a job of this platform run on one engine here" in caught.value.details[0]
+
+
+def test_a_number_of_gpus_overrides_allow_cpu_of_the_file() -> None:
+    _read({**_CUSTOM_JOB, "Local": {"AllowCpu": True}}, Overrides(gpus="1"))
+
+
+def test_an_output_folder_is_one_of_this_machine() -> None:
+    document = Document(dict(_CUSTOM_JOB), name="job.yaml", directory="/")
+    read_any(document, Overrides(output="out"), path=None, fill_in=False, strict=False)
+    assert document.data["Local"] == {"Output": os.path.abspath("out")}
 
 
 @pytest.mark.parametrize(

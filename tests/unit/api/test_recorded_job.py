@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.api.member_paths import member_path
-from smlocal.api.overrides import Overrides
+from smlocal.api.overrides import Overrides, member_path
 from smlocal.api.recorded_job import read_recorded
 from smlocal.errors import JobUnknownError, RequestInvalidError, UsageRefusedError
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile

@@ -1,6 +1,6 @@
 """`Local.Faults` as a supervisor knows them."""
 
-from smlocal.jobfile.local_settings import Fault
+from smlocal.jobfile.settings import Fault
 from smlocal.planning.faults import planned_faults
 from smlocal.planning.model import FaultPlan
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.hosts import EVERY
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import GpuFacts, MachineFacts
 from smlocal.planning.gpus import gpu_counts, share_out
 from smlocal.planning.model import JobPlan

@@ -7,6 +7,7 @@ import click
 
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import completed_jobs
+from smlocal.cli.job_options import setting_option
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
@@ -63,17 +64,13 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
 
 @command.command("run")
 @click.option("--case", "cases", type=click.Choice(_CASES), multiple=True, help="Only this job; repeatable.")
-@click.option("--image", metavar="IMAGE", help="The image. Default: smlocal's own, built if it is missing.")
+@setting_option("image", help="The image. Default: smlocal's own, built if it is missing.")
 @click.option("--base", metavar="IMAGE", default=_BASE, help=f"What that is built on. Default: {_BASE}.")
-@click.option("--instance-type", metavar="TYPE", help="Default: ml.m5.large.")
-@click.option(
-    "--credentials",
-    type=click.Choice(["none", "inherit", "role"]),
-    help="AWS credentials for the containers. Default: none.",
-)
-@click.option("--role", metavar="ARN", help="RoleArn. Only recorded, except with --credentials role.")
-@click.option("--gpus", metavar="GPUS", help="GPUs of each host, as for smlocal run.")
-@click.option("--allow-cpu", is_flag=True, help="Run a GPU or Neuron instance type without its devices.")
+@setting_option("instance_type")
+@setting_option("credentials")
+@setting_option("role")
+@setting_option("gpus", help="GPUs of each host, as for smlocal run.")
+@setting_option("allow_cpu")
 @click.option(
     "--grace",
     type=click.IntRange(1, _LONGEST_GRACE),

@@ -13,7 +13,7 @@ from smlocal.cli.commands.run import run_job
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.image_build import with_built_image
 from smlocal.cli.job_of_service import job_of_service, names_file
-from smlocal.cli.job_options import override_options, overrides_and_defaults, said
+from smlocal.cli.job_options import override_options, overrides_and_defaults, said, setting_option
 from smlocal.cli.next_command import WithWords, same_command
 from smlocal.cli.screen_options import SCREEN_OPTIONS
 from smlocal.cli.service_options import service_options
@@ -39,8 +39,8 @@ _AS_RUN: dict[str, Any] = {"report": None, "junit": None, "detach": False, "repl
 def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options about the run that make sense here."""
     options = (
-        click.option("--pull", type=click.Choice(["missing", "always", "never"]), help="When to pull the image."),
-        click.option("--keep", type=click.Choice(["failed", "all", "none"]), help="Keep the containers of the run."),
+        setting_option("pull", help="When to pull the image."),
+        setting_option("keep", help="Keep the containers of the run."),
         click.option(
             "--build",
             type=click.Path(readable=False),

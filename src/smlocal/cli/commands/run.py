@@ -10,7 +10,7 @@ import click
 
 from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, chosen_service, ci_option
 from smlocal.cli.image_build import build_job_image, with_built_image
-from smlocal.cli.job_options import job_options, read_job_options
+from smlocal.cli.job_options import job_options, read_job_options, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.progress_mode import ProgressMode
@@ -30,16 +30,8 @@ _SIGNALLED = 128
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options about how a job is run, and how its end is told, to a command."""
     options = (
-        click.option(
-            "--pull",
-            type=click.Choice(["missing", "always", "never"]),
-            help="When to pull the image. Default: missing.",
-        ),
-        click.option(
-            "--keep",
-            type=click.Choice(["failed", "all", "none"]),
-            help="Keep the containers and folders of a failed job, or of any. Default: none.",
-        ),
+        setting_option("pull"),
+        setting_option("keep"),
         click.option(
             "--build",
             type=click.Path(readable=False),

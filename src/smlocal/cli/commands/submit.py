@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.ended_by_signals import ended_by_signals
-from smlocal.cli.job_options import OF_THIS_MACHINE, asked_document, override_options, said
+from smlocal.cli.job_options import asked_document, override_options, said, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.terminal.progress_mode import ProgressMode
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from smlocal.remote.uploads import ToSend
 
 _SUBMIT_OPTIONS = (
-    click.option("--role", metavar="ARN", help="RoleArn."),
-    click.option(
-        "--code", type=click.Path(readable=False), metavar="DIR", help="Folder for /opt/ml/code, for the toolkit."
-    ),
+    setting_option("role", help="RoleArn."),
+    setting_option("code", help="Folder for /opt/ml/code, for the toolkit."),
     click.option(
         "--upload-to", metavar="S3URI", help="Prefix in S3 below which local channels and the code are uploaded."
     ),
@@ -59,7 +57,7 @@ def _options(command: Any) -> Any:
 
 @click.command("submit")
 @click.argument("job", required=False, type=click.Path(), metavar="[JOB]")
-@partial(override_options, without={*OF_THIS_MACHINE, "role", "code"})
+@partial(override_options, submit=True)
 @_options
 def command(**given: Any) -> int:
     """Run a job file on SageMaker.

@@ -40,14 +40,7 @@ class Member:
         return self.annotation
 
 
-def setting(
-    *, default: Any = REQUIRED, default_factory: Callable[[], Any] | None = None, description: str | None = None
-) -> Any:
-    """A member with a description or a default factory."""
-    return Member(annotation=None, default=default, make_default=default_factory, description=description)
-
-
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(setting,))
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 class Structure:
     """Stores values without checks; `smlocal.contract.validation.check` validates them."""
 
@@ -88,12 +81,15 @@ _KNOWN: dict[type[Structure], dict[str, Member]] = {}
 
 
 def members(model: type[Structure]) -> dict[str, Member]:
-    """All members of a structure, in the service's order."""
+    """All members of a structure, in the service's order: first those of the structures that it is composed of."""
     if model not in _KNOWN:
-        _KNOWN[model] = {
-            name: _member(annotation, vars(model).get(name, REQUIRED))
-            for name, annotation in model.__annotations__.items()
-        }
+        found: dict[str, Member] = {}
+        for part in model.__bases__:
+            if part is not Structure and issubclass(part, Structure):
+                found |= members(part)
+        for name, annotation in model.__annotations__.items():
+            found[name] = _member(annotation, vars(model).get(name, REQUIRED))
+        _KNOWN[model] = found
     return _KNOWN[model]
 
 

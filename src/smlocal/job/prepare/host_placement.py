@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from smlocal.engine.engines import Engines
 from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.model import JobPlan
 
 

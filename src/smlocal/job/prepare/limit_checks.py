@@ -10,7 +10,7 @@ from smlocal.contract.usage import readable_memory
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import LimitUnusableError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import EngineFacts, MachineFacts
 
 _RESERVED = 1 << 30

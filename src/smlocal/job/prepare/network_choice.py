@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from smlocal.job.prepare.placed_engines import PlacedEngines
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:

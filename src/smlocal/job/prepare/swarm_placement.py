@@ -8,7 +8,7 @@ from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.engine.swarm import check_swarm
 from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.placement import engine_of_each
 
 _Answer = TypeVar("_Answer")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from smlocal.contract.compared_job import ComparedEnd, ComparedJob
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import LOCAL
+from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
 from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState

@@ -6,7 +6,7 @@ from typing import Any
 from smlocal.contract.validation.member_path import dotted
 from smlocal.contract.validation.suggestions import closest
 from smlocal.contract.validation.violation import Violation
-from smlocal.jobfile.local_block import LOCAL
+from smlocal.jobfile.option import LOCAL
 from smlocal.platforms.ai_platform.coverage import lookup
 from smlocal.platforms.ai_platform.model.members import JobKind, members
 from smlocal.platforms.ai_platform.shape import job_kinds

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from smlocal.job.documents import JOB, REQUEST, STRICT
-from smlocal.jobfile.local_block import LOCAL
+from smlocal.jobfile.option import LOCAL
 from smlocal.platforms.sagemaker.contract.identity import training_job_arn
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.planning.folders import is_remote_output, model_uri

@@ -13,7 +13,7 @@ from smlocal.errors import (
     SmlocalError,
 )
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import LOCAL
+from smlocal.jobfile.option import LOCAL
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.platforms.sagemaker.submit import submit
 from smlocal.server.call import Call, ServiceError, validation_error

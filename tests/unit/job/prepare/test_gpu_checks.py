@@ -5,7 +5,7 @@ import pytest
 from smlocal.contract.gpus import GpuDevices
 from smlocal.errors import GpuUnavailableError
 from smlocal.job.prepare.gpu_checks import try_gpus
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import EngineFacts, GpuFacts
 from smlocal.platforms.sagemaker.contract.documents.hosts import homogeneous
 

@@ -8,8 +8,8 @@ from smlocal.contract.support import Support
 from smlocal.contract.validation.violation import Violation
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.platforms.ai_platform.coverage.lookup import table
 from smlocal.platforms.ai_platform.jobfile.local_block import read_local
 from smlocal.platforms.ai_platform.model.members import JobKind

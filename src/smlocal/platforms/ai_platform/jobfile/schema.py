@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from smlocal.jobfile.local_block import LOCAL
 from smlocal.jobfile.local_schema import DRAFT, local_schema, plain_schema
+from smlocal.jobfile.option import LOCAL, Kind
 from smlocal.platforms.ai_platform.coverage.lookup import table
 from smlocal.platforms.ai_platform.jobfile.fault_rules import KINDS
-from smlocal.platforms.ai_platform.jobfile.local_block import WITHOUT_MEANING
 from smlocal.platforms.ai_platform.machine_types import offered
 from smlocal.platforms.ai_platform.model.members import JobKind, Member, is_structure, members
 from smlocal.platforms.ai_platform.model.stored_form import snake_name
@@ -33,7 +32,7 @@ _SIMPLE: Final[Mapping[str, _Json]] = {
 
 def job_file_schema(kind: JobKind) -> _Json:
     """The request as smlocal takes it, and `Local`. Members may be written as in the SDK: `worker_pool_specs`."""
-    local, definitions = local_schema(without=WITHOUT_MEANING, faults=KINDS, names_replica=True)
+    local, definitions = local_schema(Kind.REPLICAS, faults=KINDS)
     schemas = _Schemas(kind)
     whole = schemas.structure(kind.value, "", beside={LOCAL: {"$ref": f"#/$defs/{LOCAL}"}})
     if kind is JobKind.TRAINING_JOB:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile.fault_settings import Wrong, fault_violations, wrong_time
-from smlocal.jobfile.local_settings import Fault, LocalSettings
+from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.platforms.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 
 KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo")

@@ -2,16 +2,17 @@
 
 import re
 from dataclasses import field
-from typing import Any, Final
+from typing import Any
 
 from smlocal.contract.placement import SPREAD
 from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import LOCAL, without_meaning, wrong_region, wrong_source
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.local_block import without_meaning, wrong_region, wrong_source
+from smlocal.jobfile.option import LOCAL, Kind
 from smlocal.jobfile.refusal import invalid_request
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.platforms.sagemaker.contract.coverage import lookup
 from smlocal.platforms.sagemaker.contract.identity import is_region_name
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
@@ -20,7 +21,6 @@ from smlocal.platforms.sagemaker.jobfile.unsupported import unsupported_request
 from smlocal.quick_dataclass import dataclass
 
 _LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
-WITHOUT_MEANING: Final = {"ErrorDelaySeconds": "jobs of this platform have no error code"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +65,7 @@ def read_local(
     if local is not None:
         text = "is neither an s3:// prefix nor a file-system id; write s3://bucket/prefix"
         violations += [wrong_source(key, text) for key in local.Sources if not _LOCATION.match(key)]
-        violations += without_meaning(local, WITHOUT_MEANING)
+        violations += without_meaning(local, Kind.TRAINING)
         if local.Region is not None and not is_region_name(local.Region):
             violations.append(wrong_region(local.Region, "us-east-1"))
         if local.Faults:

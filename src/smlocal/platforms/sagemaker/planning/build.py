@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from smlocal.distributed.requested import data_parallel_of
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import Facts
 from smlocal.planning.faults import planned_faults
 from smlocal.planning.gpus import devices_of

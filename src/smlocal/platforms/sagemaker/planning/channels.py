@@ -2,7 +2,7 @@
 
 from smlocal.contract.hosts import Host
 from smlocal.contract.sharding import WHOLE, Shard
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import Facts
 from smlocal.planning.model import PipePlan, TreePlan
 from smlocal.planning.staging import choose_staging

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import Facts
 from smlocal.planning.network import NetworkPlan
 

@@ -1,7 +1,7 @@
 """The plans of output, checkpoints and code."""
 
 from smlocal.contract.checkpoints import folder_key
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import Facts
 from smlocal.planning.model import CheckpointPlan, OutputPlan, TreePlan
 from smlocal.planning.staging import choose_staging

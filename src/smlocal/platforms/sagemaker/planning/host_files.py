@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from smlocal.contract.hosts import Host
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.platforms.sagemaker.contract import paths
 from smlocal.platforms.sagemaker.contract.checkpoint_paths import container_path, is_own_mount
 from smlocal.platforms.sagemaker.contract.documents.config_files import config_files, is_for

@@ -2,7 +2,7 @@
 
 from smlocal.contract.hosts import Host
 from smlocal.contract.limits import Limits, read_size, read_ulimit
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import Facts, MachineFacts
 from smlocal.planning.limits import GIB, MIB
 from smlocal.planning.model import TreePlan

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from smlocal.contract.hosts import Host
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine
 
 NEURON = "/dev/neuron"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from smlocal.contract.validation.suggestions import closest
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import Facts
 from smlocal.planning.rules import RulePlan
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest, DebugRuleConfiguration

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from smlocal.contract.model.constraints import is_local_path
 from smlocal.contract.validation.member_path import Path
-from smlocal.jobfile.local_block import LOCAL
+from smlocal.jobfile.option import LOCAL
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.sources.local_path import local_path
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from smlocal.contract.hosts import Host
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import MachineNotReadyError, NeuronUnavailableError
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import EngineFacts
 from smlocal.platforms.sagemaker.planning.neuron import neuron_devices, type_neuron
 

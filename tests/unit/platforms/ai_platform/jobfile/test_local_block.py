@@ -7,9 +7,9 @@ import pytest
 from smlocal.contract.model.structure import members
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import load_document
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.option import Kind
+from smlocal.jobfile.settings import LocalSettings, refused_settings
 from smlocal.platforms.ai_platform.jobfile.job_file import JobFile, read_job
-from smlocal.platforms.ai_platform.jobfile.local_block import WITHOUT_MEANING
 
 CUSTOM_JOB = """\
 workerPoolSpecs:
@@ -54,9 +54,11 @@ def details(local: str, **choices: Any) -> list[str]:
     return [line.partition("   ")[2] for line in caught.value.details]
 
 
-@pytest.mark.parametrize("name", WITHOUT_MEANING)
+@pytest.mark.parametrize("name", refused_settings(Kind.REPLICAS))
 def test_a_setting_without_a_meaning_is_refused_unless_it_is_the_default(name: str) -> None:
-    assert details(f"{{{name}: {SOMETHING[name]}}}") == [f"Local.{name}: {WITHOUT_MEANING[name]}; remove it"]
+    assert details(f"{{{name}: {SOMETHING[name]}}}") == [
+        f"Local.{name}: {refused_settings(Kind.REPLICAS)[name]}; remove it"
+    ]
     default = getattr(LocalSettings(), name)
     if default is not None:
         said = str(default).lower() if isinstance(default, bool) else default
@@ -74,7 +76,7 @@ def test_the_other_settings_are_taken() -> None:
         "Faults: [{Kind: StockOut}]}"
     ).local
     changed = {name for name, value in vars(local).items() if value != getattr(LocalSettings(), name)}
-    assert changed | set(WITHOUT_MEANING) == set(members(LocalSettings))
+    assert changed | set(refused_settings(Kind.REPLICAS)) == set(members(LocalSettings))
     assert read("").local == LocalSettings()
 
 

@@ -11,10 +11,10 @@ import pytest
 from smlocal.cli.main import run_command_line
 from smlocal.contract.model.structure import members as structure_members
 from smlocal.jobfile.document import load_document
-from smlocal.jobfile.local_settings import Fault, LocalSettings
+from smlocal.jobfile.option import Kind
+from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
 from smlocal.platforms.ai_platform.coverage.lookup import table
 from smlocal.platforms.ai_platform.jobfile.job_file import read_job
-from smlocal.platforms.ai_platform.jobfile.local_block import WITHOUT_MEANING
 from smlocal.platforms.ai_platform.jobfile.schema import job_file_schema
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.model.stored_form import snake_case
@@ -94,7 +94,7 @@ def test_every_row_of_the_coverage_table_is_a_description(kind: JobKind) -> None
 def test_local_settings_are_those_of_the_platform(kind: JobKind) -> None:
     schema = job_file_schema(kind)
     local = schema["$defs"]["Local"]
-    assert set(local["properties"]) == set(structure_members(LocalSettings)) - set(WITHOUT_MEANING)
+    assert set(local["properties"]) == set(structure_members(LocalSettings)) - set(refused_settings(Kind.REPLICAS))
     fault = schema["$defs"]["Fault"]["properties"]
     assert fault["Kind"]["enum"] == ["StockOut", "InternalError", "Maintenance"]
     assert set(fault) == set(structure_members(Fault))

@@ -15,7 +15,7 @@ from smlocal.contract.model.as_pydantic import pydantic_model
 from smlocal.contract.validation.check import validate
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
 from smlocal.platforms.sagemaker.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.platforms.sagemaker.contract.model.request import Channel, CreateTrainingJobRequest, DataSource

@@ -1,9 +1,9 @@
 from typing import Any
 
 from smlocal.contract.model.structure import members
-from smlocal.jobfile.local_settings import Fault, LocalSettings
+from smlocal.jobfile.option import Kind
+from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
 from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
-from smlocal.platforms.sagemaker.jobfile.job_file import WITHOUT_MEANING
 from smlocal.platforms.sagemaker.jobfile.schema import job_file_schema
 
 
@@ -43,7 +43,7 @@ def test_constraints_are_there() -> None:
 
 def test_local_settings_are_described() -> None:
     local = job_file_schema()["properties"]["Local"]
-    assert set(local["properties"]) == set(members(LocalSettings)) - set(WITHOUT_MEANING)
+    assert set(local["properties"]) == set(members(LocalSettings)) - set(refused_settings(Kind.TRAINING))
     fault = job_file_schema()["$defs"]["Fault"]["properties"]
     assert fault["Kind"]["enum"] == ["Interrupt", "InternalError", "LateNames", "LateFifo"]
     assert set(fault) == set(members(Fault)) - {"Replica"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.contract.documents.hosts import heterogeneous, homogeneous
 from smlocal.platforms.sagemaker.planning.neuron import neuron_devices

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import NeuronUnavailableError
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import EngineFacts
 from smlocal.platforms.sagemaker.contract.documents.hosts import homogeneous
 from smlocal.platforms.sagemaker.prepare.neuron_checks import check_neuron_count, count_neuron_devices, try_neuron

@@ -1,0 +1,124 @@
+"""What is known of a setting beside its type: its place in a job file, its keyword and flag, and who takes it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from enum import Enum, StrEnum
+from typing import Annotated, Any, Final
+
+from smlocal.contract.model.constraints import Text
+from smlocal.contract.model.structure import REQUIRED, Member
+from smlocal.contract.validation.member_path import Path
+from smlocal.quick_dataclass import dataclass
+
+LOCAL: Final = "Local"
+NotEmpty = Annotated[str, Text(minimum=1)]
+
+
+class Kind(StrEnum):
+    """The kinds of jobs, as far as their settings differ."""
+
+    TRAINING = "training"
+    REPLICAS = "replicas"
+
+
+class Form(Enum):
+    """What the value of a keyword is, and how often its flag is written."""
+
+    TEXT = "a string"
+    NUMBER = "a whole number"
+    SWITCH = "a boolean"
+    PATH = "a path (str or os.PathLike)"
+    LIST = "a list; the flag is repeated"
+    WORDS = "a list; the flag has it in one word, as a shell splits it"
+    MAP = "a dict; the flag is repeated"
+
+
+class Values(Enum):
+    """What the values of a dict may be, in the words of an error message."""
+
+    TEXT = "a string"
+    PLAIN = "a string, a number or a boolean"
+    PATH = "a path (str or os.PathLike)"
+    ANY = "any"
+    """They are checked with the request."""
+
+
+class OfReplicas(Enum):
+    """What a job of replicas has instead of a keyword: its request is written in its file only."""
+
+    SAME = "the keyword itself: it is about this machine"
+    FILE = "members of its file"
+    VARIABLES = "variables of its file, if its request can have any"
+    ARGUMENTS = "arguments of its program, in its file"
+    NOTHING = "nothing, in its file neither"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Option:
+    """How a setting is given without the file: by a keyword of `smlocal.run`, and by a flag of the commands."""
+
+    keyword: str
+    place: Path = ()
+    """What it sets in the document. For a map, this is the map."""
+    form: Form = Form.TEXT
+    values: Values = Values.TEXT
+    """Of a dict."""
+    example: str = ""
+    """For the error about a value of another type."""
+    flags: tuple[str, ...] = ()
+    """The long one first. By default it is the keyword."""
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    """Of a number."""
+    help: str = ""
+    """Of the flag."""
+    written: Callable[[Any], Any] = lambda value: value
+    """Makes what the document gets of a value."""
+    when_given: bool = True
+    """What a switch sets."""
+    default: Any = None
+    """Of a request that no file describes."""
+    of_run: bool = False
+    """True if only commands that run a job have the flag, and none that only look at one."""
+    submitted: bool | None = None
+    """True if `smlocal submit` takes the flag as `smlocal run` does. By default it does if it is about the request."""
+    of_replicas: OfReplicas = OfReplicas.FILE
+
+    @property
+    def flag(self) -> str:
+        """The long flag."""
+        return self.flags[0] if self.flags else f"--{self.keyword.replace('_', '-')}"
+
+    @property
+    def is_submitted(self) -> bool:
+        """True if `smlocal submit` takes the flag as `smlocal run` does."""
+        return self.place[:1] != (LOCAL,) if self.submitted is None else self.submitted
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting(Member):
+    """A member of `Local`."""
+
+    option: Option | None = None
+    refused: Mapping[Kind, str] = field(default_factory=dict)
+    """The kinds of jobs for which it has no meaning, and why."""
+
+
+def setting(
+    *,
+    description: str,
+    default: Any = REQUIRED,
+    default_factory: Callable[[], Any] | None = None,
+    option: Option | None = None,
+    refused: Mapping[Kind, str] | None = None,
+) -> Any:
+    """A member of `Local`, for the class of its aspect."""
+    return Setting(
+        annotation=None,
+        default=default,
+        make_default=default_factory,
+        description=description,
+        option=option,
+        refused=refused or {},
+    )

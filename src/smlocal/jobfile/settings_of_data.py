@@ -1,0 +1,182 @@
+"""Settings of what a job reads and writes: where it is, how it gets into the containers, and under whose name."""
+
+from typing import Annotated, Final, Literal
+
+from smlocal.contract.model.constraints import Items, Whole
+from smlocal.contract.model.structure import Structure
+from smlocal.contract.rights import Rights
+from smlocal.jobfile.option import Form, Kind, NotEmpty, OfReplicas, Option, Values, setting
+
+
+class LocationSettings(Structure):
+    """Where the job finds data, and where it may look."""
+
+    Sources: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
+        default_factory=dict,
+        description="Local folder for each s3:// prefix or file-system id.",
+        option=Option(
+            keyword="sources",
+            flags=("--source",),
+            form=Form.MAP,
+            values=Values.PATH,
+            example='sources={"s3://bucket/prefix": "./data"}',
+            metavar="PREFIX=DIR",
+            help="Local folder for an s3:// prefix; repeatable.",
+            submitted=True,
+        ),
+    )
+    AllowedPaths: Annotated[list[NotEmpty], Items(minimum=0, maximum=1000)] | None = setting(
+        default=None,
+        description="Absolute folders in which the job's local paths must lie; links below them are not followed. "
+        "Default: all.",
+    )
+    AllowedBuckets: Annotated[list[NotEmpty], Items(minimum=0, maximum=1000)] | None = setting(
+        default=None,
+        description="Buckets of S3 that the job may read and write. Default: all.",
+        refused={Kind.REPLICAS: "jobs of this platform use no S3"},
+    )
+
+    @property
+    def rights(self) -> Rights:
+        """What the job may use of this machine."""
+        return Rights(
+            folders=None if self.AllowedPaths is None else tuple(self.AllowedPaths),
+            buckets=None if self.AllowedBuckets is None else tuple(self.AllowedBuckets),
+        )
+
+
+class OutputSettings(Structure):
+    """Where artifacts and checkpoints go."""
+
+    Output: NotEmpty | None = setting(
+        default=None,
+        description="Local folder for output that goes to an s3:// URI.",
+        option=Option(
+            keyword="output",
+            flags=("--output", "-o"),
+            form=Form.PATH,
+            example='output="./out"',
+            metavar="DIR",
+            help="Where artifacts go: DIR/<job>/output/model.tar.gz.",
+        ),
+    )
+    Publish: bool = setting(
+        default=False,
+        description="Upload artifacts and mirror checkpoints to S3, as the service does.",
+        option=Option(
+            keyword="publish",
+            form=Form.SWITCH,
+            help="Upload artifacts and mirror checkpoints to their s3:// locations.",
+        ),
+        refused={
+            Kind.REPLICAS: "nothing is uploaded from jobs of this platform; their output is in folders of this machine"
+        },
+    )
+
+
+_NO_DOWNLOADS: Final = {Kind.REPLICAS: "nothing is downloaded for jobs of this platform"}
+
+
+class CacheSettings(Structure):
+    """Which downloads are kept."""
+
+    Cache: bool = setting(default=True, description="Keep downloads from S3 for later runs.", refused=_NO_DOWNLOADS)
+    CacheGiB: Annotated[int, Whole(minimum=1, maximum=1_000_000)] = setting(
+        default=20,
+        description="Size limit of the downloads that are kept. The least recently used are removed first.",
+        refused=_NO_DOWNLOADS,
+    )
+
+
+class CredentialSettings(Structure):
+    """What the containers may do in AWS."""
+
+    Credentials: Literal["none", "inherit", "role"] = setting(
+        default="none",
+        description="AWS credentials for the containers: none, those of this machine, or those of the job's role.",
+        option=Option(keyword="credentials", help="AWS credentials for the containers. Default: none."),
+        refused={Kind.REPLICAS: "replicas of this platform are not given any"},
+    )
+
+
+CREDENTIALS: Final = (
+    Option(
+        keyword="role",
+        place=("RoleArn",),
+        metavar="ARN",
+        help="RoleArn. Only recorded, except with --credentials role.",
+        submitted=False,
+    ),
+)
+
+
+_NO_CHANNELS: Final = {Kind.REPLICAS: "jobs of this platform have no channels"}
+
+
+class InputSettings(Structure):
+    """What is in the input folders of the containers, and how it gets there."""
+
+    Sample: Annotated[int, Whole(minimum=1, maximum=1_000_000_000)] | None = setting(
+        default=None,
+        description="Take only so many objects of each channel, the first ones. Default: all.",
+        refused=_NO_CHANNELS,
+    )
+    Code: NotEmpty | None = setting(
+        default=None,
+        description="Folder for /opt/ml/code, copy-on-write.",
+        option=Option(keyword="code", form=Form.PATH, example='code="./src"', metavar="DIR"),
+        refused={
+            Kind.REPLICAS: "replicas of this platform have no /opt/ml/code; "
+            "a folder in Local.Sources is mounted at /gcs"
+        },
+    )
+    Staging: Literal["overlay", "copy"] | None = setting(
+        default=None,
+        description="How channel data gets into the container. Default: the fastest way that works.",
+        option=Option(keyword="staging", help="How channel data gets into the container."),
+        refused=_NO_CHANNELS,
+    )
+
+
+INPUT: Final = (
+    Option(
+        keyword="channels",
+        place=("InputDataConfig",),
+        flags=("--channel",),
+        form=Form.MAP,
+        values=Values.PATH,
+        example='channels={"training": "./data"}',
+        metavar="NAME=PATH",
+        help="Input channel; repeatable.",
+    ),
+    Option(
+        keyword="input_mode",
+        place=("AlgorithmSpecification", "TrainingInputMode"),
+        metavar="MODE",
+        help="TrainingInputMode.",
+        default="File",
+        of_replicas=OfReplicas.NOTHING,
+    ),
+    Option(
+        keyword="hyperparameters",
+        place=("HyperParameters",),
+        flags=("--hyperparameter", "-p"),
+        form=Form.MAP,
+        values=Values.PLAIN,
+        written=str,
+        example='hyperparameters={"epochs": 3}',
+        metavar="KEY=VALUE",
+        help="Repeatable.",
+        of_replicas=OfReplicas.ARGUMENTS,
+    ),
+    Option(
+        keyword="environment",
+        place=("Environment",),
+        flags=("--env", "-e"),
+        form=Form.MAP,
+        example='environment={"NAME": "value"}',
+        metavar="KEY[=VALUE]",
+        help="Environment variable; KEY alone passes on your own value. Repeatable.",
+        of_replicas=OfReplicas.VARIABLES,
+    ),
+)

@@ -1,0 +1,229 @@
+"""Settings of the hosts of a job: how many, on which engines, with which image, devices, limits and network."""
+
+from typing import Annotated, Final, Literal
+
+from smlocal.contract import limits
+from smlocal.contract.data_parallel import SCHEMA as DATA_PARALLEL_SCHEMA
+from smlocal.contract.data_parallel import DataParallelChoice, data_parallel_trouble
+from smlocal.contract.gpus import SCHEMA as GPUS_SCHEMA
+from smlocal.contract.gpus import GpuChoice, gpus_trouble, read_gpus
+from smlocal.contract.model.constraints import Checked, Items, Text, Whole
+from smlocal.contract.model.structure import Structure
+from smlocal.contract.placement import SCHEMA as PLACEMENT_SCHEMA
+from smlocal.contract.placement import SPREAD, PlacementChoice, placement_trouble
+from smlocal.jobfile.option import Form, Kind, NotEmpty, OfReplicas, Option, setting
+
+_Grace = Annotated[int, Whole(minimum=0, maximum=120)]
+
+
+class HostSettings(Structure):
+    """The hosts, and the time that they get to end."""
+
+    Region: NotEmpty | None = setting(default=None, description="AWS region that the container is told it runs in.")
+    PeerGraceSeconds: _Grace = setting(
+        default=10,
+        description="Seconds the other hosts get to stop once one has failed. Inferred; not documented by AWS.",
+        refused={Kind.REPLICAS: "all replicas of this platform get StopGraceSeconds"},
+    )
+    StopGraceSeconds: _Grace = setting(default=120, description="Seconds between SIGTERM and SIGKILL.")
+    MaxHosts: Annotated[int, Whole(minimum=1, maximum=1000)] = setting(
+        default=32, description="Maximum number of hosts of a job. Each one is a container on this machine."
+    )
+
+
+_INSTANCE_TYPE: Final = "ml.m5.large"
+HOSTS: Final = (
+    Option(
+        keyword="instance_type",
+        place=("ResourceConfig", "InstanceType"),
+        metavar="TYPE",
+        help=f"Default: {_INSTANCE_TYPE}.",
+        default=_INSTANCE_TYPE,
+    ),
+    Option(
+        keyword="instance_count",
+        place=("ResourceConfig", "InstanceCount"),
+        form=Form.NUMBER,
+        metavar="N",
+        help="Number of hosts.",
+        default=1,
+    ),
+    Option(
+        keyword="max_run",
+        place=("StoppingCondition", "MaxRuntimeInSeconds"),
+        form=Form.NUMBER,
+        metavar="SECONDS",
+        help="StoppingCondition.MaxRuntimeInSeconds.",
+    ),
+    Option(
+        keyword="processes_per_host",
+        # The training toolkit reads it for every launcher: MPI, torchrun and data parallelism.
+        place=("HyperParameters", "sagemaker_mpi_num_of_processes_per_host"),
+        form=Form.NUMBER,
+        least=1,
+        written=str,
+        metavar="N",
+        help="Processes that the training toolkit starts on each host.",
+        of_replicas=OfReplicas.NOTHING,
+    ),
+)
+
+
+class PlacementSettings(Structure):
+    """On which engines the hosts run."""
+
+    Engines: Annotated[list[NotEmpty], Items(minimum=1, maximum=32)] = setting(
+        default_factory=list,
+        description="Engines for the hosts, each by its address or Docker context. Default: the one that docker uses.",
+        option=Option(
+            keyword="engines",
+            flags=("--engine",),
+            form=Form.LIST,
+            written=list,
+            example='engines=["ssh://HOST", "default"]',
+            metavar="ENGINE",
+            help="Engine for the hosts: an address or a Docker context; repeatable.",
+        ),
+    )
+    Placement: Annotated[PlacementChoice, Checked(trouble=placement_trouble, schema=PLACEMENT_SCHEMA)] = setting(
+        default=SPREAD,
+        description="Which host runs on which engine: spread, or a map with the engine of each host.",
+        refused={Kind.REPLICAS: "all replicas of a job of this platform run on one engine"},
+    )
+
+
+_NO_SUCH_FILE: Final = {Kind.REPLICAS: "replicas of this platform have no resourceconfig.json"}
+
+
+class NetworkSettings(Structure):
+    """The network of a job, and what its hosts are told of it."""
+
+    NetworkRange: NotEmpty = setting(
+        default="198.18.0.0/15", description="Address range for the networks of jobs, as ADDRESS/BITS."
+    )
+    Endpoints: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
+        default_factory=dict,
+        description="URL of an AWS service, passed to the containers as AWS_ENDPOINT_URL_SERVICE.",
+        refused={Kind.REPLICAS: "replicas of this platform are not given URLs of AWS services"},
+    )
+    ResourceConfigKeys: Literal["newest", "without-topology", "three-keys"] = setting(
+        default="newest",
+        description="Keys of resourceconfig.json: today's, those of 2022 to 2025, or until 2021.",
+        refused=_NO_SUCH_FILE,
+    )
+    NetworkInterface: Annotated[str, Text(pattern="[a-z][a-z0-9]{0,14}")] = setting(
+        default="eth0",
+        description="network_interface_name in resourceconfig.json; the interface itself is eth0.",
+        refused=_NO_SUCH_FILE,
+    )
+
+
+class ArchiveSettings(Structure):
+    """How output is packed."""
+
+    MergeOutput: bool = setting(
+        default=False,
+        description="Put the output of all hosts into output.tar.gz.",
+        refused={Kind.REPLICAS: "the output of jobs of this platform is not packed"},
+    )
+
+
+class LimitSettings(Structure):
+    """The limits of each container."""
+
+    EnforceInstanceLimits: bool = setting(
+        default=False,
+        description="Limit containers to the memory, CPUs and volume size of the instance type.",
+        option=Option(keyword="enforce_limits", form=Form.SWITCH),
+    )
+    Memory: Annotated[limits.Size, Checked(trouble=limits.memory_trouble, schema=limits.SIZE_SCHEMA)] | None = setting(
+        default=None,
+        description="Memory of each container, such as 512m.",
+        option=Option(keyword="memory", metavar="SIZE"),
+    )
+    Cpus: Annotated[float, Checked(trouble=limits.cpus_trouble, schema=limits.CPUS_SCHEMA)] | None = setting(
+        default=None, description="Processors of each container, such as 1.5."
+    )
+    ShmSize: Annotated[limits.Size, Checked(trouble=limits.shared_memory_trouble, schema=limits.SIZE_SCHEMA)] | None = (
+        setting(default=None, description="Size of /dev/shm, such as 2g. Default: the engine's.")
+    )
+    Ulimits: Annotated[limits.Ulimits, Checked(trouble=limits.ulimits_trouble, schema=limits.ULIMITS_SCHEMA)] | None = (
+        setting(default=None, description="Ulimits such as {nofile: 65536}. Default: the engine's.")
+    )
+    Processes: Annotated[int, Whole(minimum=1, maximum=4_194_304)] | None = setting(
+        default=None, description="Maximum number of processes and threads of each container. Default: the engine's."
+    )
+
+
+class AcceleratorSettings(Structure):
+    """GPUs, and what becomes of an instance type that has devices which this machine lacks."""
+
+    Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = setting(
+        default="auto",
+        description="GPUs: as the instance type has, all of this machine, none, a number per host, or ids.",
+        option=Option(
+            keyword="gpus",
+            written=lambda value: read_gpus(value) if isinstance(value, str) else value,
+            metavar="GPUS",
+            help="GPUs of each host: auto, all, none, a number, or ids such as device=0,2.",
+        ),
+    )
+    AllowCpu: bool = setting(
+        default=False,
+        description="Run a GPU or Neuron instance type without them.",
+        option=Option(
+            keyword="allow_cpu", form=Form.SWITCH, help="Run a GPU or Neuron instance type without its devices."
+        ),
+    )
+
+
+class DataParallelSettings(Structure):
+    """Whether smdistributed.dataparallel is stood in for."""
+
+    DataParallel: Annotated[DataParallelChoice, Checked(trouble=data_parallel_trouble, schema=DATA_PARALLEL_SCHEMA)] = (
+        setting(
+            default="auto",
+            description="Stand-in for smdistributed.dataparallel: auto (as requested), always, never, strict, or "
+            "a block.",
+            refused={Kind.REPLICAS: "smdistributed.dataparallel is not a library of this platform"},
+        )
+    )
+
+
+class ImageSettings(Structure):
+    """How the image gets here."""
+
+    Pull: Literal["missing", "always", "never"] = setting(
+        default="missing",
+        description="When to pull the image.",
+        option=Option(keyword="pull", help="When to pull the image. Default: missing.", of_run=True),
+    )
+
+
+IMAGE: Final = (
+    Option(keyword="image", place=("AlgorithmSpecification", "TrainingImage"), metavar="IMAGE", help="Training image."),
+    Option(
+        keyword="entrypoint",
+        place=("AlgorithmSpecification", "ContainerEntrypoint"),
+        form=Form.WORDS,
+        written=list,
+        example='entrypoint=["python", "/opt/ml/code/train.py"]',
+        metavar="COMMAND",
+        help="Started in place of the image's ENTRYPOINT, in one word, such as 'python /opt/ml/code/train.py'.",
+        of_replicas=OfReplicas.NOTHING,
+    ),
+)
+
+
+class KeepSettings(Structure):
+    """What stays after the end."""
+
+    Keep: Literal["failed", "all", "none"] = setting(
+        default="none",
+        description="Which ended jobs keep their containers and folders: failed ones, all, none.",
+        option=Option(
+            keyword="keep",
+            help="Keep the containers and folders of a failed job, or of any. Default: none.",
+            of_run=True,
+        ),
+    )
