@@ -108,7 +108,7 @@ def override(
 
 def read_text(content: bytes, *, name: str, directory: str) -> "Document":
     """A document in YAML or JSON."""
-    from smlocal.jobfile.document import load_document
+    from smlocal.jobfile.reading import load_document
 
     return load_document(_decoded(content, name), name=name, directory=directory)
 

@@ -1,19 +1,20 @@
-"""The data of a job file, and the line of each part."""
+"""The data of a job file, the line of each part, and how large it may be."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from smlocal.contract.json_size import MOST_PARTS
-from smlocal.contract.validation.member_path import Path, dotted, kind_of
+from smlocal.contract.validation.member_path import Path, dotted
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
-from smlocal.jobfile.places import Places
-from smlocal.jobfile.sizes import ALIAS, MOST_LEVELS, MOST_TEXT, NO_JOB, shown_key, too_large_for_a_request
 from smlocal.quick_dataclass import dataclass
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-_ELSEWHERE = "Elsewhere"
-_WRITE = "Write the request of a job in YAML or JSON."
+MOST_LEVELS: Final = 50
+MOST_TEXT: Final = 10 << 20
+"""Characters of all keys and strings, also those that aliases repeat: as many as a file may have bytes."""
+ALIAS: Final = "Look for an alias (*name) that repeats or contains itself."
+NO_JOB: Final = "Is this a job file? No request is so large."
+_LONGEST_KEY: Final = 80
+_ELSEWHERE: Final = "Elsewhere"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,10 +33,20 @@ class Elsewhere:
 
     own_job: str = ""
     """The job of this machine that it describes, if there is one."""
-    allowed: "frozenset[tuple[Path, str]]" = frozenset()
+    allowed: frozenset[tuple[Path, str]] = frozenset()
     """Local paths that it may name all the same, each with its member."""
     checked: bool = False
     """A recorded request: its local paths are those that the user gave when the job was made."""
+
+
+class Places(Protocol):
+    """The lines of the parts of a parsed text; used only if there is a mistake."""
+
+    def lines(self) -> Mapping[Path, int]:
+        """Path to line, counted from 1; for a part with a key, the key's line."""
+
+    def texts(self) -> Mapping[Path, str]:
+        """Path to the text of a number or another plain value, as it is in the file."""
 
 
 class Document:
@@ -87,7 +98,7 @@ class Document:
         line = self.nearest_line(path)
         return self.name if line is None else f"{self.name}:{line}"
 
-    def blamed(self, paths: "Iterable[Path]") -> str:
+    def blamed(self, paths: Iterable[Path]) -> str:
         """`job.yaml`, or the command line if all parts are from there, or both."""
         origins = dict.fromkeys(self._origin(path) for path in paths)
         others = [f"the {origin}" for origin in origins if origin is not None]
@@ -142,121 +153,21 @@ class Document:
         return next((by for given, by in reversed(self._overridden) if path[: len(given)] == given), None)
 
 
-def recorded_document(recorded: "Mapping[str, Any]", *, name: str | None = None) -> Document:
+def recorded_document(recorded: Mapping[str, Any], *, name: str | None = None) -> Document:
     """The document that was stored with a job, under its own name or another."""
     document = Document(dict(recorded["Data"]), name=name or recorded["File"], directory=recorded["Directory"])
     document.elsewhere = Elsewhere(checked=True) if recorded.get(_ELSEWHERE) else None
     return document
 
 
-def load_document(text: str, *, name: str, directory: str) -> Document:
-    """Read YAML or JSON; `JobFileSyntaxError` with the line if the text is not a valid request document."""
-    text = text.removeprefix("\ufeff")
-    if not text.strip():
-        raise JobFileSyntaxError(f"{name} is empty", remedy=[_WRITE])
-    data, places = _parse(text, name)
-    if data is None:
-        raise JobFileSyntaxError(f"{name} contains only comments, no request", remedy=[_WRITE])
-    if not isinstance(data, dict):
-        raise JobFileSyntaxError(
-            f"{name} contains {kind_of(data)} instead of a request",
-            remedy=["Its top level must be a map of members and their values."],
-        )
-    plain = _Plain(data, name, places, aliases="*" in text)
-    return Document(plain.map(data, ()), name=name, directory=directory, places=places)
+def too_large_for_a_request(
+    name: str, *, deep: bool, details: Sequence[str], remedy: str = NO_JOB
+) -> JobFileSyntaxError:
+    """The error for a document with too many parts, or too many levels."""
+    what = f"more than {MOST_LEVELS} levels deep" if deep else f"more than {MOST_PARTS:,} parts"
+    return JobFileSyntaxError(f"{name} is too large for a request: {what}", details=details, remedy=[remedy])
 
 
-def _parse(text: str, name: str) -> tuple[Any, Places]:
-    if text.lstrip()[:1] == "{":
-        from smlocal.jobfile import json_reader
-
-        try:
-            return json_reader.parse(text, name)
-        except json_reader.NotJsonError as error:
-            if name.endswith(".json"):
-                raise error.refusal() from None
-    from smlocal.jobfile import yaml_reader  # takes 15 ms, so not for JSON
-
-    return yaml_reader.parse(text, name)
-
-
-def _shares(root: Any) -> bool:
-    """True if a map or list is used in several places, which only an alias can do."""
-    seen: set[int] = set()
-    waiting = [root]
-    while waiting:
-        value = waiting.pop()
-        if not isinstance(value, dict | list):
-            continue
-        if id(value) in seen:
-            return True
-        seen.add(id(value))
-        waiting += value.values() if isinstance(value, dict) else value
-    return False
-
-
-class _Plain:
-    """Makes a copy without shared or endless parts, in which every key is a string."""
-
-    def __init__(self, root: Any, name: str, places: Places, *, aliases: bool) -> None:
-        self.root = root
-        self.name = name
-        self.places = places
-        self.parts = 0
-        self.text = 0
-        self.aliases = aliases
-        """False if no text can be there more often than it is written."""
-
-    def value(self, value: Any, path: Path) -> Any:
-        self.parts += 1
-        # Aliases can make a small file arbitrarily large, or endless.
-        if len(path) > MOST_LEVELS or self.parts > MOST_PARTS:
-            remedy = ALIAS if _shares(self.root) else NO_JOB
-            where = [f"{self._place(path)}   at {_shown(path)}…"]
-            raise too_large_for_a_request(self.name, deep=len(path) > MOST_LEVELS, details=where, remedy=remedy)
-        if isinstance(value, dict):
-            return self.map(value, path)
-        if isinstance(value, list):
-            return [self.value(item, (*path, index)) for index, item in enumerate(value)]
-        if self.aliases and isinstance(value, str):
-            self._count(value, path)
-        return value
-
-    def map(self, value: dict[Any, Any], path: Path) -> dict[str, Any]:
-        copy = {}
-        for key, item in value.items():
-            if not isinstance(key, str):
-                self._refuse_key(key, path)
-            if self.aliases:
-                self._count(key, path)
-            copy[key] = self.value(item, (*path, key))
-        return copy
-
-    def _count(self, text: str, path: Path) -> None:
-        self.text += len(text)
-        if self.text > MOST_TEXT:
-            raise JobFileSyntaxError(
-                f"{self.name} is too large for a request: more than {MOST_TEXT >> 20} MiB of text",
-                details=[f"{self._place(path)}   at {_shown(path)}…"],
-                remedy=[ALIAS],
-            )
-
-    def _place(self, path: Path) -> str:
-        """The line of a part, or of what it is in."""
-        lines = self.places.lines()
-        line = next((lines[path[:length]] for length in range(len(path), -1, -1) if path[:length] in lines), 1)
-        return f"{self.name}:{line}"
-
-    def _refuse_key(self, key: Any, path: Path) -> None:
-        lines = self.places.lines()
-        line = lines.get((*path, str(key)), lines.get(path, 1))
-        shown = shown_key(str(key))
-        raise JobFileSyntaxError(
-            f"{self.name} has a key that is not a string",
-            details=[f"{self.name}:{line}   {dotted((*path, shown))} is {kind_of(key)}"],
-            remedy=[f'Quote it: "{shown}"'],
-        )
-
-
-def _shown(path: Path) -> str:
-    return dotted(tuple(shown_key(step) if isinstance(step, str) else step for step in path[:3]))
+def shown_key(key: str) -> str:
+    """A key in a message: it may be as long as the file."""
+    return key if len(key) <= _LONGEST_KEY else f"{key[:_LONGEST_KEY]}…"

@@ -1,14 +1,35 @@
 """Read the `Local` block of a document. What only one platform knows, that platform checks."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from typing import Final
 
+from smlocal.contract.hosts import listed
 from smlocal.contract.s3_uri import may_be_bucket
 from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.member_path import Path, spoken
+from smlocal.contract.validation.suggestions import closest
 from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Kind
-from smlocal.jobfile.settings import LocalSettings, refused_settings
+from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
+
+_SCHEMES: Final = ("unix", "tcp", "http", "https", "ssh")
+_ENGINES: Final = (LOCAL, "Engines")
+_PLACEMENT: Final = (LOCAL, "Placement")
+_FEWEST_BITS: Final = 30
+"""A network needs its own address, the gateway's, a host's, and the broadcast address."""
+_RESERVED: Final = {
+    "0.0.0.0/8": "unspecified",
+    "127.0.0.0/8": "loopback",
+    "169.254.0.0/16": "link-local",
+    "224.0.0.0/4": "multicast",
+    "240.0.0.0/4": "reserved",
+}
+_SERVICE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*", re.ASCII)
+Wrong = Iterator[tuple[str, str]]
+"""Members of a fault, and what is wrong with them."""
 
 
 def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettings | None, list[Violation]]:
@@ -26,13 +47,9 @@ def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettin
     if local is not None:
         found += _wrong(local)
         if data.keys() & {"Endpoints", "NetworkRange"}:
-            from smlocal.jobfile.network_settings import network_violations  # few jobs say anything about it
-
-            found += network_violations(local, path=(LOCAL,))
+            found += _wrong_network(local)
         if data.keys() & {"Engines", "Placement"}:
-            from smlocal.jobfile.engine_settings import engine_violations  # as above
-
-            found += engine_violations(local)
+            found += [*_wrong_engines(local.Engines), *_wrong_placement(local)]
     return local, found
 
 
@@ -53,6 +70,55 @@ def without_meaning(local: LocalSettings, kind: Kind) -> Iterator[Violation]:
     for name, why in refused_settings(kind).items():
         if getattr(local, name) != getattr(default, name):
             yield Violation(path=(LOCAL, name), text=f"Local.{name}: {why}; remove it")
+
+
+def placement_violations(local: LocalSettings, hosts: Sequence[str]) -> list[Violation]:
+    """What is wrong with a placement of these hosts: it names every one of them, and no other."""
+    if isinstance(local.Placement, str):
+        return []
+    found = [
+        _says((*_PLACEMENT, host), f"the job has no host '{host}'; it has {listed(hosts)}")
+        for host in local.Placement
+        if host not in hosts
+    ]
+    missing = [host for host in hosts if host not in local.Placement]
+    if missing:
+        others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        found.append(_says(_PLACEMENT, f"no engine is given for {missing[0]}{others}"))
+    return found
+
+
+def fault_violations(
+    faults: Sequence[Fault], *, kinds: Sequence[str], wrong: Callable[[Fault], Wrong]
+) -> list[Violation]:
+    """What is wrong with the faults of a job: a platform says which faults it has, and this is what all of them share.
+
+    `kinds`: those of the platform. `wrong`: what the platform says about one of these.
+    """
+    return [
+        _says((LOCAL, "Faults", index, member), text)
+        for index, fault in enumerate(faults)
+        for member, text in _of_one(fault, kinds, wrong)
+    ]
+
+
+def wrong_time(fault: Fault, *, longest: int, limit: str) -> Wrong:
+    """`AfterSeconds` without an effect. `longest`: seconds that the job may run; `limit`: where it says so."""
+    if fault.When != "During":
+        if fault.AfterSeconds:
+            yield "AfterSeconds", f"counts seconds of training and has no effect with When: {fault.When}; remove it"
+    elif fault.AfterSeconds >= longest:
+        yield "AfterSeconds", f"must be less than {limit} ({longest} s), when training is stopped"
+
+
+def _of_one(fault: Fault, kinds: Sequence[str], wrong: Callable[[Fault], Wrong]) -> Wrong:
+    if fault.Kind not in kinds:
+        *others, last = kinds
+        yield "Kind", f"this platform has no {fault.Kind}; its faults are {', '.join(others)} and {last}"
+        return
+    if fault.Replica is not None and fault.Kind != "Maintenance":
+        yield "Replica", "is for Maintenance only; remove it"
+    yield from wrong(fault)
 
 
 def _wrong(local: LocalSettings) -> Iterator[Violation]:
@@ -85,10 +151,73 @@ def _ignores(local: LocalSettings) -> Iterator[Violation]:
 
 
 def _is_day(text: str) -> bool:
-    from datetime import date  # few jobs say anything about it
-
     try:
         date.fromisoformat(text)
     except ValueError:
         return False
     return True
+
+
+def _wrong_engines(engines: Sequence[str]) -> Iterator[Violation]:
+    for index, engine in enumerate(engines):
+        place = (*_ENGINES, index)
+        scheme, separator, _ = engine.partition("://")
+        if not engine.strip():
+            yield _says(place, "is empty; write an address such as ssh://HOST, or the name of a Docker context")
+        elif separator and scheme not in _SCHEMES:
+            what = "a Windows pipe" if scheme == "npipe" else f"an engine over {scheme}://"
+            yield _says(place, f"'{engine}' is {what}: smlocal supports unix://, tcp:// and ssh://")
+        elif engine in engines[:index]:
+            yield _says(place, f"'{engine}' is in the list twice")
+
+
+def _wrong_placement(local: LocalSettings) -> Iterator[Violation]:
+    if isinstance(local.Placement, str):
+        return
+    if not local.Engines:
+        yield _says(_PLACEMENT, "needs the engines in Local.Engines, or --engine")
+        return
+    for host, engine in local.Placement.items():
+        if engine not in local.Engines:
+            meant = closest(engine, local.Engines)
+            said = f"did you mean '{meant}'?" if meant else f"it has {', '.join(local.Engines)}"
+            yield _says((*_PLACEMENT, host), f"'{engine}' is not in Local.Engines; {said}")
+
+
+def _wrong_network(local: LocalSettings) -> Iterator[Violation]:
+    trouble = _range_trouble(local.NetworkRange)
+    if trouble is not None:
+        yield _says((LOCAL, "NetworkRange"), f"'{local.NetworkRange}' {trouble}; write it like 10.99.0.0/16")
+    for service, url in local.Endpoints.items():
+        place = (LOCAL, "Endpoints", service)
+        if _SERVICE.fullmatch(service) is None:
+            yield _says(place, "is not a valid service name; write it like s3, sts, dynamodb or secrets_manager")
+        if not _is_url(url):
+            yield _says(place, f"'{url}' is not a valid service URL; write it like http://localhost:9000")
+
+
+def _range_trouble(given: str) -> str | None:
+    from ipaddress import IPv4Network  # takes 3 ms, and few jobs say anything about it
+
+    try:
+        network = IPv4Network(given)
+    except ValueError:
+        return "is not a valid range of IPv4 addresses"
+    if network.prefixlen > _FEWEST_BITS:
+        return "is too small: the network of a job needs at least four addresses"
+    reserved = next((what for each, what in _RESERVED.items() if network.overlaps(IPv4Network(each))), None)
+    return None if reserved is None else f"has {reserved} addresses, which a container network cannot use"
+
+
+def _is_url(url: str) -> bool:
+    from urllib.parse import urlsplit  # as above
+
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def _says(path: Path, text: str) -> Violation:
+    return Violation(path=path, text=f"{spoken(path)}: {text}")

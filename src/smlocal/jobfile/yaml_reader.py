@@ -12,7 +12,7 @@ import yaml
 
 from smlocal.contract.json_size import MOST_PARTS
 from smlocal.errors import JobFileSyntaxError
-from smlocal.jobfile.sizes import MOST_LEVELS, shown_key, too_large_for_a_request
+from smlocal.jobfile.document import MOST_LEVELS, shown_key, too_large_for_a_request
 
 if TYPE_CHECKING:
     from smlocal.contract.validation.member_path import Path

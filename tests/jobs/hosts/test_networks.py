@@ -93,7 +93,7 @@ def test_what_a_crashed_job_left_is_removed(
 @pytest.fixture
 def planned(job_file: Callable[..., Path], tmp_path: Path) -> Callable[..., JobPlan]:
     """The plan of a job with two hosts whose networks come from a range."""
-    from smlocal.jobfile.document import load_document
+    from smlocal.jobfile.reading import load_document
     from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
     def plan(within: str) -> JobPlan:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from smlocal.conformance.cases import DATA, Case, request
-from smlocal.jobfile.document import load_document
+from smlocal.jobfile.reading import load_document
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
 ROLE = "arn:aws:iam::123456789012:role/mine"

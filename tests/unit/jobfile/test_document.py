@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError, SmlocalError
-from smlocal.jobfile.document import Document, load_document
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.reading import load_document
 
 
 def load(text: str, name: str = "job.yaml") -> Document:

@@ -7,7 +7,7 @@ import pytest
 from smlocal.contract.secrets.masking import masked
 from smlocal.contract.secrets.urls import HIDDEN
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
-from smlocal.jobfile.document import load_document
+from smlocal.jobfile.reading import load_document
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
 _MEBI = 1 << 20

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobfile.document import load_document
+from smlocal.jobfile.reading import load_document
 from smlocal.jobfile.yaml_text import yaml_text
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.from_regex(

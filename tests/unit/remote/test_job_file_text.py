@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobfile.document import load_document
+from smlocal.jobfile.reading import load_document
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 from smlocal.remote.described_job import described_job
 from smlocal.remote.job_file_text import job_file_text

@@ -8,7 +8,8 @@ import pytest
 
 from smlocal.errors import RequestInvalidError, SourceEmptyError, SourceMissingError
 from smlocal.errors.submitting import ImageNotInEcrError, UploadManifestError, UploadPrefixError
-from smlocal.jobfile.document import Document, load_document
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.reading import load_document
 from smlocal.remote.submit_plan import SubmitOptions, SubmitPlan, plan_submit
 
 ECR = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/held:1"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobfile.document import load_document
+from smlocal.jobfile.reading import load_document
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.request_reading import RequestReading, read_request
 

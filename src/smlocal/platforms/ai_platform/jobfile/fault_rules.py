@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from smlocal.contract.hosts import listed
 from smlocal.contract.validation.violation import Violation
-from smlocal.jobfile.fault_settings import Wrong, fault_violations, wrong_time
+from smlocal.jobfile.local_block import Wrong, fault_violations, wrong_time
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.platforms.ai_platform.identity import DEFAULT_REGION
 from smlocal.platforms.ai_platform.model.members import JobKind

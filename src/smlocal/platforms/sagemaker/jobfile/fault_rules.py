@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from smlocal.contract.validation.violation import Violation
-from smlocal.jobfile.fault_settings import Wrong, fault_violations, wrong_time
+from smlocal.jobfile.local_block import Wrong, fault_violations, wrong_time
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.platforms.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.violation import Violation
-from smlocal.jobfile.engine_settings import placement_violations
+from smlocal.jobfile.local_block import placement_violations
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.platforms.sagemaker.contract.documents.hosts import host_names
 from smlocal.platforms.sagemaker.contract.model.request import ResourceConfig

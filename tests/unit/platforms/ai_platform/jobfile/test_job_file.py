@@ -5,7 +5,8 @@ from textwrap import dedent
 import pytest
 
 from smlocal.errors import FieldRefusedError, RequestInvalidError
-from smlocal.jobfile.document import Document, load_document
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.reading import load_document
 from smlocal.platforms.ai_platform.jobfile.job_file import read_job
 from smlocal.platforms.ai_platform.model.members import JobKind
 

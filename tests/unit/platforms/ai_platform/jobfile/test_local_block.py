@@ -6,8 +6,8 @@ import pytest
 
 from smlocal.contract.model.structure import members
 from smlocal.errors import RequestInvalidError
-from smlocal.jobfile.document import load_document
 from smlocal.jobfile.option import Kind
+from smlocal.jobfile.reading import load_document
 from smlocal.jobfile.settings import LocalSettings, refused_settings
 from smlocal.platforms.ai_platform.jobfile.job_file import JobFile, read_job
 

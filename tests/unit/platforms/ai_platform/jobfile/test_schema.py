@@ -10,8 +10,8 @@ import pytest
 
 from smlocal.cli.main import run_command_line
 from smlocal.contract.model.structure import members as structure_members
-from smlocal.jobfile.document import load_document
 from smlocal.jobfile.option import Kind
+from smlocal.jobfile.reading import load_document
 from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
 from smlocal.platforms.ai_platform.coverage.lookup import table
 from smlocal.platforms.ai_platform.jobfile.job_file import read_job

@@ -3,7 +3,7 @@
 import pytest
 
 from smlocal.errors import RequestInvalidError
-from smlocal.jobfile.document import load_document
+from smlocal.jobfile.reading import load_document
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
 REST = """

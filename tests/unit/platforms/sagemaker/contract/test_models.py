@@ -128,7 +128,7 @@ def test_an_answer_of_the_service_is_a_valid_describe_model() -> None:
 def test_reading_a_job_imports_nothing_that_costs_much() -> None:
     code = """
 import sys
-from smlocal.jobfile.document import load_document
+from smlocal.jobfile.reading import load_document
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 text = (
     '{"AlgorithmSpecification": {"TrainingImage": "i", "TrainingInputMode": "File"}, '

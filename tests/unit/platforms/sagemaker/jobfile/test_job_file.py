@@ -7,7 +7,8 @@ from botocore.utils import validate_region_name
 
 from smlocal.contract.support import Support
 from smlocal.errors import FieldRefusedError, RequestInvalidError
-from smlocal.jobfile.document import Document, load_document
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.reading import load_document
 from smlocal.jobfile.settings import CheckSettings, LocalSettings
 from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, Value
 from smlocal.platforms.sagemaker.contract.identity import is_region_name

@@ -9,7 +9,7 @@ from tests.contract.member_tests import TEST_OF
 
 from smlocal.contract.support import Support
 from smlocal.errors import FieldRefusedError
-from smlocal.jobfile.document import load_document
+from smlocal.jobfile.reading import load_document
 from smlocal.platforms.sagemaker.contract.coverage import lookup
 from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, Value
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from smlocal.errors import RequestInvalidError
-from smlocal.jobfile.document import load_document
+from smlocal.jobfile.reading import load_document
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
 AT = "at '{}' failed to satisfy constraint: Member must"
