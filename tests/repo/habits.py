@@ -93,7 +93,7 @@ HABITS = MappingProxyType(
         ),
         "15 a mistyped word has a suggestion": (
             f"{_SCREENS}error-80.txt",
-            f"{_UNIT}api/test_channel_names.py::test_a_mistyped_channel_is_refused",
+            f"{_UNIT}api/test_overrides.py::test_a_mistyped_channel_is_refused",
             f"{_UNIT}platforms/sagemaker/contract/validation/test_check.py::test_everything_is_told_at_once_with_its_line",
             f"{_UNIT}cli/test_job_names.py::test_similar_names_are_suggested",
             f"{_JOBS}start/test_bad_input.py::test_wrong_flags",

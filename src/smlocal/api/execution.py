@@ -1,18 +1,24 @@
 """Runs a validated job, in this process or in one of its own. Used by commands and by Python calls."""
 
 from collections.abc import Callable
+from dataclasses import replace as changed
 from typing import TYPE_CHECKING
 
+from smlocal.engine.engines import Engines, engines_at, engines_named
+from smlocal.errors import SmlocalError
+from smlocal.job.control.stop_requests import StopRequests, StopSignals
+from smlocal.job.finish.report_paths import ReportFiles
+from smlocal.job.prepare.job_name import check_job_name
+from smlocal.job.prepared import Prepared, find_credentials
+from smlocal.job.reporter import Reporter
+from smlocal.job.shell.shell_folders import remove_dead_shells
+from smlocal.job.supervision import Result, supervise
+from smlocal.platforms.job_files import prepare
+from smlocal.store.home import home_directory
+from smlocal.store.jobs import Store
+
 if TYPE_CHECKING:
-    from smlocal.engine.engines import Engines
-    from smlocal.errors import SmlocalError
-    from smlocal.job.control.stop_requests import StopRequests
-    from smlocal.job.prepared import Prepared
-    from smlocal.job.reporter import Reporter
-    from smlocal.job.supervision import Result
-    from smlocal.planning.model import JobPlan
     from smlocal.platforms.job_files import AnyJobFile
-    from smlocal.store.jobs import Store
 
 
 def execute(
@@ -21,21 +27,16 @@ def execute(
     name: str,
     strict: bool,
     replace: bool,
-    reporter: "Reporter",
-    requests: "StopRequests",
+    reporter: Reporter,
+    requests: StopRequests,
     report: str | None = None,
     junit: str | None = None,
-    where: "Callable[[Callable[[], Result]], Result]" = lambda supervise: supervise(),
-) -> tuple["Result", "list[SmlocalError]"]:
+    where: Callable[[Callable[[], Result]], Result] = lambda supervise: supervise(),
+) -> tuple[Result, list[SmlocalError]]:
     """Run a job to its end; returns also why its reports could not be written to `report` and `junit`.
 
     `where` calls what supervises the job, if need be in another thread. It returns when that has returned.
     """
-    from smlocal.engine.engines import engines_named
-    from smlocal.job.supervision import supervise
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
-
     engines = engines_named(job.local.Engines)
     with Store.open(home_directory()) as store:
         prepared = _prepare(job, store, engines, name=name, strict=strict, replace=replace, reporter=reporter)
@@ -59,17 +60,12 @@ def execute_in_background(
     name: str,
     strict: bool,
     replace: bool,
-    reporter: "Reporter",
+    reporter: Reporter,
     report: str | None = None,
     junit: str | None = None,
 ) -> None:
     """Return as soon as the job has a supervisor, in a process of its own."""
-    from dataclasses import replace as changed
-
-    from smlocal.engine.engines import engines_named
     from smlocal.job.control import detach
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
 
     engines = engines_named(job.local.Engines)
     with Store.open(home_directory()) as store:
@@ -85,20 +81,11 @@ def execute_in_background(
 def supervise_prepared(
     ready: Callable[[], None],
     *,
-    prepared: "Prepared",
+    prepared: Prepared,
     home: str,
     replace: bool,
 ) -> None:
     """Supervise a job in this process, which does nothing else."""
-    from dataclasses import replace as changed
-
-    from smlocal.engine.engines import engines_at
-    from smlocal.job.control.stop_requests import StopSignals
-    from smlocal.job.prepared import find_credentials
-    from smlocal.job.reporter import Reporter
-    from smlocal.job.supervision import supervise
-    from smlocal.store.jobs import Store
-
     engines = engines_at(prepared.plan.engine_addresses)
     if prepared.credentials is None:
         prepared = changed(prepared, credentials=find_credentials(prepared.plan, engines))
@@ -119,38 +106,21 @@ def supervise_prepared(
 
 def check_name(name: str, *, replace: bool) -> None:
     """Refuse a name that a new job cannot have."""
-    from smlocal.job.prepare.job_name import check_job_name
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
-
     with Store.open(home_directory()) as store:
         check_job_name(store, name, replace=replace)
 
 
-def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "JobPlan":
-    """What `execute` would do. Nothing is run or pulled, and no job is made."""
-    from smlocal.engine.engines import engines_named
-    from smlocal.platforms.job_files import plan_job
-    from smlocal.store.home import home_directory
-
-    return plan_job(job, name=name, home=home_directory(), engines=engines_named(job.local.Engines), strict=strict)
-
-
 def _prepare(
     job: "AnyJobFile",
-    store: "Store",
-    engines: "Engines",
+    store: Store,
+    engines: Engines,
     *,
     name: str,
     strict: bool,
     replace: bool,
-    reporter: "Reporter",
-) -> "Prepared":
+    reporter: Reporter,
+) -> Prepared:
     """Everything before the job is made. What is wrong is an error."""
-    from smlocal.api.dead_shells import remove_dead_shells
-    from smlocal.job.prepare.job_name import check_job_name
-    from smlocal.platforms.job_files import prepare
-
     check_job_name(store, name, replace=replace)
     remove_dead_shells(store.home)
     if store.left_on_engines():
@@ -162,17 +132,14 @@ def _prepare(
     return prepare(job, name=name, home=store.home, engines=engines, reporter=reporter, strict=strict)
 
 
-def _with_report_files(prepared: "Prepared", *, report: str | None, junit: str | None) -> "Prepared":
+def _with_report_files(prepared: Prepared, *, report: str | None, junit: str | None) -> Prepared:
     if report is None and junit is None:
         return prepared
-    from dataclasses import replace as changed
-
-    from smlocal.job.finish.report_paths import ReportFiles
 
     return changed(prepared, report_files=ReportFiles.at(result=report, junit=junit))
 
 
-def _report(store: "Store", prepared: "Prepared") -> "list[SmlocalError]":
+def _report(store: Store, prepared: Prepared) -> list[SmlocalError]:
     if prepared.report_files is None:
         return []
     from smlocal.job.finish.report_files import write_report_files

@@ -1,11 +1,13 @@
 """The jobs that were made here."""
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from smlocal.api.job_names import resolve_job_name
 from smlocal.errors import JobUnknownError
 from smlocal.job.control.orphans import is_orphan
+from smlocal.job.documents import LOCAL
 from smlocal.job.finish.kept import is_kept
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import home_directory
@@ -61,7 +63,7 @@ def list_jobs(*, limit: int | None, selection: JobSelection | None = None) -> li
 
 def job_documents(jobs: Sequence[ListedJob]) -> dict[str, list[dict[str, Any]]]:
     """The lists of the platforms' own answers, with what only this machine knows."""
-    from smlocal.job.finish.describe import list_entry
+    from smlocal.job.finish.describe import list_entry  # takes 20 ms, and a screen does not need it
 
     lists: dict[str, list[dict[str, Any]]] = {"TrainingJobSummaries": []}
     with Store.open(home_directory()) as store:
@@ -78,8 +80,6 @@ def job_documents(jobs: Sequence[ListedJob]) -> dict[str, list[dict[str, Any]]]:
 
 def matching_jobs(pattern: str, selection: JobSelection | None = None) -> list[str]:
     """The names of the jobs that match a shell pattern, newest first; without * ? [] the job that is meant."""
-    from fnmatch import fnmatchcase
-
     one = None if set(pattern) & set("*?[") else resolve_job_name(pattern)
     if one is not None and selection is None:
         return [one]
@@ -93,8 +93,15 @@ def matching_jobs(pattern: str, selection: JobSelection | None = None) -> list[s
 
 def has_unpacked_artifacts(name: str) -> bool:
     """True if the only copy of what a job has written is in its folder here."""
-    from smlocal.job.documents import LOCAL
-
     with Store.open(home_directory()) as store:
         artifacts = (store.document(name, LOCAL) or {}).get("Artifacts") or {}
         return bool(artifacts.get("Kept") or artifacts.get("NotSaved"))
+
+
+def jobs_junit(names: Sequence[str]) -> str:
+    """JUnit XML with a case for each of these jobs, ended or not."""
+    from smlocal.ci.junit import junit  # takes 20 ms, and `smlocal jobs` has no such file
+    from smlocal.job.finish.job_case import job_suite
+
+    with Store.open(home_directory()) as store:
+        return junit([job_suite(store, names)])

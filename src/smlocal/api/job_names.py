@@ -1,20 +1,32 @@
-"""Names of jobs as people write them: whole, as the beginning of one name, or `@last`."""
+"""Names of jobs and hosts as people write them.
 
-from collections.abc import Sequence
+A job by its whole name, by the beginning of one name, or as `@last`; a host by its name, by what its platform calls it,
+or by its number.
+"""
 
-from smlocal.api.name_completion import LAST
-from smlocal.errors import JobNameAmbiguousError, JobUnknownError
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownError, SmlocalError
 from smlocal.store.home import home_directory
-from smlocal.store.jobs import Store
+from smlocal.store.name_search import stored_names
+
+if TYPE_CHECKING:
+    from smlocal.store.jobs import Store
 
 _MOST_SHOWN = 20
 _MOST_SUGGESTED = 3
 _MOST_COMPARED = 1000
 """Of the newest names: comparing ten thousand takes a second."""
+LAST = "@last"
+"""Instead of a name: the newest job."""
 
 
 def resolve_job_name(text: str) -> str:
     """The name of the job that is meant. `JobUnknownError` or `JobNameAmbiguousError` if that is not one job."""
+    from smlocal.store.jobs import Store  # takes 15 ms, and a person waits for completed names
+
     with Store.open(home_directory()) as store:
         if text == LAST:
             newest = store.list(limit=1)
@@ -40,7 +52,7 @@ def _ambiguous(text: str, found: Sequence[str]) -> JobNameAmbiguousError:
     )
 
 
-def _unknown(text: str, store: Store) -> JobUnknownError:
+def _unknown(text: str, store: "Store") -> JobUnknownError:
     from smlocal.contract.validation.suggestions import closest_words
 
     near = closest_words(
@@ -54,3 +66,37 @@ def _unknown(text: str, store: Store) -> JobUnknownError:
             "smlocal jobs lists the jobs that there are.",
         ],
     )
+
+
+def completed_names(begun: str) -> list[str]:
+    """Names that begin so, newest first. A shell shows no errors, so there are none."""
+    if begun and LAST.startswith(begun):
+        return [LAST]
+    try:
+        return stored_names(home_directory(), begun)
+    except SmlocalError:
+        return []
+
+
+def host_in_job(store: "Store", name: str, text: str) -> str:
+    """The name of the host of a recorded job that `text` means; `2` is `algo-2`, or the second replica."""
+    from smlocal.job.host_names import host_called, job_hosts
+
+    return host_named(name, text, job_hosts(store, name), called=host_called(store, name))
+
+
+def host_named(job: str, text: str, hosts: Sequence[str], *, called: Mapping[str, str] | None = None) -> str:
+    """The name of the host that `text` means, of a job with these hosts. `called`: their other names."""
+    for number, name in enumerate(hosts, 1):
+        if text in {name, str(number)}:
+            return name
+    if called is not None and text in called:
+        return called[text]
+    raise HostUnknownError(f"the job '{job}' has no host {text}", details=[f"It has {', '.join(_listed(hosts))}."])
+
+
+def _listed(names: Sequence[str]) -> Iterator[str]:
+    """`algo-1 to algo-4`; of replicas each group for itself."""
+    for _, members in groupby(names, lambda name: name.rpartition("-")[0]):
+        first, *others = members
+        yield f"{first} to {others[-1]}" if len(others) > 1 else ", ".join([first, *others])

@@ -1,16 +1,43 @@
-"""Reads a job from a file, text or a dict with overrides, validates it and finds its name."""
+"""Reads a job from a file, text or a dict with overrides, validates it and finds its name.
 
+This needs neither an engine nor the network.
+"""
+
+import json
 import os
+import stat
+import sys
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from smlocal.api.overrides import Overrides
+from smlocal.api.image_name import is_image_name
+from smlocal.api.overrides import (
+    KEYWORD_ARGUMENTS,
+    Overrides,
+    apply_local_overrides,
+    apply_overrides,
+    fill,
+    new_channels,
+    new_hyperparameters,
+)
+from smlocal.errors import (
+    ImageNameError,
+    JobFileMissingError,
+    JobFileSyntaxError,
+    KeywordInvalidError,
+    SmlocalError,
+    UsageRefusedError,
+)
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.reading import load_document
+from smlocal.platforms.job_files import absent_paths, is_replica_job, read_replica_job, refuse_misspelt_key
+from smlocal.platforms.sagemaker.contract.identity import default_name
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from smlocal.errors import KeywordInvalidError, UsageRefusedError
-    from smlocal.jobfile.document import Document
     from smlocal.platforms.job_files import AnyJobFile
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
 """A job file, or a CreateTrainingJob request with an optional `Local` block."""
@@ -18,43 +45,36 @@ MAX_BYTES = 10 << 20
 """Of a job file."""
 
 
-def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> "tuple[AnyJobFile, str]":
+def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> tuple["AnyJobFile", str]:
     """The validated job of a call, and its name."""
-    from smlocal.errors import UsageRefusedError
-
     if source is None and not given.get("image"):
         raise UsageRefusedError(
             "no job is given", remedy=["Pass a job file, a CreateTrainingJob request as a dict, or image=..."]
         )
-    document = _empty("keyword arguments") if source is None else _document(source)
-    document.overrides = "keyword arguments"
+    document = _empty(KEYWORD_ARGUMENTS) if source is None else _document(source)
+    document.overrides = KEYWORD_ARGUMENTS
     path = _path(source) if isinstance(source, str | os.PathLike) else None
     return read_any(document, given, path=path, fill_in=source is None, strict=strict)
 
 
 def read_any(
-    document: "Document",
+    document: Document,
     given: Overrides,
     *,
     path: str | None,
     fill_in: bool,
     strict: bool,
     on_message: Callable[[str], None] = lambda _: None,
-) -> "tuple[AnyJobFile, str]":
+) -> tuple["AnyJobFile", str]:
     """The validated job of any platform, and its name."""
-    from smlocal.platforms.job_files import is_replica_job
-
     if not is_replica_job(document.data):
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
-    from smlocal.api.overrides import apply_local_overrides
-    from smlocal.platforms.job_files import read_replica_job
-
     name = apply_local_overrides(document, given)
     return read_replica_job(document, name=name, stem=_stem(path) if path else "job", strict=strict)
 
 
 def read_document(
-    document: "Document",
+    document: Document,
     given: Overrides,
     *,
     path: str | None,
@@ -62,10 +82,8 @@ def read_document(
     strict: bool,
     local_allowed: bool = True,
     on_message: Callable[[str], None] = lambda _: None,
-) -> tuple["JobFile", str]:
+) -> tuple[JobFile, str]:
     """The validated request and its name. `path`: the file of the document, if it may give the job its name."""
-    from smlocal.platforms.sagemaker.jobfile.job_file import read_job
-
     override(document, given, fill_in=fill_in, on_message=on_message)
     name = document.data.get("TrainingJobName")
     job = read_job(document, strict=strict, local_allowed=local_allowed)
@@ -75,19 +93,16 @@ def read_document(
 
 
 def override(
-    document: "Document",
+    document: Document,
     given: Overrides,
     *,
     fill_in: bool,
     on_message: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Change a document as flags or keywords say; `fill_in` what every request needs."""
-    from smlocal.platforms.job_files import is_replica_job, refuse_misspelt_key
-
     if is_replica_job(document.data):
         raise _no_request(document)
     refuse_misspelt_key(document)
-    from smlocal.api.overrides import apply_overrides, fill
 
     channels, hyperparameters = given.get("channels") or {}, {**(given.get("hyperparameters") or {})}
     named = "HyperParameters."
@@ -97,8 +112,6 @@ def override(
         if path.startswith(named)
     }
     if channels or hyperparameters:
-        from smlocal.api.overrides import new_channels, new_hyperparameters
-
         for sentence in (*new_channels(document, channels), *new_hyperparameters(document, hyperparameters)):
             on_message(sentence)
     apply_overrides(document, given)
@@ -106,19 +119,50 @@ def override(
         fill(document)
 
 
-def read_text(content: bytes, *, name: str, directory: str) -> "Document":
-    """A document in YAML or JSON."""
-    from smlocal.jobfile.reading import load_document
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Validated:
+    """One job file."""
 
+    file: str
+    error: SmlocalError | None
+    """None for a job that `smlocal run` accepts."""
+    warnings: tuple[str, ...] = ()
+    """Local paths that do not exist: whoever checks a file need not have its data."""
+
+
+def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None] = lambda _: None) -> Validated:
+    """Validate one job file; `-` is standard input. `strict`: as it is, the service would accept it.
+
+    `prepare` may change the document first.
+    """
+    job: AnyJobFile
+    file = "stdin" if path == "-" else path
+    try:
+        document = read_standard_input() if path == "-" else read_file(path)
+        if is_replica_job(document.data):
+            job, _ = read_replica_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
+        else:
+            prepare(document)
+            job, _ = read_document(
+                document, Overrides(), path=None, fill_in=False, strict=strict, local_allowed=not strict
+            )
+        warnings = tuple(absent_paths(job))
+    except SmlocalError as error:
+        return Validated(file=file, error=error)
+    return Validated(file=file, error=None, warnings=warnings)
+
+
+def read_text(content: bytes, *, name: str, directory: str) -> Document:
+    """A document in YAML or JSON."""
     return load_document(_decoded(content, name), name=name, directory=directory)
 
 
-def read_file(path: str) -> "Document":
+def read_file(path: str) -> Document:
     """A job file."""
     return read_text(_content(path), name=path, directory=os.path.dirname(os.path.abspath(path)))
 
 
-def read_standard_input() -> "Document":
+def read_standard_input() -> Document:
     """A job file on standard input."""
     content, name = read_content("-")
     return read_text(content, name=name, directory=os.getcwd())
@@ -128,32 +172,23 @@ def read_content(path: str) -> tuple[bytes, str]:
     """The bytes of a file, `-` is standard input, and the name that messages use for it."""
     if path != "-":
         return _content(path), path
-    import sys
-
     return sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"
 
 
-def command_line_document() -> "Document":
+def command_line_document() -> Document:
     """An empty document, for a job that only flags describe."""
     return _empty("command line")
 
 
-def _empty(name: str) -> "Document":
-    from smlocal.jobfile.document import Document
-
+def _empty(name: str) -> Document:
     return Document({}, name=name, directory=os.getcwd())
 
 
-def _document(source: JobSource) -> "Document":
+def _document(source: JobSource) -> Document:
     if isinstance(source, str | os.PathLike):
         return read_file(_path(source))
     if not isinstance(source, Mapping):
         raise _no_job(source)
-    import json
-
-    from smlocal.errors import JobFileSyntaxError
-    from smlocal.jobfile.document import Document
-
     try:
         # A copy, so that the caller's dict is not changed. It has only what a job file can have.
         data = json.loads(json.dumps(dict(source), default=os.fspath))
@@ -173,25 +208,19 @@ def _path(source: "str | os.PathLike[str]") -> str:
     return path
 
 
-def _no_job(source: object) -> "KeywordInvalidError":
-    from smlocal.errors import KeywordInvalidError
-
+def _no_job(source: object) -> KeywordInvalidError:
     return KeywordInvalidError(
         f"job must be a path (str or os.PathLike) or a dict, and is of the type {type(source).__name__}",
         remedy=['Write it like smlocal.run("job.yaml"), or pass a CreateTrainingJob request as a dict.'],
     )
 
 
-def _check_image(document: "Document", job: "JobFile") -> None:
+def _check_image(document: Document, job: JobFile) -> None:
     """The service accepts any text here, but engines do not."""
-    from smlocal.api.image_name import is_image_name
-
     specification = job.request.AlgorithmSpecification
     image = specification.TrainingImage if specification is not None else None
     if image is None or is_image_name(image):
         return
-    from smlocal.errors import ImageNameError
-
     lower = image.rpartition("/")[2].partition(":")[0].lower()
     raise ImageNameError(
         f"{image!r} is not a valid image name",
@@ -203,9 +232,7 @@ def _check_image(document: "Document", job: "JobFile") -> None:
     )
 
 
-def _no_request(document: "Document") -> "UsageRefusedError":
-    from smlocal.errors import UsageRefusedError
-
+def _no_request(document: Document) -> UsageRefusedError:
     return UsageRefusedError(
         f"{document.name} is a job of AI Platform Training or a custom job, and this takes CreateTrainingJob requests",
         remedy=["Such jobs run with: smlocal run FILE"],
@@ -221,10 +248,6 @@ def _stem(path: str) -> str:
 
 def default_job_name(path: str | None, image: str | None) -> str:
     """The name of a job without one: the file's name, or the image's, and the time."""
-    from datetime import datetime
-
-    from smlocal.platforms.sagemaker.contract.identity import default_name
-
     image = image or "job"
     stem = _stem(path) if path else image.rpartition("/")[2].partition(":")[0]
     return default_name(stem, datetime.now().astimezone())
@@ -232,10 +255,6 @@ def default_job_name(path: str | None, image: str | None) -> str:
 
 def _content(path: str) -> bytes:
     """The first bytes of a regular file. Devices and FIFOs are not opened, since reading them may never end."""
-    import stat
-
-    from smlocal.errors import JobFileMissingError
-
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
@@ -254,8 +273,6 @@ def _content(path: str) -> bytes:
 
 
 def _decoded(content: bytes, name: str) -> str:
-    from smlocal.errors import JobFileSyntaxError
-
     if len(content) > MAX_BYTES:
         raise JobFileSyntaxError(f"{name} is too large for a request: more than {MAX_BYTES >> 20} MiB")
     try:

@@ -1,13 +1,24 @@
-"""Reads the recorded request of a job, with changes, for another run."""
+"""Reads the recorded request of a job: with changes for another run, or as it was given."""
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-from smlocal.api.overrides import Overrides
+from smlocal.api.job_source import read_document
+from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides
+from smlocal.contract.made_names import without_time
+from smlocal.errors import JobUnknownError
+from smlocal.job.control.orphans import ensure_supervised
+from smlocal.job.documents import JOB, LOCAL, RECALL
+from smlocal.job.finish.describe import describe_job
+from smlocal.jobfile.document import Document, RanBefore, recorded_document
+from smlocal.platforms.job_files import is_replica_job, read_again
+from smlocal.platforms.sagemaker.contract.identity import default_name
+from smlocal.store.home import home_directory
+from smlocal.store.jobs import Store
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.document import Document
     from smlocal.platforms.job_files import AnyJobFile
 
 
@@ -21,14 +32,6 @@ def read_recorded(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["AnyJobFile", str]:
     """The validated job of another run, and its name. Paths in the record start where they started the first time."""
-    from smlocal.api.job_source import read_document
-    from smlocal.api.overrides import apply_local_overrides
-    from smlocal.job.documents import JOB, LOCAL, RECALL
-    from smlocal.jobfile.document import RanBefore, recorded_document
-    from smlocal.platforms.job_files import is_replica_job, read_again
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
-
     with Store.open(home_directory()) as store:
         job, plan = store.document(recorded, JOB), store.document(recorded, RECALL)
         image_id = (store.document(recorded, LOCAL) or {}).get("Image")
@@ -43,24 +46,42 @@ def read_recorded(
     if plan is not None:  # else it was submitted, and the record names the folder
         _keep_output(document, os.path.dirname(plan["output"]["directory"]))
     if defaults is not None:
-        from smlocal.api.overrides import apply_defaults
-
         apply_defaults(document, defaults, origin="configuration file")
     return read_document(document, given, path=None, fill_in=False, strict=strict, on_message=on_message)
 
 
 def _new_name(recorded: str) -> str:
-    from datetime import datetime
-
-    from smlocal.contract.made_names import without_time
-    from smlocal.platforms.sagemaker.contract.identity import default_name
-
     return default_name(without_time(recorded), datetime.now().astimezone())
 
 
-def _keep_output(document: "Document", folder: str) -> None:
+def _keep_output(document: Document, folder: str) -> None:
     """Without an output folder in the request, the job wrote to one in the folder where it was started."""
     local = document.data.get("Local") or {}
     remote = document.data["OutputDataConfig"]["S3OutputPath"].startswith(("s3://", "https://"))
     if remote and not local.get("Output"):
         document.set(("Local", "Output"), folder)
+
+
+def recorded_request(name: str, *, arn: str) -> Mapping[str, Any] | None:
+    """The request, as it was given, of the job here with this name and ARN; None if there is none."""
+    if not name or not arn or not os.path.isdir(home := home_directory()):
+        return None
+    with Store.open(home) as store:
+        try:
+            record = store.get(name)
+        except JobUnknownError:
+            return None
+        if record.arn != arn:
+            return None
+        data: Mapping[str, Any] = store.document(name, JOB)["Data"]
+    return data
+
+
+def own_answer(name: str, *, arn: str) -> Mapping[str, Any] | None:
+    """What describe says of the job here with this name and ARN; None if there is none."""
+    if recorded_request(name, arn=arn) is None:
+        return None
+
+    with Store.open(home_directory()) as store:
+        ensure_supervised(store, name)
+        return describe_job(store, name)

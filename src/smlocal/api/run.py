@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Unpack
 from smlocal.api.job_source import JobSource, read_source
 from smlocal.api.keywords import RUN_SWITCHES, check_keywords
 from smlocal.api.overrides import Overrides
-from smlocal.api.run_job import run_job
 from smlocal.api.training_job import TrainingJob
 
 if TYPE_CHECKING:
     from smlocal.planning.model import JobPlan
+    from smlocal.platforms.job_files import AnyJobFile
 
 
 def run(
@@ -33,6 +33,8 @@ def run(
 
     KeyboardInterrupt stops the job as `smlocal stop` does, a second one kills it; it is raised once the job has ended.
     """
+    from smlocal.api.run_job import run_job  # with everything that runs a job
+
     check_keywords(overrides, others=RUN_SWITCHES)
     asked, name = read_source(job, overrides, strict=strict)
     run_job(asked, name, detach=detach, replace=replace, show=show, strict=strict)
@@ -41,8 +43,15 @@ def run(
 
 def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unpack[Overrides]) -> "JobPlan":
     """What `run` would do: the object that it would execute. Nothing is run or pulled."""
-    from smlocal.api.execution import plan_only
-
     check_keywords(overrides, others=["strict"])
     asked, name = read_source(job, overrides, strict=strict)
     return plan_only(asked, name=name, strict=strict)
+
+
+def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "JobPlan":
+    """The plan of a validated job. Nothing is run or pulled, and no job is made."""
+    from smlocal.engine.engines import engines_named
+    from smlocal.platforms.job_files import plan_job
+    from smlocal.store.home import home_directory
+
+    return plan_job(job, name=name, home=home_directory(), engines=engines_named(job.local.Engines), strict=strict)

@@ -2,28 +2,38 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
 
-from smlocal.api.dead_shells import remove_dead_shells
-from smlocal.api.host_names import host_named
+from smlocal.api.job_names import host_named
+from smlocal.engine.docker import connect_to
+from smlocal.engine.engines import engines_named
+from smlocal.engine.interface import ProcessStreams
 from smlocal.errors.shells import ContainerNotRunningError
+from smlocal.job.documents import RECALL
+from smlocal.job.finish.kept import is_kept
+from smlocal.job.host_names import host_called
+from smlocal.job.reporter import Reporter
+from smlocal.job.shell.host_container import host_container, is_running
+from smlocal.job.shell.kept import shell_in_kept
+from smlocal.job.shell.program import Program
+from smlocal.job.shell.running import shell_in_running
+from smlocal.job.shell.shell_folders import remove_dead_shells
+from smlocal.job.shell.staged import shell_in_new
+from smlocal.planning.model import HostPlan, JobPlan
+from smlocal.planning.recall import recall
+from smlocal.platforms.job_files import prepare
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.quick_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from smlocal.engine.interface import ProcessStreams
-    from smlocal.job.reporter import Reporter
-    from smlocal.job.shell.program import Program
-    from smlocal.planning.model import HostPlan, JobPlan
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-    from smlocal.store.records import JobRecord
+from smlocal.store.home import home_directory, prepare_home
+from smlocal.store.jobs import Store
+from smlocal.store.records import JobRecord
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobWithContainers:
     """A job that is not finished, or has kept its containers."""
 
-    plan: "JobPlan"
-    record: "JobRecord"
+    plan: JobPlan
+    record: JobRecord
     home: str
     called: Mapping[str, str]
     """Other names of its hosts."""
@@ -31,13 +41,6 @@ class JobWithContainers:
 
 def find_containers(name: str) -> JobWithContainers | None:
     """None for an ended job that has kept nothing."""
-    from smlocal.job.documents import RECALL
-    from smlocal.job.finish.kept import is_kept
-    from smlocal.job.host_names import host_called
-    from smlocal.planning.recall import recall
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
-
     with Store.open(home_directory()) as store:
         record = store.get(name)
         if record.status.terminal and not is_kept(store.directory(name)):
@@ -54,12 +57,9 @@ def find_containers(name: str) -> JobWithContainers | None:
 
 
 def shell_in_job(
-    job: JobWithContainers, host: str, program: "Program", *, warn: Callable[[str], None]
-) -> "AbstractContextManager[ProcessStreams]":
+    job: JobWithContainers, host: str, program: Program, *, warn: Callable[[str], None]
+) -> AbstractContextManager[ProcessStreams]:
     """In the container of a running job, or in one that continues from the kept container of an ended job."""
-    from smlocal.engine.docker import connect_to
-    from smlocal.job.shell.host_container import host_container, is_running
-
     plan, record = job.plan, job.record
     chosen = host_of(plan, host, called=job.called)
     engine = connect_to(plan.engine_of(chosen).address)
@@ -70,7 +70,6 @@ def shell_in_job(
                 f"the kept container of {chosen.host.name} of the job '{plan.name}' is gone",
                 remedy=[f"smlocal rerun {plan.name} --keep failed     runs the job again"],
             )
-        from smlocal.job.shell.kept import shell_in_kept
 
         remove_dead_shells(job.home)
         return shell_in_kept(engine, plan, chosen, container, program, home=job.home, warn=warn)
@@ -82,28 +81,22 @@ def shell_in_job(
                 "Try again while it is training, or when it has ended. smlocal run --keep failed keeps the containers."
             ],
         )
-    from smlocal.job.shell.running import shell_in_running
 
     return shell_in_running(engine, container, program, image=plan.image)
 
 
 @contextmanager
 def shell_in_new_container(
-    job: "JobFile",
+    job: JobFile,
     name: str,
     host: str,
-    program: "Program",
+    program: Program,
     *,
     strict: bool,
-    reporter: "Reporter",
+    reporter: Reporter,
     ready: Callable[[], None],
-) -> "Iterator[ProcessStreams]":
+) -> Iterator[ProcessStreams]:
     """In a container as the job would have it at its start. No job is recorded."""
-    from smlocal.engine.engines import engines_named
-    from smlocal.job.shell.staged import shell_in_new
-    from smlocal.platforms.job_files import prepare
-    from smlocal.store.home import home_directory, prepare_home
-
     home = prepare_home(home_directory())
     remove_dead_shells(home)
     engines = engines_named(job.local.Engines)
@@ -119,7 +112,7 @@ def shell_in_new_container(
         yield streams
 
 
-def host_of(plan: "JobPlan", text: str, *, called: Mapping[str, str] | None = None) -> "HostPlan":
+def host_of(plan: JobPlan, text: str, *, called: Mapping[str, str] | None = None) -> HostPlan:
     """The host with this number or name."""
     hosts = {host.host.name: host for host in plan.hosts}
     return hosts[host_named(plan.name, text, [*hosts], called=called)]

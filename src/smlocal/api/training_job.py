@@ -114,7 +114,7 @@ class TrainingJob:
 
         `HostUnknownError` if there is none.
         """
-        from smlocal.api.host_names import host_in_job
+        from smlocal.api.job_names import host_in_job
 
         with self._store() as store:
             return host_in_job(store, self.name, text)
@@ -126,7 +126,7 @@ class TrainingJob:
         until the job has ended. Several hosts follow each other, or mix with `follow`, and each line begins with its
         host (`algo-1 | `); `host` chooses one.
         """
-        from smlocal.api.log_lines import log_lines
+        from smlocal.api.logs import log_lines
 
         files = self.log_files
         if host is not None:
@@ -136,7 +136,7 @@ class TrainingJob:
 
     def wait(self, timeout: float | None = None) -> Self:
         """Wait until the job has ended; `WaitTimeoutError` after `timeout` seconds."""
-        from smlocal.api.waiting import wait_for_jobs
+        from smlocal.api.stopping import wait_for_jobs
 
         wait_for_jobs([self.name], timeout=timeout, home=self._home)
         return self

@@ -30,6 +30,6 @@ def jobs_argument(command: Callable[..., Any], *, required: bool = True) -> Call
 def completed_jobs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Names of jobs, for the completion of a shell."""
     del context, parameter
-    from smlocal.api.name_completion import completed_names
+    from smlocal.api.job_names import completed_names
 
     return completed_names(incomplete)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from smlocal.api.overrides import Overrides
-from smlocal.api.owned_jobs import OwnedJobs
+from smlocal.api.recovering import OwnedJobs
 from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
 from smlocal.conformance.cases import PREFIX, READY, Case, request

@@ -197,7 +197,7 @@ def _wrong_network(local: LocalSettings) -> Iterator[Violation]:
 
 
 def _range_trouble(given: str) -> str | None:
-    from ipaddress import IPv4Network  # takes 3 ms, and few jobs say anything about it
+    from ipaddress import IPv4Network  # takes a millisecond, and few jobs say anything about it
 
     try:
         network = IPv4Network(given)

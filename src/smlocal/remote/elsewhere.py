@@ -17,7 +17,7 @@ def elsewhere(job: DescribedJob, *, allow_local_paths: bool) -> Elsewhere | None
         return None
     if not local_locations(job.request):
         return Elsewhere()
-    from smlocal.api.own_jobs import recorded_request
+    from smlocal.api.recorded_job import recorded_request
 
     recorded = recorded_request(job.name, arn=job.arn)
     if recorded is None:

@@ -53,7 +53,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Any]]:
             found.update({**job.document.data, "Strict": strict, "Name": name})
             raise SystemExit
 
-        monkeypatch.setattr("smlocal.api.execution.plan_only", planned)
+        monkeypatch.setattr("smlocal.api.run.plan_only", planned)
         with pytest.raises(SystemExit):
             run_command_line(["plan", *words])
         return found

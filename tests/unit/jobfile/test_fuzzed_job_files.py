@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.api.validation import validate_file
+from smlocal.api.job_source import validate_file
 from smlocal.cli.described_documents import use_described_request
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.yaml_text import yaml_text

@@ -46,7 +46,7 @@ def command(
 
     Prints the whole log as the service's log would show it: a TAB is #011.
     """
-    from smlocal.api.log_pieces import log_pieces
+    from smlocal.api.logs import log_pieces
     from smlocal.api.training_job import TrainingJob
     from smlocal.job.logs.log_times import LogTimes, times_path
 

@@ -40,7 +40,7 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
         raise click.UsageError("--json and --script cannot be used together: the document includes the script.")
     job, name = read_job_options(given) if recorded is None else _read_recorded(recorded, given)
 
-    from smlocal.api.execution import plan_only
+    from smlocal.api.run import plan_only
     from smlocal.job.platform import platform_named
 
     plan = plan_only(job, name=name, strict=given["strict"])

@@ -53,7 +53,7 @@ def show(*, name: str, as_json: bool, follow: bool) -> None:
     if follow:
         _follow(name)
         return
-    from smlocal.api.job_rules import actions_of_rules, rules_of_job
+    from smlocal.api.debugging import actions_of_rules, rules_of_job
 
     rules, _ = rules_of_job(name)
     actions = actions_of_rules(name)
@@ -84,7 +84,7 @@ def build(*, base: str | None, quiet: bool) -> None:
 
 
 def _follow(name: str) -> None:
-    from smlocal.api.job_rules import rules_of_job
+    from smlocal.api.debugging import rules_of_job
 
     said: dict[str, str] = {}
     over = False

@@ -43,7 +43,7 @@ class _WithCommand(click.Command):
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     del context, parameter
-    from smlocal.api.name_completion import completed_names
+    from smlocal.api.job_names import completed_names
 
     return [*map(CompletionItem, completed_names(incomplete)), CompletionItem(incomplete, type="file")]
 

@@ -70,8 +70,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _folder(name: str) -> str:
     if "/" in name:
         return name
+    from smlocal.api.debugging import tensor_folder
     from smlocal.api.job_names import resolve_job_name
-    from smlocal.api.tensor_folder import tensor_folder
 
     return tensor_folder(resolve_job_name(name))
 

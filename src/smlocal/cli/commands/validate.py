@@ -12,7 +12,7 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smlocal.api.validation import Validated
+    from smlocal.api.job_source import Validated
     from smlocal.ci.cases import Case
     from smlocal.ci.services import CiService
     from smlocal.jobfile.document import Document
@@ -87,7 +87,7 @@ def command(
 
 
 def _timed(path: str, *, strict: bool, allow_local_paths: bool) -> "tuple[Validated, float]":
-    from smlocal.api.validation import validate_file
+    from smlocal.api.job_source import validate_file
 
     def prepare(document: "Document") -> None:
         use_described_request(

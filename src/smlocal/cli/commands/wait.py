@@ -29,7 +29,7 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
     names = tuple(map(resolve_job_name, names))
     if junit is None:
         return wait_for(names, timeout)
-    from smlocal.api.jobs_junit import jobs_junit
+    from smlocal.api.job_list import jobs_junit
     from smlocal.job.finish.report_files import check_report_path, write_report
 
     check_report_path(junit)
@@ -40,7 +40,7 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
 
 def wait_for(names: tuple[str, ...], timeout: float | None) -> int:
     """Wait for jobs and their supervisors; returns the exit code."""
-    from smlocal.api.waiting import wait_for_jobs
+    from smlocal.api.stopping import wait_for_jobs
     from smlocal.errors import WaitTimeoutError
 
     try:

@@ -132,7 +132,7 @@ def _are_own(answer: Mapping[str, Any], artifacts: Any) -> bool:
     """Whether the described job is one of this machine, with these artifacts."""
     if not any(artifacts.get(key) for key in _KEYS):
         return True
-    from smlocal.api.own_jobs import own_answer
+    from smlocal.api.recorded_job import own_answer
 
     own = own_answer(str(answer.get("TrainingJobName") or ""), arn=str(answer.get("TrainingJobArn") or ""))
     known = ((own or {}).get("Local") or {}).get("Artifacts") or {}

@@ -15,7 +15,7 @@ from smlocal_rules.failures import RuleError
 from tests.kit.boto_sessions import boto_session
 from tests.unit.report.conftest import StoredJob
 
-from smlocal.api.job_rules import actions_of_rules
+from smlocal.api.debugging import actions_of_rules
 from smlocal.debugger.action_endpoint import ActionEndpoint, client_environment
 from smlocal.job.control.wakeup import open_wakeup
 from smlocal.job.event_kinds import RULE_ACTION, STOP

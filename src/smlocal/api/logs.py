@@ -1,14 +1,28 @@
-"""The bytes of a job's logs, while they grow."""
+"""The logs of a job, while they grow: as pieces of bytes, and as lines of text."""
 
 import time
 from collections.abc import Iterator, Mapping
 
+from smlocal.contract.log_view import LogView
 from smlocal.job.control.orphans import ensure_supervised
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 
 _PIECE = 1 << 20
 _PAUSE = 0.05
+
+
+def log_lines(name: str, logs: Mapping[str, str], *, follow: bool, raw: bool, home: str) -> Iterator[str]:
+    """Lines without their ends, with the host in front if there are several."""
+    views = {host: LogView() for host in logs}
+    rests = dict.fromkeys(logs, b"")
+    prefixes = {host: f"{host} | " if len(logs) > 1 else "" for host in logs}
+    for host, _, piece in log_pieces(name, logs, follow=follow, home=home):
+        shown = piece if raw else views[host].feed(piece, last=not piece)
+        *whole, rests[host] = (rests[host] + shown).split(b"\n")
+        yield from (prefixes[host] + line.decode(errors="replace") for line in whole)
+        if not piece and rests[host]:
+            yield prefixes[host] + rests[host].decode(errors="replace")
 
 
 def log_pieces(

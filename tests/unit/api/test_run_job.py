@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.api import run_in_thread as module
+from smlocal.api import run_job as module
 from smlocal.contract.statuses import StopCause
 from smlocal.job.control.stop_requests import StopRequests
 from smlocal.job.decide.events import StopAsked
