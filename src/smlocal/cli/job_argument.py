@@ -1,10 +1,12 @@
-"""The argument of commands that take the names of jobs."""
+"""The argument of commands that take the names of jobs, and how the name of a job file ends."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import click
+
+JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
 
 def job_argument(command: Callable[..., Any], *, parameter: str = "name") -> Callable[..., Any]:

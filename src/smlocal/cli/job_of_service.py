@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.job_options import JOB_FILE_ENDINGS
+from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 
 if TYPE_CHECKING:
     from smlocal.remote.fetched_job import FetchedJob

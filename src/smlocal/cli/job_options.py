@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from smlocal.api.overrides import Overrides
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
+from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.terminal.printable import printable
 from smlocal.jobfile.option import Form, Option
 from smlocal.jobfile.settings import OPTIONS
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from smlocal.errors import JobFileMissingError
     from smlocal.jobfile.document import Document
     from smlocal.platforms.job_files import AnyJobFile
-
-JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
 
 def _members(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, Any] | None:

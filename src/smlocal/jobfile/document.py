@@ -39,7 +39,7 @@ class Elsewhere:
     """A recorded request: its local paths are those that the user gave when the job was made."""
 
 
-class Places(Protocol):
+class TextPlaces(Protocol):
     """The lines of the parts of a parsed text; used only if there is a mistake."""
 
     def lines(self) -> Mapping[Path, int]:
@@ -52,7 +52,7 @@ class Places(Protocol):
 class Document:
     """The data of a job file, with overrides from flags or keywords."""
 
-    def __init__(self, data: dict[str, Any], *, name: str, directory: str, places: Places | None = None) -> None:
+    def __init__(self, data: dict[str, Any], *, name: str, directory: str, places: TextPlaces | None = None) -> None:
         """`directory` is what relative paths in the data are relative to."""
         self.data = data
         self.name = name

@@ -97,12 +97,15 @@ class Option:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Setting(Member):
+class LocalMember(Member):
     """A member of `Local`."""
 
     option: Option | None = None
     refused: Mapping[Kind, str] = field(default_factory=dict)
     """The kinds of jobs for which it has no meaning, and why."""
+    by_clients: bool = False
+    """True if every client of `smlocal serve` may set it; folders are looked at one by one. Others run commands or
+    share what belongs to the owner of the server."""
 
 
 def setting(
@@ -112,13 +115,15 @@ def setting(
     default_factory: Callable[[], Any] | None = None,
     option: Option | None = None,
     refused: Mapping[Kind, str] | None = None,
+    by_clients: bool = False,
 ) -> Any:
     """A member of `Local`, for the class of its aspect."""
-    return Setting(
+    return LocalMember(
         annotation=None,
         default=default,
         make_default=default_factory,
         description=description,
         option=option,
         refused=refused or {},
+        by_clients=by_clients,
     )

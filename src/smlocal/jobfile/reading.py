@@ -15,7 +15,7 @@ from smlocal.jobfile.document import (
     MOST_TEXT,
     NO_JOB,
     Document,
-    Places,
+    TextPlaces,
     shown_key,
     too_large_for_a_request,
 )
@@ -42,7 +42,7 @@ def load_document(text: str, *, name: str, directory: str) -> Document:
     return Document(plain.map(data, ()), name=name, directory=directory, places=places)
 
 
-def _parse(text: str, name: str) -> tuple[Any, Places]:
+def _parse(text: str, name: str) -> tuple[Any, TextPlaces]:
     if text.lstrip()[:1] == "{":
         try:
             return _parse_json(text, name)
@@ -72,7 +72,7 @@ def _shares(root: Any) -> bool:
 class _Plain:
     """Makes a copy without shared or endless parts, in which every key is a string."""
 
-    def __init__(self, root: Any, name: str, places: Places, *, aliases: bool) -> None:
+    def __init__(self, root: Any, name: str, places: TextPlaces, *, aliases: bool) -> None:
         self.root = root
         self.name = name
         self.places = places
@@ -184,7 +184,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _parse_json(text: str, name: str) -> tuple[Any, Places]:
+def _parse_json(text: str, name: str) -> tuple[Any, TextPlaces]:
     """The data, and its lines; `_NotJsonError` if the text is not JSON."""
     # Twice as many, because an empty map or list may have two marks. What this lets through is counted later.
     beyond = too_large(text, parts=2 * MOST_PARTS, levels=2 * MOST_LEVELS)

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, get_args, get_origin
 
 from smlocal.contract.model.constraints import Items, Text, Whole
 from smlocal.contract.model.structure import Structure, members
-from smlocal.jobfile.option import LOCAL, Form, Kind, NotEmpty, OfReplicas, Option, Setting, Values, setting
+from smlocal.jobfile.option import LOCAL, Form, Kind, LocalMember, NotEmpty, OfReplicas, Option, Values, setting
 from smlocal.jobfile.settings_of_data import (
     CREDENTIALS,
     INPUT,
@@ -56,7 +56,7 @@ class FaultSettings(Structure):
     """Which failures of the service happen, and when their code is known."""
 
     Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = setting(
-        default_factory=list, description="Faults of the service to simulate."
+        default_factory=list, description="Faults of the service to simulate.", by_clients=True
     )
     ErrorDelaySeconds: Annotated[int, Whole(minimum=0, maximum=3600)] = setting(
         default=60,
@@ -69,7 +69,9 @@ class ChangeSettings(Structure):
     """What is said of files in the containers."""
 
     ListChanges: bool = setting(
-        default=False, description="List the files that containers write outside the platform's folders and /tmp."
+        default=False,
+        description="List the files that containers write outside the platform's folders and /tmp.",
+        by_clients=True,
     )
 
 
@@ -158,9 +160,9 @@ _OF_THE_DOCUMENT: Final = (
 )
 
 
-def _settings() -> dict[str, Setting]:
+def _settings() -> dict[str, LocalMember]:
     """The members of `Local`."""
-    return {name: each for name, each in members(LocalSettings).items() if isinstance(each, Setting)}
+    return {name: each for name, each in members(LocalSettings).items() if isinstance(each, LocalMember)}
 
 
 def _options() -> dict[str, Option]:
@@ -170,7 +172,7 @@ def _options() -> dict[str, Option]:
     return {each.keyword: each for each in (*of_this_machine, *of_requests) if each is not None}
 
 
-def _option(name: str, known: Setting) -> Option | None:
+def _option(name: str, known: LocalMember) -> Option | None:
     """The option of a member of `Local`, with what the member says about it."""
     if known.option is None:
         return None
@@ -185,6 +187,10 @@ def _option(name: str, known: Setting) -> Option | None:
 
 OPTIONS: Final[Mapping[str, Option]] = _options()
 """All that has a keyword and a flag, by its keyword."""
+
+
+SET_BY_CLIENTS: Final = frozenset(name for name, each in _settings().items() if each.by_clients)
+"""The members of `Local` that every client of `smlocal serve` may set."""
 
 
 def refused_settings(kind: Kind) -> dict[str, str]:

@@ -24,6 +24,7 @@ class LocationSettings(Structure):
             help="Local folder for an s3:// prefix; repeatable.",
             submitted=True,
         ),
+        by_clients=True,
     )
     AllowedPaths: Annotated[list[NotEmpty], Items(minimum=0, maximum=1000)] | None = setting(
         default=None,
@@ -59,6 +60,7 @@ class OutputSettings(Structure):
             metavar="DIR",
             help="Where artifacts go: DIR/<job>/output/model.tar.gz.",
         ),
+        by_clients=True,
     )
     Publish: bool = setting(
         default=False,
@@ -80,7 +82,9 @@ _NO_DOWNLOADS: Final = {Kind.REPLICAS: "nothing is downloaded for jobs of this p
 class CacheSettings(Structure):
     """Which downloads are kept."""
 
-    Cache: bool = setting(default=True, description="Keep downloads from S3 for later runs.", refused=_NO_DOWNLOADS)
+    Cache: bool = setting(
+        default=True, description="Keep downloads from S3 for later runs.", refused=_NO_DOWNLOADS, by_clients=True
+    )
     CacheGiB: Annotated[int, Whole(minimum=1, maximum=1_000_000)] = setting(
         default=20,
         description="Size limit of the downloads that are kept. The least recently used are removed first.",
@@ -120,6 +124,7 @@ class InputSettings(Structure):
         default=None,
         description="Take only so many objects of each channel, the first ones. Default: all.",
         refused=_NO_CHANNELS,
+        by_clients=True,
     )
     Code: NotEmpty | None = setting(
         default=None,
@@ -129,12 +134,14 @@ class InputSettings(Structure):
             Kind.REPLICAS: "replicas of this platform have no /opt/ml/code; "
             "a folder in Local.Sources is mounted at /gcs"
         },
+        by_clients=True,
     )
     Staging: Literal["overlay", "copy"] | None = setting(
         default=None,
         description="How channel data gets into the container. Default: the fastest way that works.",
         option=Option(keyword="staging", help="How channel data gets into the container."),
         refused=_NO_CHANNELS,
+        by_clients=True,
     )
 
 

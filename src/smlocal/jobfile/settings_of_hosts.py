@@ -19,15 +19,20 @@ _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
 class HostSettings(Structure):
     """The hosts, and the time that they get to end."""
 
-    Region: NotEmpty | None = setting(default=None, description="AWS region that the container is told it runs in.")
+    Region: NotEmpty | None = setting(
+        default=None, description="AWS region that the container is told it runs in.", by_clients=True
+    )
     PeerGraceSeconds: _Grace = setting(
         default=10,
         description="Seconds the other hosts get to stop once one has failed. Inferred; not documented by AWS.",
         refused={Kind.REPLICAS: "all replicas of this platform get StopGraceSeconds"},
+        by_clients=True,
     )
-    StopGraceSeconds: _Grace = setting(default=120, description="Seconds between SIGTERM and SIGKILL.")
+    StopGraceSeconds: _Grace = setting(default=120, description="Seconds between SIGTERM and SIGKILL.", by_clients=True)
     MaxHosts: Annotated[int, Whole(minimum=1, maximum=1000)] = setting(
-        default=32, description="Maximum number of hosts of a job. Each one is a container on this machine."
+        default=32,
+        description="Maximum number of hosts of a job. Each one is a container on this machine.",
+        by_clients=True,
     )
 
 
@@ -110,11 +115,13 @@ class NetworkSettings(Structure):
         default="newest",
         description="Keys of resourceconfig.json: today's, those of 2022 to 2025, or until 2021.",
         refused=_NO_SUCH_FILE,
+        by_clients=True,
     )
     NetworkInterface: Annotated[str, Text(pattern="[a-z][a-z0-9]{0,14}")] = setting(
         default="eth0",
         description="network_interface_name in resourceconfig.json; the interface itself is eth0.",
         refused=_NO_SUCH_FILE,
+        by_clients=True,
     )
 
 
@@ -125,6 +132,7 @@ class ArchiveSettings(Structure):
         default=False,
         description="Put the output of all hosts into output.tar.gz.",
         refused={Kind.REPLICAS: "the output of jobs of this platform is not packed"},
+        by_clients=True,
     )
 
 
@@ -135,23 +143,27 @@ class LimitSettings(Structure):
         default=False,
         description="Limit containers to the memory, CPUs and volume size of the instance type.",
         option=Option(keyword="enforce_limits", form=Form.SWITCH),
+        by_clients=True,
     )
     Memory: Annotated[limits.Size, Checked(trouble=limits.memory_trouble, schema=limits.SIZE_SCHEMA)] | None = setting(
         default=None,
         description="Memory of each container, such as 512m.",
         option=Option(keyword="memory", metavar="SIZE"),
+        by_clients=True,
     )
     Cpus: Annotated[float, Checked(trouble=limits.cpus_trouble, schema=limits.CPUS_SCHEMA)] | None = setting(
-        default=None, description="Processors of each container, such as 1.5."
+        default=None, description="Processors of each container, such as 1.5.", by_clients=True
     )
     ShmSize: Annotated[limits.Size, Checked(trouble=limits.shared_memory_trouble, schema=limits.SIZE_SCHEMA)] | None = (
-        setting(default=None, description="Size of /dev/shm, such as 2g. Default: the engine's.")
+        setting(default=None, description="Size of /dev/shm, such as 2g. Default: the engine's.", by_clients=True)
     )
     Ulimits: Annotated[limits.Ulimits, Checked(trouble=limits.ulimits_trouble, schema=limits.ULIMITS_SCHEMA)] | None = (
         setting(default=None, description="Ulimits such as {nofile: 65536}. Default: the engine's.")
     )
     Processes: Annotated[int, Whole(minimum=1, maximum=4_194_304)] | None = setting(
-        default=None, description="Maximum number of processes and threads of each container. Default: the engine's."
+        default=None,
+        description="Maximum number of processes and threads of each container. Default: the engine's.",
+        by_clients=True,
     )
 
 
@@ -167,6 +179,7 @@ class AcceleratorSettings(Structure):
             metavar="GPUS",
             help="GPUs of each host: auto, all, none, a number, or ids such as device=0,2.",
         ),
+        by_clients=True,
     )
     AllowCpu: bool = setting(
         default=False,
@@ -174,6 +187,7 @@ class AcceleratorSettings(Structure):
         option=Option(
             keyword="allow_cpu", form=Form.SWITCH, help="Run a GPU or Neuron instance type without its devices."
         ),
+        by_clients=True,
     )
 
 

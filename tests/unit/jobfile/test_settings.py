@@ -10,7 +10,7 @@ import pytest
 from smlocal.api.overrides import Overrides, member_path
 from smlocal.contract.model.structure import Structure, members
 from smlocal.jobfile.option import LOCAL, Form, Kind, OfReplicas, Option, Values
-from smlocal.jobfile.settings import OPTIONS, LocalSettings, refused_settings
+from smlocal.jobfile.settings import OPTIONS, SET_BY_CLIENTS, LocalSettings, refused_settings
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 
 SOURCE = Path(__file__).resolve().parents[3] / "src" / "smlocal"
@@ -82,6 +82,15 @@ def test_a_job_of_replicas_takes_the_keywords_of_settings_that_it_has() -> None:
     for option in OPTIONS.values():
         if option.place[:1] == (LOCAL,):
             assert (option.of_replicas is OfReplicas.SAME) is (option.place[1] not in refused)
+
+
+def test_no_client_sets_what_runs_commands_or_is_of_the_owner() -> None:
+    """Of a new setting somebody must say that clients of a server may set it."""
+    assert {*members(LocalSettings)} - SET_BY_CLIENTS == {
+        *("AllowedPaths", "AllowedBuckets", "Publish", "CacheGiB", "Credentials"),
+        *("Engines", "Placement", "NetworkRange", "Endpoints", "Ulimits", "DataParallel", "Pull", "Keep"),
+        *("ErrorDelaySeconds", "Rules", "OnRule", "Check"),
+    }
 
 
 def test_no_setting_belongs_to_two_aspects() -> None:

@@ -11,7 +11,7 @@ from smlocal.cli.check_for_ci import ReportPaths, annotate_check, show_in_group
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.ended_by_signals import ended_by_signals
-from smlocal.cli.job_options import JOB_FILE_ENDINGS
+from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 

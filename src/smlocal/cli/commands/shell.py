@@ -11,7 +11,8 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from smlocal.cli.described_documents import allow_local_paths_option
-from smlocal.cli.job_options import JOB_FILE_ENDINGS, override_options, overrides_and_defaults, read_job_options
+from smlocal.cli.job_argument import JOB_FILE_ENDINGS
+from smlocal.cli.job_options import override_options, overrides_and_defaults, read_job_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,6 +7,7 @@ from typing import Any
 
 from smlocal.contract.rights import Rights
 from smlocal.errors import PathNotAllowedError
+from smlocal.jobfile.settings import SET_BY_CLIENTS
 from smlocal.server.call import ServiceError, validation_error
 from smlocal.server.objects.bucket_folder import BucketFolder, bucket_path
 from smlocal.server.sagemaker.container_objects import url_for
@@ -15,14 +16,6 @@ from smlocal.sources.local_path import local_path
 
 _BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
 _REMOTE = re.compile(r"(?i:s3|https?)://")
-_HARMLESS = {
-    *("AllowCpu", "Cache", "Cpus", "EnforceInstanceLimits", "Faults", "Gpus", "ListChanges", "MaxHosts", "Memory"),
-    *("MergeOutput", "NetworkInterface", "PeerGraceSeconds", "Processes", "Region", "ResourceConfigKeys", "ShmSize"),
-    *("Sample", "Staging", "StopGraceSeconds"),
-}
-"""Members of `Local` that every client may set."""
-_PATHS = {"Sources", "Output", "Code"}
-"""Members of `Local` that name folders."""
 
 
 def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,7 +80,7 @@ def _s3_output(request: Mapping[str, Any]) -> str | None:
 
 
 def _check_members(serving: Serving, local: Mapping[str, Any]) -> None:
-    refused = sorted(local.keys() - _HARMLESS - _PATHS)
+    refused = sorted(local.keys() - SET_BY_CLIENTS)
     if refused and not serving.options.rights.local_members:
         raise validation_error(
             f"This server does not let clients set {', '.join(f'Local.{name}' for name in refused)}. "
