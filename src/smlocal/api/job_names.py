@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from smlocal.contract.validation.suggestions import closest_words
 from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownError, SmlocalError
 from smlocal.store.home import home_directory
 from smlocal.store.name_search import stored_names
@@ -53,8 +54,6 @@ def _ambiguous(text: str, found: Sequence[str]) -> JobNameAmbiguousError:
 
 
 def _unknown(text: str, store: "Store") -> JobUnknownError:
-    from smlocal.contract.validation.suggestions import closest_words
-
     near = closest_words(
         text, [LAST, *(record.name for record in store.list(limit=_MOST_COMPARED))], most=_MOST_SUGGESTED
     )
@@ -80,7 +79,7 @@ def completed_names(begun: str) -> list[str]:
 
 def host_in_job(store: "Store", name: str, text: str) -> str:
     """The name of the host of a recorded job that `text` means; `2` is `algo-2`, or the second replica."""
-    from smlocal.job.host_names import host_called, job_hosts
+    from smlocal.job.host_names import host_called, job_hosts  # takes 20 ms: as above
 
     return host_named(name, text, job_hosts(store, name), called=host_called(store, name))
 

@@ -165,11 +165,12 @@ class TrainingJob:
         The keywords are those of `smlocal.run`, and override the request.
         """
         from smlocal.api.keywords import RUN_SWITCHES, check_keywords
+        from smlocal.api.overrides import KEYWORD_ARGUMENTS
         from smlocal.api.recorded_job import read_recorded
         from smlocal.api.run_job import run_job
 
         check_keywords(overrides, others=RUN_SWITCHES)
-        asked, name = read_recorded(self.name, overrides, strict=strict, changed_by="keyword arguments")
+        asked, name = read_recorded(self.name, overrides, strict=strict, changed_by=KEYWORD_ARGUMENTS)
         run_job(asked, name, detach=detach, replace=replace, show=show, strict=strict)
         return TrainingJob(name)
 
