@@ -15,7 +15,7 @@ from smlocal.server.starting import Starting
 from smlocal.server.status_watch import StatusWatch
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
-from smlocal.submission.instance_limit import InstanceLimit
+from smlocal.submission.scheduler import InstanceLimit
 
 CODE = "code"
 """The folder in the home with the code that clients have uploaded for their jobs."""

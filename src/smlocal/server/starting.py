@@ -6,10 +6,9 @@ from types import TracebackType
 from typing import Self
 
 from smlocal.errors import SmlocalError
-from smlocal.store.changes import Changes
+from smlocal.store.database import Changes
 from smlocal.store.jobs import Store
-from smlocal.submission.instance_limit import InstanceLimit
-from smlocal.submission.scheduler import Scheduler
+from smlocal.submission.scheduler import InstanceLimit, Scheduler
 
 _LOOK_SECONDS = 0.5
 """How soon the end of another job is noticed. A look takes some microseconds."""

@@ -8,7 +8,7 @@ from typing import Self
 from starlette.concurrency import run_in_threadpool
 
 from smlocal.errors import SmlocalError
-from smlocal.store.changes import Changes
+from smlocal.store.database import Changes
 from smlocal.store.jobs import Store
 
 _EVERY = 0.02

@@ -1,13 +1,17 @@
-"""The jobs that a search finds, a page at a time."""
+"""Jobs that are searched for: a page of those that a search finds, and names by their beginning.
 
+A shell that completes a name imports only this: the whole store takes 20 ms more.
+"""
+
+import os
 import sqlite3
 from collections.abc import Iterator
 from typing import Any, Literal
 
 from smlocal.contract.statuses import JobStatus
 from smlocal.quick_dataclass import dataclass
-from smlocal.store.records import JobRecord
-from smlocal.store.rows import COLUMNS, record_of
+from smlocal.store.database import FILE_NAME, database_errors, open_database
+from smlocal.store.records import COLUMNS, JobRecord, record_of
 
 SortBy = Literal["name", "created", "status"]
 """A column."""
@@ -81,3 +85,27 @@ def _conditions(search: JobSearch) -> Iterator[tuple[str, Any]]:
     ):
         if value is not None:
             yield condition, value
+
+
+def stored_names(home: str, prefix: str) -> list[str]:
+    """The names that begin so, newest first; none where there is no store, which is not made."""
+    if not os.path.exists(os.path.join(home, FILE_NAME)):
+        return []
+    connection = open_database(home)
+    try:
+        with database_errors(home):
+            return names_by_prefix(connection, prefix)
+    finally:
+        connection.close()
+
+
+def names_by_prefix(connection: sqlite3.Connection, prefix: str, platform: str | None = None) -> list[str]:
+    """The same with an open database; of one platform, or of all."""
+    if not prefix.isascii():  # as no name is
+        return []
+    rows = connection.execute(
+        "SELECT name FROM jobs WHERE name >= ? AND name < ? AND platform = ifnull(?, platform)"
+        " ORDER BY created DESC, id DESC",
+        (prefix, f"{prefix}\x7f", platform),
+    )
+    return [name for (name,) in rows]

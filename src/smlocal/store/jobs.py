@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import RLock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from smlocal.contract.statuses import STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
 from smlocal.errors import (
@@ -20,14 +20,26 @@ from smlocal.errors import (
 from smlocal.removal import remove_tree
 from smlocal.store.database import FIRST_PLATFORM, database_errors, open_database
 from smlocal.store.home import prepare_home
+from smlocal.store.job_search import JobPage, JobSearch, PagePosition, find_page, names_by_prefix
 from smlocal.store.lease import Lease
-from smlocal.store.name_search import names_by_prefix
-from smlocal.store.pending import any_pending, instances_wanted, start_pending, stop_pending
-from smlocal.store.records import Event, JobRecord, LeftOnEngine, StoredJob, Transition
-from smlocal.store.rows import COLUMNS, add_event, move, put_documents, read_documents, read_transitions, record_of
-
-if TYPE_CHECKING:
-    from smlocal.store.job_search import JobPage, JobSearch, PagePosition
+from smlocal.store.records import (
+    COLUMNS,
+    Event,
+    JobRecord,
+    LeftOnEngine,
+    StoredJob,
+    Transition,
+    add_event,
+    any_pending,
+    instances_wanted,
+    move,
+    put_documents,
+    read_documents,
+    read_transitions,
+    record_of,
+    start_pending,
+    stop_pending,
+)
 
 _TRASH = "removed"
 """The folder in the home for folders of jobs that are being deleted."""
@@ -392,8 +404,6 @@ class Store:
 
     def find_page(self, search: "JobSearch", *, most: int, after: "PagePosition | None" = None) -> "JobPage":
         """A page of the jobs that a search finds."""
-        from smlocal.store.job_search import find_page  # no run needs it
-
         with self._read() as connection:
             return find_page(connection, search, most=most, after=after)
 

@@ -12,7 +12,7 @@ from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.submit import submit
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
-from smlocal.submission.instance_limit import InstanceLimit
+from smlocal.submission.scheduler import InstanceLimit
 
 REQUEST: dict[str, Any] = {
     "AlgorithmSpecification": {

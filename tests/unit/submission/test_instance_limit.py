@@ -3,7 +3,7 @@
 import pytest
 
 from smlocal.errors import InstanceLimitError
-from smlocal.submission.instance_limit import InstanceLimit
+from smlocal.submission.scheduler import InstanceLimit
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,8 @@ from smlocal.errors.serving import JobStarterError
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 from smlocal.store.records import JobRecord
-from smlocal.submission import job_starter
-from smlocal.submission.job_starter import JobStarter
-from smlocal.submission.scheduler import Scheduler
+from smlocal.submission import scheduler as job_starter
+from smlocal.submission.scheduler import JobStarter, Scheduler
 
 Submit = Callable[..., JobRecord]
 
@@ -90,7 +89,7 @@ def test_one_that_does_not_answer_is_given_up(home: Path, monkeypatch: pytest.Mo
 def test_it_ends_with_its_owner(home: Path) -> None:
     code = f"""
 import os, sys
-from smlocal.submission.job_starter import JobStarter
+from smlocal.submission.scheduler import JobStarter
 starter = JobStarter({str(home)!r})
 starter.start("nobody")
 print(starter.pid, flush=True)

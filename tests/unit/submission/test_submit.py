@@ -23,7 +23,7 @@ from smlocal.job.control.orphans import orphans
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 from smlocal.store.records import JobRecord
-from smlocal.submission.instance_limit import InstanceLimit
+from smlocal.submission.scheduler import InstanceLimit
 
 Submit = Callable[..., JobRecord]
 

@@ -78,7 +78,7 @@ def command(
     check_endpoint_packages()
     from smlocal.server.serve import serve
     from smlocal.server.serving import ClientRights, Options
-    from smlocal.submission.instance_limit import InstanceLimit
+    from smlocal.submission.scheduler import InstanceLimit
 
     serve(
         host=host,

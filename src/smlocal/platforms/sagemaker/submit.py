@@ -14,7 +14,7 @@ from smlocal.platforms.sagemaker.prepare.output_folder import output_folder
 from smlocal.platforms.sagemaker.prepare.request_facts import account_of, region_of
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
-from smlocal.submission.instance_limit import InstanceLimit
+from smlocal.submission.scheduler import InstanceLimit
 
 
 def submit(

@@ -16,7 +16,7 @@ from smlocal.server.application import Application
 from smlocal.server.hosts import Hosts
 from smlocal.server.http_server import listen
 from smlocal.server.serving import Options, open_serving
-from smlocal.submission.instance_limit import InstanceLimit
+from smlocal.submission.scheduler import InstanceLimit
 
 _HOSTS = tuple(f"algo-{number}" for number in range(1, 101))
 _SERVER_ERROR = 500

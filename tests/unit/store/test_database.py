@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from smlocal.store.changes import Changes
+from smlocal.store.database import Changes
 from smlocal.store.jobs import Store
 
 
