@@ -76,7 +76,7 @@ SAGEMAKER = Platform(
         "credentials/http_messages.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
         "doctor/checks/region.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),
         "errors/__init__.py": (frozenset({"TrainingJob"}), "exports the errors about jobs on SageMaker itself"),
-        "job/metrics/metric_summary.py": (frozenset({"MetricName"}), "the key of stored values"),
+        "job/metrics/found_values.py": (frozenset({"MetricName"}), "the key of stored values"),
         "store/database.py": (
             frozenset({"sagemaker", "TrainingJob", "TrainingJobArn", "S3ModelArtifacts"}),
             "moves jobs that were stored when there was one platform",

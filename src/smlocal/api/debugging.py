@@ -5,9 +5,9 @@ from typing import Any
 
 from smlocal.errors.tensors import NoDebugHookError, TensorsInS3Error, TensorsMissingError
 from smlocal.job.documents import PLAN, REQUEST
-from smlocal.job.event_kinds import RULE_ACTION
 from smlocal.job.finish.describe import describe_job
-from smlocal.job.job_words import spoken_of
+from smlocal.job.history import RULE_ACTION
+from smlocal.job.platform import spoken_of
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULES
 from smlocal.platforms.sagemaker.name import NAME
 from smlocal.platforms.sagemaker.tensor_place import DEBUG_HOOK, tensor_place

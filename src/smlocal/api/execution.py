@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from smlocal.engine.engines import Engines, engines_at, engines_named
 from smlocal.errors import SmlocalError
-from smlocal.job.control.stop_requests import StopRequests, StopSignals
-from smlocal.job.finish.report_paths import ReportFiles
+from smlocal.job.control.requests import StopRequests, StopSignals
 from smlocal.job.prepare.job_name import check_job_name
-from smlocal.job.prepared import Prepared, find_credentials
-from smlocal.job.reporter import Reporter
-from smlocal.job.shell.shell_folders import remove_dead_shells
+from smlocal.job.prepared import Prepared, ReportFiles, find_credentials
+from smlocal.job.shells import remove_dead_shells
 from smlocal.job.supervision import Result, supervise
+from smlocal.job.view import Reporter
 from smlocal.platforms.job_files import prepare
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
@@ -124,7 +123,7 @@ def _prepare(
     check_job_name(store, name, replace=replace)
     remove_dead_shells(store.home)
     if store.left_on_engines():
-        from smlocal.job.finish.engine_leftovers import clear_this_engine
+        from smlocal.job.finish.cleanup import clear_this_engine
 
         for engine in engines:
             for each in clear_this_engine(store, engine):

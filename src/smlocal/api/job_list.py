@@ -8,7 +8,7 @@ from smlocal.api.job_names import resolve_job_name
 from smlocal.errors import JobUnknownError
 from smlocal.job.control.orphans import is_orphan
 from smlocal.job.documents import LOCAL
-from smlocal.job.finish.kept import is_kept
+from smlocal.job.finish.describe import is_kept
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
@@ -101,7 +101,7 @@ def has_unpacked_artifacts(name: str) -> bool:
 def jobs_junit(names: Sequence[str]) -> str:
     """JUnit XML with a case for each of these jobs, ended or not."""
     from smlocal.ci.junit import junit  # takes 20 ms, and `smlocal jobs` has no such file
-    from smlocal.job.finish.job_case import job_suite
+    from smlocal.job.finish.report_files import job_suite
 
     with Store.open(home_directory()) as store:
         return junit([job_suite(store, names)])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from smlocal.contract.validation.suggestions import closest_words
 from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownError, SmlocalError
 from smlocal.store.home import home_directory
-from smlocal.store.name_search import stored_names
+from smlocal.store.job_search import stored_names
 
 if TYPE_CHECKING:
     from smlocal.store.jobs import Store
@@ -79,7 +79,7 @@ def completed_names(begun: str) -> list[str]:
 
 def host_in_job(store: "Store", name: str, text: str) -> str:
     """The name of the host of a recorded job that `text` means; `2` is `algo-2`, or the second replica."""
-    from smlocal.job.host_names import host_called, job_hosts  # takes 20 ms: as above
+    from smlocal.job.platform import host_called, job_hosts  # takes 20 ms: as above
 
     return host_named(name, text, job_hosts(store, name), called=host_called(store, name))
 

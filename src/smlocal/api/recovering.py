@@ -14,8 +14,8 @@ from typing import Self
 from smlocal.errors import JobFinishedError, JobLeftoversError, JobUnknownError, SmlocalError
 from smlocal.job.control.orphans import ensure_supervised, not_adopted, orphans, why_not_adopted
 from smlocal.job.control.requests import ask_to_stop
-from smlocal.job.finish.job_folder import complete_copies
-from smlocal.job.shell.shell_folders import remove_dead_shells
+from smlocal.job.finish.describe import complete_copies
+from smlocal.job.shells import remove_dead_shells
 from smlocal.store.home import home_directory, prepare_home
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease, leased_folders, make_leased, supervised
@@ -89,7 +89,7 @@ def _clear_engines(
     The next command looks again for what was not `known` before: the engine may still be making it.
     """
     for left in store.left_on_engines():
-        from smlocal.job.finish.engine_leftovers import clear_engine_of  # takes 40 ms, and hardly any job has left any
+        from smlocal.job.finish.cleanup import clear_engine_of  # takes 40 ms, and hardly any job has left any
 
         def say(line: str, name: str = left.name) -> None:
             on_message(f"{name}: {line}")

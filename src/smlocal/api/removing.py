@@ -14,10 +14,10 @@ from smlocal.errors import EngineError, JobFinishedError, JobLeftoversError, Job
 from smlocal.job.control.orphans import ensure_supervised
 from smlocal.job.documents import RECALL
 from smlocal.job.finish.cleanup import clear_disk, clear_engines
-from smlocal.job.finish.kept import is_kept
+from smlocal.job.finish.describe import is_kept
 from smlocal.job.finish.unprepared import fail_with
-from smlocal.job.job_words import not_finished
-from smlocal.job.shell.shell_folders import remove_dead_shells
+from smlocal.job.platform import not_finished
+from smlocal.job.shells import remove_dead_shells
 from smlocal.planning.recall import recall
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
@@ -62,7 +62,7 @@ def _kill(store: Store, name: str) -> None:
 
 def _clear_engines(store: Store, name: str, *, force: bool, on_message: Callable[[str], None]) -> None:
     """Remove what jobs of this name have left, before the record of it is removed."""
-    from smlocal.job.finish.engine_leftovers import clear_engine_of, kept_by  # takes 40 ms, and hardly any job needs it
+    from smlocal.job.finish.cleanup import clear_engine_of, kept_by  # takes 40 ms, and hardly any job needs it
 
     for left in [*store.left_on_engines(name), *kept_by(store, name)]:
         try:

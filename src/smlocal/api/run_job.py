@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 from smlocal.api.execution import execute, execute_in_background
 from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
-from smlocal.job.control.stop_requests import StopRequests
+from smlocal.job.control.requests import StopRequests
 from smlocal.job.platform import platform_named
-from smlocal.job.reporter import Reporter
+from smlocal.job.view import Reporter
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:

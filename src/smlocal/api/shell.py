@@ -8,16 +8,12 @@ from smlocal.engine.docker import connect_to
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import ProcessStreams
 from smlocal.errors.shells import ContainerNotRunningError
+from smlocal.job.containers import host_container, is_running
 from smlocal.job.documents import RECALL
-from smlocal.job.finish.kept import is_kept
-from smlocal.job.host_names import host_called
-from smlocal.job.reporter import Reporter
-from smlocal.job.shell.host_container import host_container, is_running
-from smlocal.job.shell.kept import shell_in_kept
-from smlocal.job.shell.program import Program
-from smlocal.job.shell.running import shell_in_running
-from smlocal.job.shell.shell_folders import remove_dead_shells
-from smlocal.job.shell.staged import shell_in_new
+from smlocal.job.finish.describe import is_kept
+from smlocal.job.platform import host_called
+from smlocal.job.shells import Program, remove_dead_shells, shell_in_new, shell_in_running
+from smlocal.job.view import Reporter
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.planning.recall import recall
 from smlocal.platforms.job_files import prepare
@@ -70,6 +66,7 @@ def shell_in_job(
                 f"the kept container of {chosen.host.name} of the job '{plan.name}' is gone",
                 remedy=[f"smlocal rerun {plan.name} --keep failed     runs the job again"],
             )
+        from smlocal.job.shells import shell_in_kept
 
         remove_dead_shells(job.home)
         return shell_in_kept(engine, plan, chosen, container, program, home=job.home, warn=warn)

@@ -96,7 +96,7 @@ class TrainingJob:
     @property
     def log_files(self) -> dict[str, str]:
         """The path of each host's log, as its container wrote it. A file exists once its host has started."""
-        from smlocal.job.logs.log_paths import host_logs
+        from smlocal.job.logs.log_readers import host_logs
 
         with self._store() as store:
             return host_logs(store, self.name)
@@ -104,7 +104,7 @@ class TrainingJob:
     @property
     def spoken(self) -> "Spoken":
         """How sentences speak of this job: in the words of its platform."""
-        from smlocal.job.job_words import spoken_of
+        from smlocal.job.platform import spoken_of
 
         with self._store() as store:
             return spoken_of(store.get(self.name))
@@ -216,7 +216,7 @@ class TrainingJob:
         Returns `Local.Artifacts` of `describe()`. `NothingToPackError` if everything is packed.
         """
         from smlocal.contract.rights import EVERYTHING
-        from smlocal.job.finish.unpacked import pack_again
+        from smlocal.job.finish.artifacts import pack_again
         from smlocal.job.prepare.output_folders import folder_at
 
         folder = None if output is None else folder_at(os.fspath(output), os.getcwd(), EVERYTHING)

@@ -1,40 +1,61 @@
 """One attempt of a job: its data, its containers, and how they ended. A restarted job has several."""
 
+import errno
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from importlib import import_module
+from traceback import format_exception
 from typing import TYPE_CHECKING
 
-from smlocal.contract.failures import CANNOT_PULL, INTERNAL_ERROR, Failure, FailureKind
+from smlocal.base.parallel import run_each, run_parallel
+from smlocal.contract.failures import CANNOT_PULL, INTERNAL_ERROR, Failure, FailureKind, input_failure
 from smlocal.contract.statuses import JobPhase, PhaseMessage
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import (
     EngineError,
     EngineLostError,
     EngineUnreachableError,
+    HomeUnusableError,
     MachineNotReadyError,
     StagingError,
+    StreamNotStartedError,
 )
-from smlocal.job import details
-from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
+from smlocal.job import context as details
 from smlocal.job.context import Context
-from smlocal.job.control.stop_requests import StagingStoppedError
+from smlocal.job.control.requests import StagingStoppedError, StopRequests
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
-from smlocal.job.decide.events import Event, FeedFailed, Interrupted, Woken, wants_no_wait
-from smlocal.job.decide.faults import Faults
+from smlocal.job.decide.events import (
+    ContainerExited,
+    ContainerLost,
+    Event,
+    Faults,
+    FeedFailed,
+    Interrupted,
+    ThreadDied,
+    Woken,
+    unexpected_error,
+    wants_no_wait,
+)
+from smlocal.job.decide.hints import unread_advice, unread_facts
 from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
-from smlocal.job.event_kinds import DEFECT, INTERRUPTION, SIGNAL
 from smlocal.job.finish.cleanup import clear_attempt
-from smlocal.job.host.all_hosts import stage_hosts, start_hosts
+from smlocal.job.history import DEFECT, INTERRUPTION, SIGNAL, Past
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.host_run import HostRun
-from smlocal.job.mirrored.mirrors import mirroring
+from smlocal.job.host.staging import download_once
+from smlocal.job.host.symptoms import hint_of_exit, hint_of_start
+from smlocal.job.mirrored.checkpoints import delete_downloaded_checkpoints
+from smlocal.job.mirrored.folders import mirroring
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from smlocal.job.control.history import Past
     from smlocal.job.credential_endpoint import CredentialEndpoint
+
+_DISK_FULL = input_failure("Data download failed:Insufficient disk space")
+_AT_ONCE = 8
+"""More at once make neither the engine nor a disk faster."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -106,7 +127,7 @@ class Attempt:
     def train(self) -> None:
         """Start the containers and watch them to their end."""
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
-        started, error = start_hosts(list(self.runs.values()))
+        started, error = _start_hosts(list(self.runs.values()))
         self.on_running()
         if error is not None:
             self._handle_error(error, containers=True)
@@ -116,7 +137,7 @@ class Attempt:
             self._do(watch.stop_started(time.monotonic()))
         self._watch_to_the_end(watch)
 
-    def resume_watching(self, past: "Past", ended: Sequence[ContainerExited], stop_grace: float | None) -> None:
+    def resume_watching(self, past: Past, ended: Sequence[ContainerExited], stop_grace: float | None) -> None:
         """Watch containers that an earlier supervisor started, and continue its stop if there was one.
 
         `ended`: the containers that have ended, in that order. `stop_grace`: the stop's own grace period.
@@ -203,7 +224,7 @@ class Attempt:
 
             self.plan = make_network(context.engines, self.plan)
         context.stop_requests.check()
-        stage_hosts([self.host_run(host) for host in self.plan.hosts], context.stop_requests)
+        _stage_hosts([self.host_run(host) for host in self.plan.hosts], context.stop_requests)
         context.stop_requests.check()
         context.phases.change_message(PhaseMessage.DOWNLOADING_IMAGE)
 
@@ -316,15 +337,11 @@ class Attempt:
     def record_defect(self, event: Event) -> None:
         """Note in the history that a thread of smlocal has died."""
         if isinstance(event, ThreadDied):
-            from traceback import format_exception
-
             self.context.record(DEFECT, {"Thread": event.thread, "Traceback": "".join(format_exception(event.error))})
 
     def _explain_exit_codes(self, watch: Watch) -> None:
         for end in self.outcome.ends:
             if end.exit_code != 0:
-                from smlocal.job.host.exit_hints import hint_of_exit  # most containers exit with 0
-
                 hint = hint_of_exit(
                     end,
                     self.runs[end.host],
@@ -340,7 +357,6 @@ class Attempt:
         unread = self.delivery.unread()
         if not unread:
             return
-        from smlocal.job.decide.unread_objects import unread_advice, unread_facts  # hardly any job needs it
 
         facts = unread_facts(unread)
         if self.outcome.first_failure is not None and self.explanation is None:
@@ -386,15 +402,11 @@ class Attempt:
             case EngineError():
                 self._cannot_start(error)
             case _:
-                from smlocal.job.decide.staging_failure import staging_failure  # most data is there
-
                 self.fail(*staging_failure(error))
 
     def _cannot_start(self, error: EngineError) -> None:
         """An error of the runtime is the image's fault, any other error the machine's."""
         if error.is_of_runtime:
-            from smlocal.job.host.exit_hints import hint_of_start  # most containers start
-
             failure = Failure(kind=FailureKind.START, message=error.sentence)
             self.outcome = replace(self.outcome, failure=failure)
             hint = hint_of_start(error, next(iter(self.runs.values())))
@@ -402,3 +414,45 @@ class Attempt:
         else:
             self.fail(INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
             self.hints += error.remedy
+
+
+def staging_failure(error: Exception) -> tuple[Failure, str | None]:  # noqa: PLR0911 - one for each kind of error
+    """The failure, and what really happened if that says more. Errors of the engine are judged elsewhere."""
+    match error:
+        case StreamNotStartedError():
+            return INTERNAL_ERROR, "; ".join(error.details)
+        case StagingError():
+            return input_failure(error.sentence), "; ".join(error.details) or None
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            return _DISK_FULL, str(error)
+        case OSError():
+            return input_failure(f"Data download failed:{error.strerror or error}: {error.filename}"), str(error)
+        case HomeUnusableError():
+            return _DISK_FULL, error.with_details
+        case MachineNotReadyError():
+            return INTERNAL_ERROR, error.with_details
+        case _:
+            return INTERNAL_ERROR, unexpected_error(error)
+
+
+def _stage_hosts(runs: Sequence[HostRun], stop_requests: StopRequests) -> None:
+    """Prepare all hosts; `StagingStoppedError` if a request comes meanwhile."""
+    if len(runs) == 1:
+        runs[0].prepare(stop_requests.interruptible)
+    else:
+        download_once(runs[0].plan, runs[0].delivery, stop_requests.interruptible)
+        run_parallel(lambda run: run.prepare(stop_requests.checked), runs, at_once=_AT_ONCE)
+    delete_downloaded_checkpoints(runs[0].plan)
+    for run in runs:
+        run.delivery.open_pipes(run.host, stop_requests.interruptible)
+
+
+def _start_hosts(runs: Sequence[HostRun]) -> tuple[list[HostRun], Exception | None]:
+    """Start all hosts at the same time; returns those that were started, and the first error."""
+
+    def import_the_rest() -> None:
+        """A start takes 0.17 s. Meanwhile, import what is needed when the containers have ended."""
+        import_module("smlocal.artifacts.archive")
+
+    errors = run_each(lambda run: run.start(), runs, meanwhile=import_the_rest)
+    return [run for number, run in enumerate(runs) if number not in errors], next(iter(errors.values()), None)

@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import field
+from datetime import datetime
 from functools import partial
 from threading import Event, Thread
 
 from smlocal.engine.interface import ContainerSpec, Engine, Output, Resource, ResourceKind, Written
+from smlocal.engine.recreated_container import recreate_container
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import (
     EngineError,
@@ -21,8 +23,15 @@ from smlocal.errors import (
     NetworkAttachError,
     SmlocalError,
 )
-from smlocal.job.container_events import ContainerEvent, ContainerExited, ContainerLost, ThreadDied
-from smlocal.job.logs.log_file import LogFile, rewrite_log
+from smlocal.job.decide.events import ContainerEvent, ContainerExited, ContainerLost, ThreadDied
+from smlocal.job.logs.log_file import (
+    BeginningGoneError,
+    LimitedLook,
+    LogFile,
+    LookEndedError,
+    missed_output,
+    rewrite_log,
+)
 from smlocal.quick_dataclass import dataclass
 from smlocal.threads import watched_thread
 
@@ -79,8 +88,6 @@ class ContainerRun:
         try:
             self.id = self.engine.create(spec)
         except EngineNameInUseError:
-            from smlocal.engine.recreated_container import recreate_container  # only if a supervisor was killed
-
             self.id = recreate_container(self.engine, spec)
 
     def start(self) -> None:
@@ -181,8 +188,6 @@ class ContainerRun:
 
         Not all of it if that takes too long, or once `stopped` returns True.
         """
-        from smlocal.job.logs.limited_look import LimitedLook, LookEndedError  # only if a supervisor was killed
-
         look = LimitedLook(limit=lambda: 0.0 if stopped() else self._look_limit())
         try:
             rewrite_log(self.log, keep, look.pieces(self.engine.logs(self.id)))
@@ -268,7 +273,6 @@ class ContainerRun:
         """True if the output ended long before the container did."""
         if ended - self._read_until < _BROKEN_SECONDS:
             return False
-        from datetime import datetime  # of most containers, the output ends last
 
         try:
             state = self.engine.state(self.id)
@@ -282,8 +286,6 @@ class ContainerRun:
         return _HURRY_SECONDS if self._hurried.is_set() else _LOOK_SECONDS
 
     def _fetch_missed(self) -> int:
-        from smlocal.job.logs.limited_look import LimitedLook, LookEndedError  # hardly any job needs it
-        from smlocal.job.logs.missed_output import BeginningGoneError, missed_output
 
         log = LogFile(self.log)
         look = LimitedLook(limit=self._look_limit)

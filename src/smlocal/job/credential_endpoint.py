@@ -12,8 +12,8 @@ from smlocal.credentials.renewal import RenewedKeys
 from smlocal.credentials.server import Server
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotReadyError
-from smlocal.job.event_kinds import CREDENTIALS
-from smlocal.job.labels import labels
+from smlocal.job.containers import labels
+from smlocal.job.history import CREDENTIALS
 from smlocal.planning.facts import EngineFacts
 from smlocal.planning.model import CredentialPlan, JobPlan
 from smlocal.quick_dataclass import dataclass

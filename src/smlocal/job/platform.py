@@ -9,11 +9,11 @@ from smlocal.contract.metrics.metric_values import MetricDefinition
 from smlocal.contract.statuses import Ending
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
-from smlocal.job.decide.attempt_outcome import AttemptOutcome
-from smlocal.job.decide.symptoms import Symptoms
+from smlocal.errors import JobFinishedError, JobNotFinishedError
+from smlocal.job.decide.attempt_outcome import AttemptOutcome, Symptoms
+from smlocal.job.documents import REQUEST
 from smlocal.job.prepared import Prepared
-from smlocal.job.reporter import Reporter
-from smlocal.job.view import JobView, Start
+from smlocal.job.view import JobView, Reporter, Start
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
@@ -187,3 +187,33 @@ def platform_named(name: str) -> Platform:
     """A platform by the name of its folder in `smlocal.platforms`. Nothing below imports one in any other way."""
     platform: Platform = import_module(f"smlocal.platforms.{name}.platform").PLATFORM
     return platform
+
+
+def spoken_of(record: JobRecord) -> Spoken:
+    """How sentences speak of this job."""
+    return platform_named(record.platform).spoken(record)
+
+
+def not_finished(record: JobRecord, *remedy: str) -> JobNotFinishedError:
+    """The error for what only a finished job allows."""
+    state, _ = platform_named(record.platform).words(record)
+    return JobNotFinishedError(
+        f"The {spoken_of(record).job} '{record.name}' is not finished: it is {state}.", remedy=remedy
+    )
+
+
+def finished(record: JobRecord) -> JobFinishedError:
+    """The error for a stop of a job that has ended."""
+    return JobFinishedError(spoken_of(record).ended)
+
+
+def job_hosts(store: Store, name: str) -> list[str]:
+    """In host order; `JobUnknownError` if there is no such job. It may not have been prepared."""
+    record = store.get(name)
+    return platform_named(record.platform).host_names(record, lambda: store.document(name, REQUEST))
+
+
+def host_called(store: Store, name: str) -> Mapping[str, str]:
+    """What else the platform calls a host, and the host's name here."""
+    record = store.get(name)
+    return platform_named(record.platform).host_called(record, lambda: store.document(name, REQUEST))

@@ -1,5 +1,6 @@
-"""What a supervisor needs in order to run a job."""
+"""What a supervisor needs in order to run a job, as the platform has prepared it."""
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,29 @@ from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.job.credential_endpoint import CredentialEndpoint
-    from smlocal.job.finish.report_paths import ReportFiles
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportFiles:
+    """Paths that the user has chosen; absolute."""
+
+    result: str | None = None
+    """Of the describe answer."""
+    junit: str | None = None
+
+    @classmethod
+    def at(cls, *, result: str | None, junit: str | None) -> "ReportFiles | None":
+        """None if nothing is to be written. Paths are relative to the current folder."""
+        if result is None and junit is None:
+            return None
+        return cls(
+            result=None if result is None else os.path.abspath(result),
+            junit=None if junit is None else os.path.abspath(junit),
+        )
+
+    def as_document(self) -> dict[str, str | None]:
+        """To be recorded with the job."""
+        return {"Result": self.result, "JUnit": self.junit}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +47,7 @@ class Prepared:
     """Why the image could not be pulled. The job fails with it, as on the service."""
     credentials: "CredentialEndpoint | None" = None
     """For the containers, if they get credentials. It is not open yet."""
-    report_files: "ReportFiles | None" = None
+    report_files: ReportFiles | None = None
     """What is to be written when the job has ended."""
 
 

@@ -9,20 +9,17 @@ from typing import Any
 
 from smlocal.contract.statuses import JobStatus, PhaseMessage
 from smlocal.engine.engines import Engines
-from smlocal.job.context import Context, new_token
-from smlocal.job.control.requests import StoredRequests
-from smlocal.job.control.stop_requests import StopRequests
+from smlocal.job.context import Context, Phases, new_token
+from smlocal.job.control.requests import StopRequests, StoredRequests
 from smlocal.job.documents import JOB, PLAN, RECALL, REPORT_FILES, REQUEST
-from smlocal.job.finish.describe import view_job
-from smlocal.job.finish.job_folder import DESCRIBE, reserve_space, write_copy
-from smlocal.job.finish.replaced import REPLACED, artifacts_to_replace
-from smlocal.job.mirrored.end_marker import remove_end_marker
-from smlocal.job.phases import Phases
+from smlocal.job.finish.artifacts import REPLACED, artifacts_to_replace
+from smlocal.job.finish.cleanup import clear_kept
+from smlocal.job.finish.describe import DESCRIBE, reserve_space, view_job, write_copy
+from smlocal.job.mirrored.saving import remove_end_marker
 from smlocal.job.platform import platform_named
 from smlocal.job.prepared import Prepared
-from smlocal.job.reporter import Reporter
 from smlocal.job.supervisor import Supervisor
-from smlocal.job.view import JobView
+from smlocal.job.view import JobView, Reporter
 from smlocal.planning.recall import remember
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
@@ -66,8 +63,6 @@ def supervise(
     """
     plan = prepared.plan
     if replace:
-        from smlocal.job.finish.engine_leftovers import clear_kept
-
         for each in clear_kept(store, plan.name):
             reporter.warning(each)
     documents = {REQUEST: dict(plan.request), PLAN: platform_named(plan.platform).plan_document(plan)}

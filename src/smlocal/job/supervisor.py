@@ -11,27 +11,31 @@ from smlocal.artifacts.stop_check import PackingStoppedError, no_check
 from smlocal.contract.failures import INTERNAL_ERROR, input_failure
 from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
-from smlocal.job import details
-from smlocal.job.attempt import Attempt
-from smlocal.job.container_events import ContainerExited, unexpected_error
+from smlocal.job import context as details
+from smlocal.job.attempt import Attempt, staging_failure
 from smlocal.job.context import Context
-from smlocal.job.decide.faults import Faults
-from smlocal.job.decide.restarts import Restart, RestartPolicy
+from smlocal.job.control.found_containers import FoundContainers
+from smlocal.job.decide.attempt_outcome import Restart, RestartPolicy, Trouble
+from smlocal.job.decide.events import ContainerExited, Faults, unexpected_error
 from smlocal.job.documents import LOCAL
-from smlocal.job.event_kinds import CREDENTIALS, FAULT, RESTART
+from smlocal.job.finish.artifacts import (
+    collect_artifacts,
+    delete_replaced,
+    keep_unpacked,
+    kept_directory,
+    replaced_artifacts,
+    restore_ownership,
+)
 from smlocal.job.finish.cleanup import clear_disk, clear_engines
-from smlocal.job.finish.collect import collect_artifacts, restore_ownership
-from smlocal.job.finish.job_folder import release_space
-from smlocal.job.finish.kept import keeps, mark_kept
-from smlocal.job.finish.replaced import delete_replaced, replaced_artifacts
-from smlocal.job.finish.results import Results, local_block
-from smlocal.job.finish.unpacked import keep_unpacked, kept_directory
-from smlocal.job.host.failure_file import MESSAGE_BYTES, read_failure
+from smlocal.job.finish.describe import keeps, mark_kept, release_space
+from smlocal.job.finish.results import Results, changed_files, data_parallel_records, local_block
+from smlocal.job.history import CREDENTIALS, FAULT, RESTART, Past, read_past
 from smlocal.job.host.host_run import HostRun
-from smlocal.job.logs.log_paths import log_path, logged_by
-from smlocal.job.metrics.metrics_search import MetricsSearch
-from smlocal.job.mirrored.checkpoints import save_mirrored, with_current_checkpoints
-from smlocal.job.mirrored.end_marker import mark_ends
+from smlocal.job.host.symptoms import MESSAGE_BYTES, ask_platform, log_tail, read_failure
+from smlocal.job.logs.log_readers import log_path, logged_by
+from smlocal.job.metrics.job_metrics import MetricsSearch
+from smlocal.job.mirrored.checkpoints import with_current_checkpoints
+from smlocal.job.mirrored.saving import all_names, keep_not_saved, mark_ends, not_saved_document, save_mirrored
 from smlocal.job.platform import BesideJob, Platform, platform_named
 from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import JobPlan
@@ -40,8 +44,6 @@ from smlocal.store.jobs import Store
 from smlocal.store.records import LeftOnEngine
 
 if TYPE_CHECKING:
-    from smlocal.job.control.found_containers import FoundContainers
-    from smlocal.job.control.history import Past
     from smlocal.job.credential_endpoint import CredentialEndpoint
 
 _DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
@@ -89,7 +91,6 @@ class Supervisor:
             run()
         except HomeUnusableError as error:
             # The disk with the job's folder is full. The containers filled it, as they may on the service.
-            from smlocal.job.decide.staging_failure import staging_failure  # hardly any disk is full
 
             before_training, why = staging_failure(error)
             self.attempt.fail(_DISK_FULL if self.attempt.ran else before_training, why)
@@ -122,7 +123,7 @@ class Supervisor:
         elif self.attempt.ran:
             self._upload()
 
-    def resume(self, past: "Past", found: "FoundContainers", phase: JobPhase) -> None:
+    def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
         """Continue the attempt with the containers that were found."""
         attempt, grace = self.attempt, past.grace
         attempt.outcome = past.outcome
@@ -161,8 +162,6 @@ class Supervisor:
     @classmethod
     def logged_before(cls, store: Store, name: str) -> Mapping[str, int]:
         """Bytes of each host's log from containers before the last one."""
-        from smlocal.job.control.history import read_past  # only for jobs whose supervisor was killed
-
         return read_past(store.events(name)).logged
 
     def decide(self) -> tuple[Ending, str | None]:
@@ -267,12 +266,8 @@ class Supervisor:
             )
             results.unpacked = False
             if self.plan.list_changes:
-                from smlocal.job.finish.changes import changed_files  # few jobs want it
-
                 results.changes = changed_files(reachable)
             if self.plan.data_parallel is not None:
-                from smlocal.job.finish.data_parallel_records import data_parallel_records  # few jobs have any
-
                 results.data_parallel = data_parallel_records(self.plan, reachable)
             if not_saved is not None:
                 self._upload_failed(not_saved, [*not_saved.remedy, *self._kept_remedy()])
@@ -281,8 +276,6 @@ class Supervisor:
             self._upload_failed(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
         except PackingStoppedError:
             if not results.unpacked:
-                from smlocal.job.mirrored.not_saved import all_names  # hardly any job is stopped twice
-
                 results.unsaved = all_names(self.plan)
             results.unpacked = True
             results.notes.append(f"packing was stopped; to pack the job's output: smlocal pack {self.plan.name}")
@@ -346,7 +339,6 @@ class Supervisor:
     def _kept_remedy(self) -> Sequence[str]:
         if not self.results.unsaved:
             return ()
-        from smlocal.job.mirrored.not_saved import not_saved_document
 
         kept = not_saved_document(self.plan, self.results.unsaved).items()
         where = [f"what the containers wrote to {path} is kept in {folder}" for path, folder in kept]
@@ -397,8 +389,6 @@ class Supervisor:
             results.leftovers += keep_unpacked(self.plan)
             results.unpacked = os.path.isdir(kept_directory(self.plan))
         if results.unsaved:  # after the model, which may contain such a folder
-            from smlocal.job.mirrored.not_saved import keep_not_saved, not_saved_document  # hardly any job has any
-
             results.leftovers += keep_not_saved(self.plan, not_saved_document(self.plan, results.unsaved))
         if keep and not attempt.engine_lost and mark_kept(self.plan.job_directory):
             attempt.delivery.close()
@@ -430,8 +420,6 @@ class Supervisor:
         artifacts = self.results.artifacts
         if artifacts is None or artifacts.model is not None or not self.plan.folders.model:
             return
-        from smlocal.job.decide.symptoms import Trouble  # most jobs leave a model
-        from smlocal.job.host.ask_platform import ask_platform, log_tail
 
         for run in self._reachable_runs():
             log = log_tail(run)

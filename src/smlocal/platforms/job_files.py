@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from smlocal.contract.compared_job import ComparedJob
     from smlocal.engine.engines import Engines
     from smlocal.job.prepared import Prepared
-    from smlocal.job.reporter import Reporter
+    from smlocal.job.view import Reporter
     from smlocal.jobfile.document import Document
     from smlocal.planning.model import JobPlan
     from smlocal.platforms.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile

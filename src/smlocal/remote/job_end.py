@@ -86,7 +86,7 @@ def end_of(answer: Mapping[str, Any], log: LogEnd = NO_LOG) -> JobEnd:
 
 def log_of_answer(answer: Mapping[str, Any]) -> LogEnd:
     """The last lines of a job of this machine, from the files that its answer names."""
-    from smlocal.job.logs.log_tail import read_log_tail
+    from smlocal.job.logs.log_readers import read_log_tail
 
     lines = {}
     for host in (answer.get("Local") or {}).get("Hosts") or ():

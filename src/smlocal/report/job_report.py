@@ -10,8 +10,7 @@ from smlocal.contract.secrets.masking import masked_request, with_strings
 from smlocal.contract.secrets.urls import HIDDEN
 from smlocal.job.documents import PLAN, REQUEST
 from smlocal.job.finish.describe import view_job
-from smlocal.job.logs.log_paths import host_logs
-from smlocal.job.logs.log_tail import LogTail, read_log_tail
+from smlocal.job.logs.log_readers import LogTail, host_logs, read_log_tail
 from smlocal.job.metrics.job_metrics import job_metrics
 from smlocal.job.usage.series import Series, read_series
 from smlocal.job.view import JobView

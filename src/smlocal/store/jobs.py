@@ -402,7 +402,7 @@ class Store:
         with self._read() as connection:
             return names_by_prefix(connection, prefix, platform)
 
-    def find_page(self, search: "JobSearch", *, most: int, after: "PagePosition | None" = None) -> "JobPage":
+    def find_page(self, search: JobSearch, *, most: int, after: PagePosition | None = None) -> JobPage:
         """A page of the jobs that a search finds."""
         with self._read() as connection:
             return find_page(connection, search, most=most, after=after)

@@ -102,7 +102,7 @@ class JobStarter:
     ) -> None:
         self.close()
 
-    def _running(self) -> "subprocess.Popen[bytes]":
+    def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._end()
             # A session of its own: Ctrl-C in the owner's terminal must not end it between two jobs.
@@ -114,7 +114,7 @@ class JobStarter:
             )
         return self._process
 
-    def _ask(self, process: "subprocess.Popen[bytes]", name: str) -> bytes:
+    def _ask(self, process: subprocess.Popen[bytes], name: str) -> bytes:
         """The line that it answers; nothing if it has ended or does not answer."""
         if process.stdin is None or process.stdout is None:
             raise AssertionError(process)

@@ -11,7 +11,8 @@ import signal
 import sys
 
 from smlocal.errors import SmlocalError
-from smlocal.job.control import adopt, begin_submitted, detach
+from smlocal.job.control import adopt, detach
+from smlocal.job.control import adopt as begin_submitted
 from smlocal.job.control.orphans import adopt_orphan
 
 _READY_BEFORE = (adopt, begin_submitted)

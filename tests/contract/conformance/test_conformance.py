@@ -18,7 +18,7 @@ from tests.kit.fixtures import build_image
 from tests.kit.forked import run_smlocal
 
 from smlocal.conformance.log_lines import documents
-from smlocal.job.event_kinds import STOP
+from smlocal.job.history import STOP
 from smlocal.store.jobs import Store
 
 GRACE = 3

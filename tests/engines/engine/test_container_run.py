@@ -17,8 +17,8 @@ from smlocal.engine.docker import DockerEngine, connect_to
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Written
 from smlocal.errors import EngineError
 from smlocal.job import container_run
-from smlocal.job.container_events import ContainerEvent, ContainerExited, ContainerLost
 from smlocal.job.container_run import ContainerRun
+from smlocal.job.decide.events import ContainerEvent, ContainerExited, ContainerLost
 
 Spec = Callable[..., ContainerSpec]
 

@@ -13,7 +13,7 @@ from tests.kit.fixtures import touch_inside
 from tests.kit.reasons import assert_failed
 
 from smlocal.job.usage.series import read_series
-from smlocal.job.usage.usage_paths import series_path
+from smlocal.job.usage.usage_watch import series_path
 
 SMALL = {"InstanceType": "ml.t3.medium", "InstanceCount": 1}
 OUT_OF_MEMORY = (

@@ -12,14 +12,9 @@ from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
 from smlocal.job.finish.cleanup import clear_disk
-from smlocal.job.mirrored.checkpoints import (
-    checkpoint_mounts,
-    folder_tree,
-    restore_checkpoints,
-    save_folder,
-    with_current_checkpoints,
-)
+from smlocal.job.mirrored.checkpoints import checkpoint_mounts, restore_checkpoints, with_current_checkpoints
 from smlocal.job.mirrored.folders import mirrored_folders
+from smlocal.job.mirrored.saving import folder_tree, save_folder
 from smlocal.jobfile.document import Document
 from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan

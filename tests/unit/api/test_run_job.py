@@ -11,7 +11,7 @@ import pytest
 
 from smlocal.api import run_job as module
 from smlocal.contract.statuses import StopCause
-from smlocal.job.control.stop_requests import StopRequests
+from smlocal.job.control.requests import StopRequests
 from smlocal.job.decide.events import StopAsked
 
 MOST_LINES = 60

@@ -6,7 +6,7 @@ from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.engine.documents import container_state
 from smlocal.engine.podman import as_docker_error, cdi_folders, is_name_in_use, is_not_running, no_gpus
 from smlocal.errors import EngineError
-from smlocal.job.decide.start_hints import start_hint
+from smlocal.job.decide.hints import start_hint
 
 ID = "005b0a1f" * 8
 RUNC = "runc create failed: unable to start container process: exec: "

@@ -9,8 +9,7 @@ import pytest
 from smlocal.artifacts.stop_check import PackingStoppedError
 from smlocal.contract.listing import Listing
 from smlocal.job.finish.cleanup import clear_disk
-from smlocal.job.mirrored.checkpoints import save_mirrored
-from smlocal.job.mirrored.not_saved import all_names, keep_not_saved, not_saved_document
+from smlocal.job.mirrored.saving import all_names, keep_not_saved, not_saved_document, save_mirrored
 from smlocal.planning.host_folders import checkpoint_directory
 from smlocal.planning.model import JobPlan
 

@@ -12,9 +12,9 @@ import pytest
 
 from smlocal.contract.statuses import COMPLETED, FAILED, JobPhase, JobStatus, PhaseMessage
 from smlocal.contract.usage import Point
-from smlocal.job.metrics.values_file import ValuesFile
+from smlocal.job.metrics.found_values import ValuesFile
 from smlocal.job.usage.series import SeriesFile
-from smlocal.job.usage.usage_paths import series_path
+from smlocal.job.usage.usage_watch import series_path
 from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease

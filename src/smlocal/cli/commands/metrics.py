@@ -13,8 +13,8 @@ from smlocal.cli.views.sparkline import sparkline
 
 if TYPE_CHECKING:
     from smlocal.contract.metrics.metric_values import MetricValue
+    from smlocal.job.metrics.found_values import MetricSummary
     from smlocal.job.metrics.job_metrics import JobMetrics
-    from smlocal.job.metrics.metric_summary import MetricSummary
 
 _HEAD = ("METRIC", "LAST", "MIN", "MAX", "COUNT", "")
 _LONGEST_NAME = 40

@@ -128,7 +128,7 @@ def _run(
         raise click.UsageError("--report and --junit name the same file.")
 
     from smlocal.api.execution import execute, execute_in_background
-    from smlocal.job.control.stop_requests import StopSignals
+    from smlocal.job.control.requests import StopSignals
 
     detach, mode = given["detach"], mode_of(given)
     if given["build"] is not None:

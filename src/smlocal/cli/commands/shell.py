@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from smlocal.engine.interface import ProcessStreams
-    from smlocal.job.shell.program import Program
+    from smlocal.job.shells import Program
 
 _COMMAND = "smlocal.shell.command"
 _SIGNALLED = 128
@@ -67,7 +67,7 @@ def command(*, subject: str | None, host: str, **given: Any) -> int:
     start; options override the request. Exits with the exit code of the shell or of COMMAND.
     """
     from smlocal.cli.terminal.process_terminal import SignalledError, connect_streams, has_terminal, raised_signals
-    from smlocal.job.shell.program import Program
+    from smlocal.job.shells import Program
 
     program = Program(command=click.get_current_context().meta[_COMMAND], terminal=has_terminal())
     try:

@@ -20,8 +20,7 @@ from smlocal.cli.views.host_prefix import host_prefix, prefixed_lines
 from smlocal.contract.statuses import JobStatus, StopCause
 from smlocal.engine.interface import Written
 from smlocal.job.platform import platform_named
-from smlocal.job.reporter import Reporter
-from smlocal.job.view import JobView, Start
+from smlocal.job.view import JobView, Reporter, Start
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:

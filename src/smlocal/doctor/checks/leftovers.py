@@ -8,7 +8,7 @@ from smlocal.doctor.trial import NAME
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import JobUnknownError
 from smlocal.job.control.orphans import orphans
-from smlocal.job.finish.engine_leftovers import clear_this_engine, kept_by
+from smlocal.job.finish.cleanup import clear_this_engine, kept_by
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord, LeftOnEngine
 

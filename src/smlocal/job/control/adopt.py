@@ -1,29 +1,36 @@
-"""Supervise a job whose supervisor is gone, because it was killed or the machine stopped, to its end."""
+"""Supervise a job without a supervisor to its end.
+
+It was killed or the machine stopped, or the job was submitted and nobody has begun it yet.
+"""
 
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.atomic_write import remove_partial
-from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
+from smlocal.contract.failures import INTERNAL_ERROR
+from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage, StopCause
+from smlocal.engine.docker import connect
 from smlocal.engine.engines import Engines, engines_at
-from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
 from smlocal.job.control.found_containers import find_containers, hosts_with_containers, remove_unseen
-from smlocal.job.control.history import Past, read_past
-from smlocal.job.control.stop_requests import StopSignals
+from smlocal.job.control.requests import StagingStoppedError, StopSignals
+from smlocal.job.decide.events import unexpected_error
 from smlocal.job.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
-from smlocal.job.finish.cleanup import clear_disk, clear_engines
-from smlocal.job.finish.collect import restore_ownership
-from smlocal.job.finish.job_folder import release_space, write_copies
-from smlocal.job.finish.kept import is_kept, keeps, mark_kept
-from smlocal.job.finish.replaced import delete_replaced
-from smlocal.job.finish.unpacked import keep_unpacked
+from smlocal.job.finish.artifacts import delete_replaced, keep_unpacked, restore_ownership
+from smlocal.job.finish.cleanup import clear_disk, clear_engines, clear_this_engine
+from smlocal.job.finish.describe import is_kept, keeps, mark_kept, release_space, write_copies
+from smlocal.job.finish.unprepared import fail_unprepared, fail_with, stop_unprepared
+from smlocal.job.history import BEGINNING, STOP, Past, read_past
+from smlocal.job.mirrored.saving import keep_not_saved
 from smlocal.job.platform import platform_named
-from smlocal.job.reporter import Reporter
-from smlocal.job.supervision import make_context, supervisor_of
+from smlocal.job.prepared import Prepared
+from smlocal.job.supervision import make_context, supervise_submitted, supervisor_of
 from smlocal.job.supervisor import Supervisor, end_job, remember_left
+from smlocal.job.view import Reporter
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
 from smlocal.store.jobs import Store
@@ -34,6 +41,8 @@ if TYPE_CHECKING:
 
 _WITH_CONTAINERS = {JobPhase.TRAINING, JobPhase.STOPPING, JobPhase.INTERRUPTED}
 """The phases that end with the last container."""
+_MOST_BEGINNINGS = 3
+"""A job that ends its process each time it is prepared is not begun for ever."""
 
 
 def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: None) -> bool:
@@ -51,8 +60,6 @@ def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: 
             on_supervising()
             recalled = store.document(name, RECALL)
             if recalled is None:
-                from smlocal.job.control.begin_submitted import begin_submitted  # it has not been prepared yet
-
                 begin_submitted(store, name, requests)
                 return True
             plan = recall(recalled)
@@ -87,8 +94,6 @@ def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
     artifacts = local["Artifacts"]
     not_kept = keep_unpacked(plan) if artifacts.get("Kept") else []
     if kept_folders := artifacts.get("NotSaved"):
-        from smlocal.job.mirrored.not_saved import keep_not_saved  # hardly any job has any
-
         not_kept += keep_not_saved(plan, kept_folders)
     kept = keeps(plan, JobStatus(decision["Status"])) and mark_kept(store.directory(name))
     on_engines = {} if kept else clear_engines(engines, name, plan.run_id, engine_lost=True)
@@ -166,3 +171,62 @@ def _seconds_of_training(transitions: Sequence[Transition], ended: float | None)
         for transition in transitions
         if transition.status is JobPhase.TRAINING
     ]
+
+
+def begin_submitted(store: Store, name: str, requests: StopSignals) -> None:
+    """Prepare and supervise it. This process holds its lease. What prevents a job in `smlocal run` fails it here."""
+    with ExitStack() as stack:
+        try:
+            if _began_too_often(store, name):
+                why = f"smlocal was killed {_MOST_BEGINNINGS} times while it prepared this job"
+                fail_with(store, name, INTERNAL_ERROR, explanation=why)
+                return
+            prepared = _prepare_unless_stopped(store, name, requests)
+            if prepared is None:
+                stop_unprepared(store, name)
+                return
+            if prepared.credentials is not None:
+                stack.enter_context(prepared.credentials.ready())
+        except SmlocalError as error:
+            fail_unprepared(store, name, error)
+            return
+        except Exception as error:
+            fail_with(store, name, INTERNAL_ERROR, explanation=unexpected_error(error))
+            raise
+        supervise_submitted(
+            prepared,
+            engines=engines_at(prepared.plan.engine_addresses),
+            store=store,
+            reporter=Reporter(),
+            requests=requests,
+        )
+
+
+def _began_too_often(store: Store, name: str) -> bool:
+    store.add_event(name, time.time(), BEGINNING, {})
+    return sum(event.kind == BEGINNING for event in store.events(name)) > _MOST_BEGINNINGS
+
+
+def _prepare_unless_stopped(store: Store, name: str, requests: StopSignals) -> Prepared | None:
+    """None if the job is to be stopped: by a stored request, or by a signal, which may come at any moment."""
+    while store.get(name).status is not JobStatus.STOPPING:
+        try:
+            with requests.interruptible():
+                return _prepare(store, name)
+        except StagingStoppedError:
+            while requests.events.next(0) is not None:
+                pass
+            if requests.signal is not None:
+                data = {"Cause": StopCause.REQUEST, "Grace": None}
+                store.add_request(name, at=time.time(), kind=STOP, data=data, stopping=PhaseMessage.STOPPING)
+    return None
+
+
+def _prepare(store: Store, name: str) -> Prepared:
+    if store.left_on_engines():
+        for _ in clear_this_engine(store, connect()):
+            pass
+    record = store.get(name)
+    return platform_named(record.platform).prepare_recorded(
+        store.document(name, JOB), record, home=store.home, reporter=Reporter()
+    )

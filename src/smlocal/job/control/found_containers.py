@@ -6,12 +6,13 @@ from datetime import datetime
 
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import ContainerSpec, ContainerState, Engine, Resource, ResourceKind
+from smlocal.engine.recreated_container import recreate_container
 from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.job.containers import HOST_LABEL, labels, owned_by
 from smlocal.job.decide.events import Events
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.host_run import HostRun
-from smlocal.job.labels import HOST_LABEL, labels, owned_by
-from smlocal.job.reporter import Reporter
+from smlocal.job.view import Reporter
 from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 
@@ -95,8 +96,6 @@ def remove_unseen(engines: Engines, plan: JobPlan, found: FoundContainers) -> No
 
     An engine goes on with a request whose client was killed. So each name is taken for a moment, which waits for that.
     """
-    from smlocal.engine.recreated_container import recreate_container
-
     for host in plan.hosts:
         if host.host.name in found.hosts:
             continue

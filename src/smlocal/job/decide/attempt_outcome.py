@@ -1,6 +1,10 @@
-"""What the hosts of an attempt did."""
+"""What the hosts of an attempt did, what a platform is shown of it, and whether another attempt follows. Pure."""
 
-from smlocal.contract.failures import Failure
+from collections.abc import Callable, Generator
+from dataclasses import field
+from enum import StrEnum
+
+from smlocal.contract.failures import INTERNAL_ERROR, Failure
 from smlocal.contract.statuses import StopCause
 from smlocal.quick_dataclass import dataclass
 
@@ -44,3 +48,73 @@ class AttemptOutcome:
     def failed(self) -> bool:
         """True if the job will end as Failed."""
         return self.decided and (self.stopped is None or self.failure is not None)
+
+
+class Trouble(StrEnum):
+    """What went wrong."""
+
+    NOT_STARTED = "not-started"
+    """The engine or the kernel could not start the program."""
+    FAILED = "failed"
+    """The program exited with another code than 0."""
+    NOT_STOPPED = "not-stopped"
+    """The program did not end after SIGTERM, and was killed."""
+    NO_MODEL = "no-model"
+    """All programs exited with 0, and no model was left."""
+
+
+Archive = Callable[[str], Generator[bytes, None, None]]
+"""Gives a path of a container as a tar archive, with the path itself first. Raises `EngineError`."""
+
+
+def _no_files(path: str) -> Generator[bytes, None, None]:
+    raise FileNotFoundError(path)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Symptoms:
+    """Of one host."""
+
+    trouble: Trouble
+    log: str = ""
+    """The end of its output; of a program that did not start, the message of the engine too."""
+    failure: str = ""
+    """What it wrote into the file in which a program says why it failed."""
+    archive: Archive = field(default=_no_files, repr=False)
+    """Of its container."""
+
+
+class Restart(StrEnum):
+    """Why a job starts again."""
+
+    INTERRUPTION = "interruption"
+    RETRY = "retry"
+
+
+@dataclass(kw_only=True, slots=True)
+class RestartPolicy:
+    """A spot interruption always restarts a job; an internal error does while retries remain."""
+
+    retries: int
+    """The further attempts after internal errors."""
+    used: int = 0
+    interruptions: int = 0
+
+    @property
+    def attempts(self) -> int:
+        """How many there have been, with the one that runs."""
+        return 1 + self.used + self.interruptions
+
+    def after(self, outcome: AttemptOutcome) -> Restart | None:
+        """What follows an attempt; None: the job is over."""
+        if outcome.stopped is not None:
+            return None
+        if outcome.failure == INTERNAL_ERROR:
+            if self.used >= self.retries:
+                return None
+            self.used += 1
+            return Restart.RETRY
+        if outcome.interrupted and not outcome.decided:
+            self.interruptions += 1
+            return Restart.INTERRUPTION
+        return None

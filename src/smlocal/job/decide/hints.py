@@ -1,12 +1,72 @@
-"""A hint on why a host failed, shown beside the service's reason. Pure."""
+"""Hints on why a host failed, shown beside the service's reason. Pure.
+
+They come from the message of a runtime that could not start PID 1, or from how the program ended and what it wrote.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from smlocal.job.decide.attempt_outcome import KILLED
-from smlocal.job.decide.start_hints import NO_INTERPRETER, WRONG_FORMAT, hidden_by
 from smlocal.quick_dataclass import dataclass
 from smlocal.readable import readable_bytes
+
+if TYPE_CHECKING:
+    from smlocal.channels.fastfile.unread import Unread
+
+
+# runc names the program in quotes, crun does not.
+_NOT_FOUND = re.compile(r"executable file `\S+` not found in \$PATH|exec: \"[^\"]*\": executable file not found")
+_START_DENIED = re.compile(r"exec: \"[^\"]*\": permission denied|open executable: permission denied", re.IGNORECASE)
+_MISSING = re.compile(r"exec: \"[^\"]*\": (?:stat \S+: )?no such file or directory")
+_NO_INTERPRETER = re.compile(r"exec \S+: no such file or directory|exec user process caused: no such file")
+_START_FORMAT = re.compile(r"exec format error", re.IGNORECASE)
+_ON_A_FILE = re.compile(r"mounting \S+ to rootfs at \"(?P<target>[^\"]+)\".*not a directory", re.DOTALL)
+_SYSTEM = {"bin", "dev", "etc", "lib", "lib32", "lib64", "proc", "sbin", "sys", "usr"}
+
+NO_INTERPRETER = (
+    "The interpreter in the first line (#!) of the program, or the loader of a binary, is missing in the container. "
+    "A Windows line ending (CRLF) in that line has the same effect."
+)
+WRONG_FORMAT = "The program has no #! line, or is built for another CPU."
+_NOT_ON_PATH = (
+    "Nothing of that name on the PATH of the image may be executed: either it is not there (COPY it to "
+    "/usr/local/bin), or it is not executable (chmod +x)."
+)
+_PROGRAM = (
+    (_NOT_FOUND, _NOT_ON_PATH),
+    (_START_DENIED, "The program is not executable: chmod +x it before it is copied into the image."),
+    (_MISSING, "The image has no such program."),
+    (_NO_INTERPRETER, NO_INTERPRETER),
+    (_START_FORMAT, WRONG_FORMAT),
+)
+
+
+def start_hint(
+    message: str, mounted: Iterable[str] = (), of_platform: Callable[[], str | None] = lambda: None
+) -> str | None:
+    """The hint for a message; `mounted` are the folders of the container that smlocal mounts.
+
+    `of_platform` is asked about a program that was not started: it can look into the container.
+    """
+    hidden = _hidden_by(mounted)
+    if hidden:
+        return hidden[0]
+    on_a_file = _ON_A_FILE.search(message)
+    if on_a_file:
+        return f"{on_a_file['target']} is a file in the image, so no folder can be mounted there."
+    known = next((hint for words, hint in _PROGRAM if words.search(message)), None)
+    return known and (of_platform() or known)
+
+
+def _hidden_by(mounted: Iterable[str]) -> list[str]:
+    """Mounts that hide folders which every image needs."""
+    return [
+        f"A folder of the job is mounted at {target} and hides the files of the image there: choose another path."
+        for target in mounted
+        if target.split("/")[1] in _SYSTEM
+    ]
+
 
 _BUS_ERROR = 135
 _MAY_NOT_EXECUTE = 126
@@ -79,7 +139,7 @@ def exit_hint(end: HostExit, of_platform: Callable[[], str | None] = lambda: Non
         if found is not None:
             return found
     if _EXEC_FAILED.search(end.log_tail):
-        hidden = hidden_by(end.mounted)
+        hidden = _hidden_by(end.mounted)
         if hidden:
             return hidden[0]
     found = of_platform()
@@ -191,3 +251,31 @@ _RULES: tuple[Callable[[HostExit], str | None], ...] = (
     _space,
     _credentials,
 )
+
+
+_SHOWN = 3
+_ADVICE = {
+    "NoSuchKey": "The object was deleted after the job listed it.",
+    "PreconditionFailed": "The object was replaced after the job listed it. FastFile never mixes two versions.",
+    "AccessDenied": "The credentials of this machine may list the object but not read it: they need s3:GetObject, and "
+    "kms:Decrypt if it is encrypted with a key of KMS.",
+    "ExpiredToken": "Your credentials expired during the job and could not be renewed.",
+    "RequestTimeout": "S3 was unreachable until the read timed out.",
+}
+_SAME = {"Forbidden": "AccessDenied", "RequestError": "RequestTimeout", "ExpiredTokenException": "ExpiredToken"}
+
+
+def unread_facts(unread: Sequence[tuple[str, "Unread"]]) -> list[str]:
+    """The objects, their channels and S3's errors."""
+    facts = [
+        f'reading {each.uri} of FastFile channel "{channel}" failed, the container got an I/O error (EIO): {each.why}'
+        for channel, each in unread[:_SHOWN]
+    ]
+    more = len(unread) - _SHOWN
+    return [*facts, f"reading {more} more objects also failed"] if more > 0 else facts
+
+
+def unread_advice(unread: Sequence[tuple[str, "Unread"]]) -> list[str]:
+    """Possible causes of these errors."""
+    codes = dict.fromkeys(_SAME.get(each.code, each.code) for _, each in unread)
+    return [_ADVICE[code] for code in codes if code in _ADVICE]

@@ -6,9 +6,10 @@ from typing import assert_never
 
 from smlocal.contract.failures import INTERNAL_ERROR
 from smlocal.contract.statuses import StopCause
-from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.decide.attempt_outcome import AttemptOutcome, HostEnd
 from smlocal.job.decide.events import (
+    ContainerExited,
+    ContainerLost,
     Event,
     FeedFailed,
     Interrupted,
@@ -16,6 +17,7 @@ from smlocal.job.decide.events import (
     MachineMoves,
     PlatformFailed,
     StopAsked,
+    ThreadDied,
 )
 from smlocal.planning.model import StopPlan
 from smlocal.quick_dataclass import dataclass

@@ -1,19 +1,25 @@
-"""Upload a job's artifacts to its `s3://` location, at its end or later (`smlocal publish`)."""
+"""Upload a job's artifacts to its `s3://` location, at its end or later (`smlocal publish`).
 
+Multipart uploads that are not complete are in a journal: after a crash, the next process aborts them.
+"""
+
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from smlocal.base.files import replace_file
 from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
 from smlocal.job.documents import LOCAL, RECALL
-from smlocal.job.finish.open_uploads import MIRRORS, OpenUploads, journal_name
-from smlocal.job.job_words import not_finished, spoken_of
+from smlocal.job.platform import not_finished, spoken_of
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
 from smlocal.quick_dataclass import dataclass
+from smlocal.sources.s3.interface import S3Error
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 from smlocal.store.records import JobRecord
@@ -209,7 +215,7 @@ def _publisher(
     from smlocal.artifacts.s3_publish import Publisher
 
     journal = OpenUploads(directory)
-    others = [OpenUploads(directory, journal_name(name)) for name in MIRRORS]  # mirroring has ended
+    others = [OpenUploads(directory, journal_name(name)) for name in _MIRRORS]  # mirroring has ended
 
     def open_client() -> "S3Client":
         from smlocal.sources.s3.client import open_store
@@ -220,3 +226,56 @@ def _publisher(
         return client
 
     return Publisher(open_client, target, cancelled=cancelled, journal=journal)
+
+
+_MIRRORS = ("checkpoints", "tensorboard", "tensors")
+"""What may be mirrored to S3. Each has its own journal, because they upload at the same time."""
+
+
+def journal_name(mirror: str) -> str:
+    """The name of a mirror's journal."""
+    return f"uploads-of-{mirror}"
+
+
+class OpenUploads:
+    """A journal in the job's folder. A job does not fail if it cannot be written."""
+
+    def __init__(self, directory: str, name: str = "uploads") -> None:
+        """Read the journal. No other process or thread may write to one of this name."""
+        self._path = os.path.join(directory, f"{name}.json")
+        self._lock = Lock()
+        self._open: dict[str, list[str]] = {}
+        with suppress(OSError, ValueError), open(self._path, encoding="utf-8") as file:
+            self._open = json.load(file)
+
+    def begun(self, target: "Target", upload: str) -> None:
+        """An upload has begun."""
+        with self._lock:
+            self._open[upload] = [target.bucket, target.key]
+            self._write()
+
+    def ended(self, upload: str) -> None:
+        """An upload is complete or aborted."""
+        with self._lock:
+            if self._open.pop(upload, None) is not None:
+                self._write()
+
+    def abort_all(self, store: "S3Client") -> None:
+        """Abort the uploads of a killed process; only for the one process that publishes this job."""
+        if not self._open:
+            return
+        from smlocal.sources.s3.writer import S3Writer, Target
+
+        for upload, (bucket, key) in list(self._open.items()):
+            try:
+                S3Writer(store).abort(Target(bucket=bucket, key=key), upload)
+            except S3Error:
+                break  # the upload that follows will fail with the same error
+            self.ended(upload)
+
+    def _write(self) -> None:
+        with suppress(OSError):
+            if not self._open:
+                os.unlink(self._path)
+                return
+            replace_file(self._path, json.dumps(self._open).encode())

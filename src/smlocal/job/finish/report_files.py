@@ -1,17 +1,27 @@
-"""Writes the result of a job to files that the user chooses, completely or not at all."""
+"""Writes the result of a job to files that the user chooses, completely or not at all: the answer, and JUnit."""
 
 import json
 import os
 import stat
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from smlocal.base.files import replace_file
+from smlocal.ci.cases import Case, Suite, Verdict
+from smlocal.contract.made_names import without_time
+from smlocal.contract.statuses import JobStatus
 from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
-from smlocal.job.documents import REPORT_FILES
+from smlocal.job.documents import LOCAL, REPORT_FILES
 from smlocal.job.finish.describe import describe_job
-from smlocal.job.finish.report_paths import ReportFiles
+from smlocal.job.logs.log_readers import host_logs, read_log_tail
+from smlocal.job.platform import platform_named
+from smlocal.job.prepared import ReportFiles
 from smlocal.store.jobs import Store
+from smlocal.store.records import JobRecord
+
+_GROUP = "smlocal.job"
 
 
 def write_report_files(files: ReportFiles, store: Store, name: str, *, run_id: str) -> list[SmlocalError]:
@@ -68,7 +78,6 @@ def _result(store: Store, name: str) -> str:
 
 def _junit(store: Store, name: str) -> str:
     from smlocal.ci.junit import junit
-    from smlocal.job.finish.job_case import job_suite
 
     return junit([job_suite(store, (name,))])
 
@@ -92,3 +101,60 @@ def _special(path: str) -> bool:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except OSError:
         return False
+
+
+def job_suite(store: Store, names: Sequence[str]) -> Suite:
+    """One case for each of these jobs, ended or not.
+
+    CI services follow a case from run to run by its name, so it is without the time in the name of the job, unless
+    there are two of them.
+    """
+    jobs = list(dict.fromkeys(names))
+    count = Counter(map(without_time, jobs))
+    cases = tuple(
+        _job_case(store, name, shown=name if count[without_time(name)] > 1 else without_time(name)) for name in jobs
+    )
+    began = min((store.get(name).created for name in jobs), default=None)
+    return Suite(name="training jobs", cases=cases, began=began)
+
+
+def _job_case(store: Store, name: str, *, shown: str) -> Case:
+    """Only a job that is `Completed` has passed. `shown`: the name of the case."""
+    stored = store.read(name, (LOCAL,))
+    job, reason = stored.record, _reason(stored.record)
+    state, _ = platform_named(job.platform).words(job)
+    passed = job.status is JobStatus.COMPLETED
+    return Case(
+        name=shown,
+        group=_GROUP,
+        seconds=job.modified - job.created,
+        verdict=Verdict.PASSED if passed else Verdict.FAILED,
+        kind=state,
+        message="" if passed else (reason.splitlines() or [""])[0],
+        text="" if passed else "\n".join((reason, *_explanation(stored.documents.get(LOCAL, {})))),
+        output="\n".join((*([] if shown == name else [f"job {name}"]), _log_tails(store, name))),
+    )
+
+
+def _log_tails(store: Store, name: str) -> str:
+    """The last lines of the log of each host."""
+    tails = [read_log_tail(host, path) for host, path in host_logs(store, name).items()]
+    heads = len(tails) > 1
+    return "\n".join(
+        "\n".join((*([f"{tail.host}:"] if heads else []), *([] if tail.complete else ["…"]), *tail.lines))
+        for tail in tails
+        if tail is not None
+    )
+
+
+def _reason(job: JobRecord) -> str:
+    if job.failure_reason is not None:
+        return job.failure_reason
+    state, more = platform_named(job.platform).words(job)
+    return f"the job is {state}" + (f" ({more})" if more not in {"", state} else "")
+
+
+def _explanation(local: Mapping[str, Any]) -> Iterator[str]:
+    if local.get("Explanation"):
+        yield f"because: {local['Explanation']}"
+    yield from (f"hint: {hint}" for hint in local.get("Hints") or ())

@@ -1,26 +1,41 @@
-"""The `Local` block of a finished job: what is only known on this machine."""
+"""The `Local` block of a finished job: what is only known on this machine, some of it from its containers."""
 
-import os.path
-from collections.abc import Collection
+import os
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from smlocal.artifacts.engine_copy import read_or_copy
 from smlocal.artifacts.job_artifacts import Artifacts
+from smlocal.artifacts.tree import HostTree
 from smlocal.contract.statuses import Ending
+from smlocal.distributed.byte_counts import LONGEST_RECORD, MOST_RECORDS, data_parallel_block, read_record
+from smlocal.distributed.mounts import RECORDS
+from smlocal.errors import ArtifactError, EngineError
 from smlocal.job.attempt import Attempt
-from smlocal.job.decide.restarts import RestartPolicy
+from smlocal.job.decide.attempt_outcome import RestartPolicy
 from smlocal.job.documents import DECISION, FINAL_METRICS
+from smlocal.job.finish.artifacts import kept_directory
 from smlocal.job.finish.publish import UNSENT, published_document, unsent_document
-from smlocal.job.finish.unpacked import kept_directory
-from smlocal.job.metrics.metrics_search import MetricsReport
+from smlocal.job.host.host_run import HostRun
+from smlocal.job.metrics.job_metrics import MetricsReport
+from smlocal.job.mirrored.saving import NOT_SAVED, not_saved_document
 from smlocal.job.platform import platform_named
-from smlocal.job.usage.usage_paths import usage_directory
+from smlocal.job.usage.usage_watch import usage_directory
+from smlocal.planning.host_folders import records_directory
 from smlocal.planning.model import JobPlan
 from smlocal.planning.note_documents import note_documents
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.artifacts.s3_publish import PublishResult
+
+_PROVIDED = ("/opt/smlocal/", "/tmp/", "/dev/", "/proc/", "/sys/")  # noqa: S108 - a folder of the container
+_OF_THE_ENGINE = frozenset(
+    {"/etc", "/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/etc/mtab", "/run", "/run/.containerenv"}
+)
+_MOST = 1000
 
 
 @dataclass(kw_only=True, slots=True)
@@ -101,7 +116,6 @@ def local_block(
 
 
 def _not_saved(plan: JobPlan, names: Collection[str]) -> dict[str, Any]:
-    from smlocal.job.mirrored.not_saved import NOT_SAVED, not_saved_document  # hardly any job has any
 
     return {NOT_SAVED: not_saved_document(plan, names)}
 
@@ -128,3 +142,68 @@ def _host(attempt: Attempt, name: str) -> dict[str, Any]:
         "Staging": {mount.target: staged.means for staged in run.staged for mount in staged.mounts},
         "StagingFellBack": run.fallback_reason,
     }
+
+
+def changed_files(runs: Iterable[HostRun]) -> dict[str, list[str]]:
+    """Of each host whose container its engine can tell about; at most a thousand for each."""
+    found = {}
+    for run in runs:
+        with suppress(EngineError):
+            found[run.name] = outside(run.engine.changes(run.container.id), root=run.plan.folders.root)[:_MOST]
+    return found
+
+
+def outside(changed: Sequence[str], *, root: str) -> list[str]:
+    """The files among the changed paths, and folders without changed files, that are the image's own matter.
+
+    `root`: the folder that the platform provides.
+    """
+    provided = (f"{root}/", *_PROVIDED)
+    parents = {parent for path in changed for parent in _parents(path)}
+    return sorted(
+        path
+        for path in changed
+        if path not in parents and path not in _OF_THE_ENGINE and not f"{path}/".startswith(provided)
+    )
+
+
+def _parents(path: str) -> Iterable[str]:
+    while path != (path := os.path.dirname(path)):
+        yield path
+
+
+def data_parallel_records(plan: JobPlan, runs: Iterable[HostRun]) -> dict[str, Any]:
+    """The block `Local.DataParallel`."""
+    found = []
+    for run in runs:
+        if run.container.id:
+            found += _records(plan, run)
+    return data_parallel_block(found)
+
+
+def _records(plan: JobPlan, run: HostRun) -> list[dict[str, Any]]:
+    try:
+        tree = read_or_copy(
+            run.name,
+            records_directory(plan, run.host),
+            engine=run.engine,
+            container=run.container.id,
+            path=RECORDS,
+            copy_to=f"{plan.job_directory}/staged/{run.name}-data-parallel-records",
+            shared=plan.engine.shares_folders,
+        )
+        contents = [_content(tree, index) for index in range(min(len(tree.entries), MOST_RECORDS))]
+    except (ArtifactError, OSError):  # the container did something to the folder: there is nothing to report
+        return []
+    return [dict(record) for content in contents if (record := read_record(content)) is not None]
+
+
+def _content(tree: HostTree, index: int) -> bytes:
+    entry = tree.entries[index]
+    if not entry.is_file or entry.size > LONGEST_RECORD:
+        return b""
+    descriptor = tree.open(entry)
+    try:
+        return os.read(descriptor, LONGEST_RECORD)
+    finally:
+        os.close(descriptor)

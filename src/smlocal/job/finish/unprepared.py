@@ -4,14 +4,44 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from smlocal.contract.failures import Failure
+from smlocal.contract.failures import CANNOT_PULL, INTERNAL_ERROR, NO_CAPACITY, Failure, input_failure
 from smlocal.contract.statuses import FAILED, STOPPED, Ending, StopCause
-from smlocal.errors import SmlocalError
-from smlocal.job.decide.preparation_failure import preparation_failure
+from smlocal.errors import (
+    AwsConfigurationError,
+    ClockWrongError,
+    CredentialsMissingError,
+    GpuUnavailableError,
+    ImageArchitectureError,
+    ImageMissingError,
+    NeuronUnavailableError,
+    RegistryUnreachableError,
+    RequestInvalidError,
+    RequestRefusedError,
+    S3UnreachableError,
+    SmlocalError,
+    SourceEmptyError,
+    SourceMissingError,
+    SourceUnmappedError,
+    SourceUnreadableError,
+    TooManyHostsError,
+)
 from smlocal.job.documents import FINAL_METRICS, LOCAL
-from smlocal.job.finish.job_folder import write_copies
+from smlocal.job.finish.describe import write_copies
 from smlocal.job.platform import platform_named
 from smlocal.store.jobs import Store
+
+_DATA = (
+    SourceEmptyError,
+    SourceMissingError,
+    SourceUnmappedError,
+    SourceUnreadableError,
+    S3UnreachableError,
+    CredentialsMissingError,
+    AwsConfigurationError,
+    ClockWrongError,
+)
+"""Of those about AWS, nearly all are met while objects are listed."""
+_NO_INSTANCES = (GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
 
 
 def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:
@@ -23,6 +53,21 @@ def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:
         explanation=error.with_details,
         hints=error.remedy,
     )
+
+
+def preparation_failure(error: SmlocalError) -> Failure:
+    """In the platform's words where it has some, with smlocal's own sentence where it has none."""
+    if isinstance(error, ImageMissingError | RegistryUnreachableError):
+        return CANNOT_PULL
+    if isinstance(error, _DATA):
+        return input_failure(f"Data download failed:{error.sentence}")
+    if isinstance(error, RequestInvalidError) and error.service_message:
+        return input_failure(error.service_message)
+    if isinstance(error, RequestRefusedError | ImageArchitectureError):
+        return input_failure(error.sentence)
+    if isinstance(error, _NO_INSTANCES):
+        return NO_CAPACITY
+    return INTERNAL_ERROR
 
 
 def fail_with(store: Store, name: str, failure: Failure, *, explanation: str, hints: Sequence[str] = ()) -> None:

@@ -9,7 +9,7 @@ from smlocal.contract.failures import INTERNAL_ERROR, Failure
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError, StagingError
-from smlocal.job.reporter import Reporter
+from smlocal.job.view import Reporter
 from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 from smlocal.quick_dataclass import dataclass

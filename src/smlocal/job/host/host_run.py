@@ -3,29 +3,27 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
+from threading import Event
 
 from smlocal.artifacts.ownership import give_to_root
 from smlocal.channels.interface import Check, Copying, StagedChannel, unbroken
 from smlocal.channels.overlay import is_overlay_refusal
+from smlocal.distributed.mounts import RECORDS
 from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
-from smlocal.job.container_events import ThreadDied
 from smlocal.job.container_run import ContainerRun
-from smlocal.job.decide.events import Events
-from smlocal.job.host.container_spec import container_spec
+from smlocal.job.containers import GPUS_LABEL, HOST_LABEL, container_spec, labels
+from smlocal.job.decide.events import Events, ThreadDied
 from smlocal.job.host.delivery import Delivery
-from smlocal.job.host.staging import build_tree, file_systems, mounts, stage_trees, trees
-from smlocal.job.labels import GPUS_LABEL, HOST_LABEL, labels
-from smlocal.job.logs.log_paths import log_path
-from smlocal.job.reporter import Reporter
-from smlocal.job.usage.usage_paths import series_path
-from smlocal.job.usage.usage_watch import UsageWatch
+from smlocal.job.host.staging import build_tree, file_systems, make_volume, mounts, stage_trees, trees
+from smlocal.job.logs.log_readers import log_path
+from smlocal.job.usage.usage_watch import UsageWatch, series_path
+from smlocal.job.view import Reporter
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
+from smlocal.threads import watched_thread
 
-if TYPE_CHECKING:
-    from smlocal.job.host.late_names import LateNames
+_ALWAYS = "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -60,8 +58,6 @@ class HostRun:
 
     def __post_init__(self) -> None:
         if self.plan.names_after:
-            from smlocal.job.host.late_names import LateNames  # hardly any job has it
-
             self._late_names = LateNames(
                 self.plan,
                 self.host,
@@ -95,8 +91,6 @@ class HostRun:
     def prepare(self, copying: Copying = unbroken) -> None:
         """Make the folders, bring the data and create the container. FIFOs are made later."""
         if self.host.limits.disk is not None:
-            from smlocal.job.host.volume import make_volume  # few jobs have one
-
             make_volume(self.plan, self.host)
         self._mounts = build_tree(self.plan, self.host, self.delivery, copying)
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, copying=copying)
@@ -218,8 +212,6 @@ class HostRun:
         mounts = (*self._mounts, *_mounts_of(self.staged))
         read_only = {mount.target for mount in mounts if mount.read_only}
         if self.plan.data_parallel is not None:
-            from smlocal.distributed.mounts import RECORDS  # few jobs ask for the library
-
             read_only.add(RECORDS)  # where processes of any user write
         return (
             read_only
@@ -261,3 +253,49 @@ class HostRun:
 
 def _mounts_of(staged: Sequence[StagedChannel]) -> tuple[Mount, ...]:
     return tuple(mount for channel in staged for mount in channel.mounts)
+
+
+class LateNames:
+    """The `/etc/hosts` of one host."""
+
+    def __init__(self, plan: JobPlan, host: HostPlan, died: Callable[[str, BaseException], None]) -> None:
+        """`died` gets the exception that ends the thread."""
+        self._plan, self._host, self._died = plan, host, died
+        self._path = f"{plan.job_directory}/staged/{host.host.name}/etc-hosts"
+        self._over = Event()
+
+    def mount(self) -> Mount:
+        """Write the file with the names that are known from the beginning."""
+        name = self._host.host.name
+        known = {name: self._addresses[name], self._host.hostname: self._addresses[name], **self._host.extra_hosts}
+        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        with open(self._path, "w", encoding="utf-8") as file:
+            file.write(_ALWAYS)
+            file.writelines(f"{address}\t{each}\n" for each, address in known.items())
+        os.chmod(self._path, 0o644)
+        return Mount(source=self._path, target="/etc/hosts")
+
+    def begin(self) -> None:
+        """The container has started."""
+        thread = watched_thread(self._wait, name=f"{self._host.host.name}-late-names", died=self._died)
+        thread.start()
+
+    def add_peers(self) -> None:
+        """Let the container resolve the names of its peers, in the file that it sees."""
+        with open(self._path, "a", encoding="utf-8") as file:
+            file.writelines(
+                f"{address}\t{name}\n" for name, address in self._addresses.items() if name != self._host.host.name
+            )
+
+    def close(self) -> None:
+        """The container has ended."""
+        self._over.set()
+
+    @property
+    def _addresses(self) -> dict[str, str]:
+        network = self._plan.network
+        return dict(network.addresses) if network is not None else {}
+
+    def _wait(self) -> None:
+        if not self._over.wait(self._plan.names_after):
+            self.add_peers()

@@ -20,8 +20,8 @@ from smlocal.contract.listing import Listing
 from smlocal.engine.idle_container import idle_spec
 from smlocal.engine.interface import Engine, Mount, Resource, ResourceKind
 from smlocal.errors import StagingError
+from smlocal.job.containers import labels as labels_of
 from smlocal.job.host.delivery import Delivery
-from smlocal.job.labels import labels as labels_of
 from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 from smlocal.sources.listed_file import open_listed
 

@@ -1,20 +1,31 @@
-"""Prepare a host's folders before its container is created."""
+"""Prepare a host's folders before its container is created: mounts, channels, and a volume of a given size for them."""
 
+import errno
 import os
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 
 from smlocal.channels.file import prepare_channel
 from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
+from smlocal.distributed.mounts import PACKAGE, RECORDS
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.mirrored.checkpoints import checkpoint_mounts, download_checkpoints, restore_checkpoints
-from smlocal.job.mirrored.collectors import collector_mounts, make_collectors
-from smlocal.planning.host_folders import data_parallel_directory, host_directory, records_directory
+from smlocal.planning.collectors import CollectorPlan
+from smlocal.planning.host_folders import (
+    collector_directory,
+    data_parallel_directory,
+    host_directory,
+    records_directory,
+)
 from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 from smlocal.planning.staging import Staging
+
+_VOLUMES = "volumes"
+"""Below a job's folder: the files with the file systems."""
+_MOUNT_SECONDS = 120
 
 
 def build_tree(
@@ -33,7 +44,7 @@ def build_tree(
         # Otherwise the engine would make the mount point, and the user could not delete it.
         _make_directory(base + below(tree.target))
     restore_checkpoints(plan, host, delivery, copying)
-    make_collectors(plan, host)
+    _make_collectors(plan, host)
     if plan.data_parallel is not None:
         from smlocal.distributed.package import make_records_folder, write_package  # few jobs ask for the library
 
@@ -60,12 +71,11 @@ def _volumes(plan: JobPlan, host: HostPlan) -> list[tuple[str, Mount]]:
 def _folders(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     base, below = host_directory(plan, host), plan.folders.below
     folders = tuple(Mount(source=base + below(folder), target=folder) for folder in plan.folders.mounted)
-    mirrored = (*checkpoint_mounts(plan, host), *collector_mounts(plan, host))
+    mirrored = (*checkpoint_mounts(plan, host), *_collector_mounts(plan, host))
     return (*folders, *mirrored, *(() if plan.data_parallel is None else _data_parallel_mounts(plan, host)))
 
 
 def _data_parallel_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    from smlocal.distributed.mounts import PACKAGE, RECORDS
 
     return (
         Mount(source=data_parallel_directory(plan, host), target=PACKAGE, read_only=True),
@@ -159,6 +169,26 @@ def download_once(plan: JobPlan, delivery: Delivery, copying: Copying) -> None:
     download_checkpoints(plan, delivery, copying)
 
 
+def _make_collectors(plan: JobPlan, host: HostPlan) -> None:
+    """Make the folders with their own mounts, empty. The others are made with the folders that they are in."""
+    for collector in _collectors_with_mounts(plan):
+        folder = collector_directory(plan, host, collector)
+        os.mkdir(folder)
+        os.chmod(folder, 0o755)  # noqa: S103 - as on the service, whatever the umask
+
+
+def _collector_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
+    """The mounts for collectors."""
+    return tuple(
+        Mount(source=collector_directory(plan, host, each), target=each.local_path)
+        for each in _collectors_with_mounts(plan)
+    )
+
+
+def _collectors_with_mounts(plan: JobPlan) -> list[CollectorPlan]:
+    return [each for each in plan.collectors if each.own_mount]
+
+
 def _check_listing(tree: TreePlan) -> None:
     if tree.listing.failure is not None:
         raise StagingError(f"Data download failed:{tree.listing.failure}")
@@ -190,3 +220,55 @@ def _write(path: str, content: bytes) -> None:
     with open(path, "wb") as file:
         os.fchmod(file.fileno(), 0o644)
         file.write(content)
+
+
+def make_volume(plan: JobPlan, host: HostPlan) -> None:
+    """Mount one for the host's folders. If the data does not fit into it, the job fails as on the service."""
+    size = host.limits.disk
+    if size is None:
+        return
+    if size == 0:
+        raise StagingError("Data download failed:Insufficient disk space")
+    path = f"{plan.job_directory}/{_VOLUMES}/{host.host.name}.ext4"
+    mount_point = host_directory(plan, host)
+    for folder in (os.path.dirname(path), mount_point):
+        os.makedirs(folder, exist_ok=True)
+    with open(path, "wb") as file:
+        os.truncate(file.fileno(), size)
+    # No blocks reserved for root and no journal: it is deleted with the job.
+    options = ("-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=1,nodiscard")
+    _run_command("mkfs.ext4", *options, path)
+    _run_command("mount", "-o", "loop", path, mount_point)
+    with suppress(OSError):
+        os.rmdir(f"{mount_point}/lost+found")
+
+
+def unmount_volumes(job_directory: str) -> None:
+    """Unmount the volumes of a job, whichever process mounted them."""
+    if not os.path.isdir(f"{job_directory}/{_VOLUMES}"):
+        return
+    hosts = f"{job_directory}/hosts"
+    with suppress(OSError):
+        for name in os.listdir(hosts):
+            while os.path.ismount(f"{hosts}/{name}"):
+                _run_command("umount", "--lazy", f"{hosts}/{name}")
+
+
+def _run_command(*command: str) -> None:
+    import subprocess  # few jobs have a volume of a given size
+
+    environment = {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=environment,
+            timeout=_MOUNT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise OSError(errno.ETIMEDOUT, f"{command[0]}: timeout", command[-1]) from error
+    if done.returncode != 0:
+        message = " ".join(done.stderr.decode(errors="replace").split())
+        raise OSError(errno.EIO, f"{command[0]}: {message or done.returncode}", command[-1])

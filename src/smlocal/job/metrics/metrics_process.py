@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from smlocal.contract.metrics.metric_values import MetricDefinition
-from smlocal.job.metrics.log_reader import LogReader
-from smlocal.job.metrics.search_limit import SearchLimit
-from smlocal.job.metrics.searcher import Searcher
-from smlocal.job.metrics.values_file import ValuesFile, write_state
+from smlocal.job.logs.log_readers import LogReader
+from smlocal.job.metrics.found_values import ValuesFile, write_state
+from smlocal.job.metrics.searcher import Searcher, SearchLimit
 
 _MIN_PAUSE, _MAX_PAUSE = 0.05, 1.0
 """Seconds between two looks at the logs: longer the longer nothing is written."""

@@ -1,13 +1,16 @@
-"""The folders that are mirrored while the job runs and saved at its end: where they are, and their targets."""
+"""The folders that are mirrored while containers run and saved at the end of their job, and their targets."""
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.mirror.folder_target import FolderTarget
-from smlocal.artifacts.mirror.target import Target
+from smlocal.artifacts.mirror.target import FileChangedError, Target
 from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.contract.checkpoints import Restored, Stamp
+from smlocal.job.finish.publish import OpenUploads, journal_name, target_of
 from smlocal.planning.collectors import CollectorPlan
 from smlocal.planning.host_folders import checkpoint_directory, collector_directory, host_directory
 from smlocal.planning.model import HostPlan, JobPlan
@@ -17,8 +20,11 @@ if TYPE_CHECKING:
     from smlocal.artifacts.mirror.state import MirrorState
     from smlocal.sources.s3.client import S3Client
 
-
 _RETRY_SECONDS = 60.0
+_MIRROR_RETRY_SECONDS = 10.0
+"""Short, because the end of the job has to wait for it, and everything is saved again then."""
+OWN_FOLDER = "tensors"
+"""In the folder of a job, and only where rules need one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,11 +113,8 @@ def mirrored_folders(plan: JobPlan, access: Access | None = None) -> tuple[Mirro
         )
         for collector in plan.collectors
     ]
-    if plan.rules:
-        from smlocal.job.mirrored.rule_tensors import own_rule_tensors  # few jobs have rules
-
-        if (own := own_rule_tensors(plan)) is not None:
-            folders.insert(0, _for_rules(plan, *own, check=access.check))
+    if (own := _own_rule_tensors(plan)) is not None:
+        folders.insert(0, _for_rules(plan, *own, check=access.check))
     checkpoints = plan.checkpoints
     if checkpoints is not None:
         folders.append(
@@ -143,8 +146,6 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, acc
     if s3_prefix is None:
         return FolderTarget(path=directory, run_id=plan.run_id, links=plan.rights.links, check=access.check)
     from smlocal.artifacts.mirror.s3_target import S3Target  # few jobs use S3
-    from smlocal.job.finish.open_uploads import OpenUploads, journal_name
-    from smlocal.job.finish.publish import target_of
 
     journal = OpenUploads(plan.job_directory, journal_name(name))
 
@@ -168,3 +169,91 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, acc
 def restored_record_path(plan: JobPlan, host: HostPlan) -> str:
     """The file that says which checkpoints were restored to a host."""
     return f"{host_directory(plan, host)}/restored-checkpoints.json"
+
+
+def prepare_rule_tensors(plan: JobPlan) -> None:
+    """Make a folder of the job's own if its tensors go to S3, or to a folder in which an earlier job left some."""
+    collector = _collector(plan)
+    if collector is not None and (collector.s3_prefix is not None or _has_files(collector.directory)):
+        os.makedirs(_own_folder(plan), exist_ok=True)
+
+
+def _own_rule_tensors(plan: JobPlan) -> tuple[CollectorPlan, str] | None:
+    """The collector of tensors and the folder of the job's own, if there is one."""
+    collector = _collector(plan) if plan.rules else None
+    return (collector, _own_folder(plan)) if collector is not None and os.path.isdir(_own_folder(plan)) else None
+
+
+def rule_tensors(plan: JobPlan) -> str | None:
+    """The folder that rules read; None if the job saves no tensors."""
+    own, collector = _own_rule_tensors(plan), _collector(plan)
+    if own is not None:
+        return own[1]
+    return None if collector is None else collector.directory
+
+
+def _collector(plan: JobPlan) -> CollectorPlan | None:
+    return next((each for each in plan.collectors if each.end_marker is not None), None)
+
+
+def _own_folder(plan: JobPlan) -> str:
+    return f"{plan.job_directory}/{OWN_FOLDER}"
+
+
+def _has_files(folder: str) -> bool:
+    try:
+        return bool(os.listdir(folder))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+@contextmanager
+def mirroring(
+    plan: JobPlan, *, cancelled: Callable[[], bool], requested: Callable[[], bool], notes: list[str]
+) -> Iterator[None]:
+    """Mirror while containers may write, and no longer: cleaning up must not look like files that they deleted.
+
+    Once `cancelled` returns True, the file that is being copied is given up, and at the end also if `requested` does:
+    nobody handles a request while the mirrors are waited for. The save at the end of the job copies the file again.
+    What went wrong is added to `notes`.
+    """
+    # What an engine without these folders has can only be read when the container has ended.
+    if not plan.engine.shares_folders or (plan.checkpoints is None and not plan.collectors):
+        yield
+        return
+    from smlocal.artifacts.mirror.mirror import Mirror, MirroredHost  # most jobs have no such folder
+
+    ending = False
+
+    def given_up() -> bool:
+        return cancelled() or (ending and requested())
+
+    def check() -> None:
+        if given_up():
+            raise FileChangedError  # to be copied later
+
+    access = Access(retry_seconds=_MIRROR_RETRY_SECONDS, cancelled=given_up, check=check)
+    mirrors = [
+        Mirror(
+            name=folder.name,
+            hosts=[
+                MirroredHost(host=host.host.name, directory=folder.directory(host), restored=folder.restored(host))
+                for host in plan.hosts
+            ],
+            target=folder.target,
+            state_path=folder.state_path,
+            grows=folder.grows,
+        )
+        for folder in mirrored_folders(plan, access)
+    ]
+    try:
+        for mirror in mirrors:
+            mirror.start()
+        yield
+    finally:
+        ending = True
+        for mirror in mirrors:
+            mirror.stop()
+            notes += mirror.notes

@@ -9,7 +9,7 @@ from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.hosts import EVERY, Host
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import GpuUnavailableError, GpuUnknownError, MachineNotReadyError
-from smlocal.job.labels import GPUS_LABEL
+from smlocal.job.containers import GPUS_LABEL
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.facts import EngineFacts, GpuFacts
 from smlocal.planning.gpus import gpu_counts, gpu_pool, share_out

@@ -3,7 +3,7 @@
 from smlocal.errors import ImageDiffersError, ImageMissingError
 from smlocal.job.prepare.image_pull import Pull, check_architecture, pull_image
 from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines
-from smlocal.job.reporter import Reporter
+from smlocal.job.view import Reporter
 from smlocal.planning.facts import ImageFacts
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from smlocal.engine.interface import Engine, PullState
 from smlocal.errors import ImageArchitectureError, ImageMissingError, ImagePullError
-from smlocal.job.reporter import Reporter
+from smlocal.job.view import Reporter
 from smlocal.planning.facts import EngineFacts, ImageFacts
 
 Pull = Literal["missing", "always", "never"]

@@ -9,7 +9,7 @@ from itertools import islice
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import RUN_LABEL, Engine, Network, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineNameInUseError, NetworkRangeError, SubnetInUseError
-from smlocal.job.labels import labels
+from smlocal.job.containers import labels
 from smlocal.job.prepare.route_table import routed_subnets
 from smlocal.planning.model import JobPlan
 from smlocal.planning.network import NetworkPlan, candidates, overlaps

@@ -3,20 +3,21 @@
 Samples and points become rarer the longer a container runs, so that neither their cost nor their number grows much.
 """
 
+import os
+import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Any
 
+from smlocal.contract.usage import Point
 from smlocal.engine.interface import Engine
 from smlocal.engine.statistics import Statistics
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.job.usage.folder_sizes import folder_sizes
-from smlocal.job.usage.point_builder import PointBuilder
 from smlocal.job.usage.series import SeriesFile
-
-if TYPE_CHECKING:
-    from smlocal.job.usage.gpu_usage import GpuReader
+from smlocal.quick_dataclass import dataclass
 
 _ENDED = {404, 409}
 """HTTP statuses of an engine for a container that does not run any more."""
@@ -29,6 +30,17 @@ _POINTS = 200
 """A point covers a two-hundredth of it: some 1,050 points in a day, 1,700 in four weeks."""
 _TOLERANCE = 0.01
 """Seconds by which a point may be early."""
+_SECONDS = 2
+_PIECE = 64 * 1024
+_MIB = 1024 * 1024
+_FIELDS = 2
+_HIGHEST = ("cpu_cores", "memory", "memory_with_cache", "gpu_percent", "gpu_memory")
+"""Of these a point has the highest value; the others are counters."""
+_MIN_SECONDS = 0.2
+"""Between two samples: the clocks are not exact enough to compute the cores in use over less."""
+_MAX_ENTRIES = 10_000
+"""Counted in 30 ms: the end of a job waits for it."""
+_BLOCK = 512
 
 
 def sampling_pause(elapsed: float) -> float:
@@ -103,8 +115,6 @@ class Sampler:
             self._begun = True
             self._series.begin(self._container, self._points.began)
             if self._gpus is not None:
-                from smlocal.job.usage.gpu_usage import GpuReader
-
                 self._gpu_reader = GpuReader(self._gpus)
         self._points.add(now, sample, self._gpu_reader.read() if self._gpu_reader is not None else None)
         if now - self._point_at >= point_seconds(now - self._points.began) - _TOLERANCE:
@@ -133,3 +143,162 @@ class Sampler:
             return datetime.fromisoformat(self._engine.state(self._container).started_at).timestamp()
         except (EngineError, MachineNotReadyError, ValueError):
             return self._now()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GpuUsage:
+    """The busiest of the job's GPUs."""
+
+    percent: int
+    memory: int
+    """Bytes."""
+
+
+class GpuReader:
+    """Reads the output of `nvidia-smi`. There are no figures if it is not installed, or fails."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        """Start it for the GPUs with these ids, or for all of them."""
+        self._rest = b""
+        self._process: subprocess.Popen[bytes] | None = None
+        with suppress(OSError):
+            self._process = subprocess.Popen(
+                [
+                    "nvidia-smi",
+                    "--query-gpu=utilization.gpu,memory.used",
+                    "--format=csv,noheader,nounits",
+                    f"--loop={_SECONDS}",
+                    *([f"--id={','.join(ids)}"] if ids else []),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the job; if smlocal is killed, it ends with its next line
+            )
+            if self._process.stdout is not None:
+                os.set_blocking(self._process.stdout.fileno(), False)
+
+    def read(self) -> GpuUsage | None:
+        """The highest figures since the last call; None if there are no new ones."""
+        if self._process is None or self._process.stdout is None:
+            return None
+        with suppress(OSError):  # nothing to read yet
+            self._rest += os.read(self._process.stdout.fileno(), _PIECE)
+        *lines, self._rest = self._rest.split(b"\n")
+        return highest(lines)
+
+    def close(self) -> None:
+        """End it."""
+        if self._process is not None:
+            process, self._process = self._process, None
+            process.kill()
+            if process.stdout is not None:
+                process.stdout.close()
+            process.wait()
+
+
+def highest(lines: Iterable[bytes]) -> GpuUsage | None:
+    """The highest figures in lines of `percent, MiB`; a GPU without such figures is left out."""
+    found = []
+    for line in lines:
+        fields = [field.strip() for field in line.split(b",")]
+        if len(fields) == _FIELDS and all(field.isdigit() for field in fields):
+            found.append((int(fields[0]), int(fields[1])))
+    if not found:
+        return None
+    return GpuUsage(percent=max(percent for percent, _ in found), memory=max(mib for _, mib in found) * _MIB)
+
+
+@dataclass(kw_only=True, slots=True)
+class PointBuilder:
+    """Collects the samples of one container."""
+
+    began: float
+    """When the container started, by the clock of `add`."""
+    from_start: bool
+    """True if it has been measured since its start."""
+    _previous: Statistics | None = None
+    _point: Point | None = None
+
+    def add(self, now: float, sample: Statistics, gpu: GpuUsage | None) -> None:
+        """Add what the engine reports, and what the GPUs did since the last sample."""
+        cores = self._cores(now, sample)
+        memory = max(sample.memory - sample.cache, self._memory_between(sample))
+        if cores is not None:
+            self._previous = sample
+        point = Point(
+            at=now,
+            cpu_seconds=sample.cpu_seconds,
+            cpu_cores=cores or 0.0,
+            memory=memory,
+            memory_with_cache=sample.memory if sample.memory_highest is None else sample.memory_highest,
+            disk_read=sample.disk_read,
+            disk_written=sample.disk_written,
+            network_received=sample.network_received,
+            network_sent=sample.network_sent,
+            gpu_percent=None if gpu is None else gpu.percent,
+            gpu_memory=None if gpu is None else gpu.memory,
+        )
+        if self._point is not None:
+            point = replace(point, **{name: _highest(point, self._point, name) for name in _HIGHEST})
+        self._point = point
+
+    def take(self) -> Point | None:
+        """Return the point and begin the next one. None if there was no sample."""
+        point, self._point = self._point, None
+        return point
+
+    def _cores(self, now: float, sample: Statistics) -> float | None:
+        """Cores in use since the last sample. None if that was too short ago."""
+        if self._previous is None:
+            used = sample.cpu_seconds / max(_MIN_SECONDS, now - self.began) if self.from_start else 0.0
+        else:
+            seconds = sample.at - self._previous.at
+            if seconds < _MIN_SECONDS:
+                return None
+            used = (sample.cpu_seconds - self._previous.cpu_seconds) / seconds
+        return min(max(0.0, used), sample.cpus or used)
+
+    def _memory_between(self, sample: Statistics) -> int:
+        """A peak between two samples: the kernel's new maximum, minus the larger file cache of the two."""
+        if sample.memory_highest is None or (self._previous is None and not self.from_start):
+            return 0
+        known, cache = (self._previous.memory_highest or 0, self._previous.cache) if self._previous else (0, 0)
+        return sample.memory_highest - max(cache, sample.cache) if sample.memory_highest > known else 0
+
+
+def _highest(one: Point, other: Point, name: str) -> Any:
+    return max((value for value in (getattr(one, name), getattr(other, name)) if value is not None), default=None)
+
+
+def folder_sizes(folders: Iterable[tuple[str, str]]) -> dict[str, int | None]:
+    """Bytes on disk of folders (here, in the container), by the latter; None if one cannot be counted."""
+    sizes: dict[str, int | None] = {}
+    left = _MAX_ENTRIES
+    for path, target in folders:
+        sizes[target] = None
+        if left < 0:
+            continue
+        try:
+            size, left = _size(path, left)
+        except OSError:  # only root may read it, or it is on another machine
+            continue
+        if left >= 0:
+            sizes[target] = size
+    return sizes
+
+
+def _size(top: str, left: int) -> tuple[int, int]:
+    """The bytes below a folder, and how many entries may still be counted: negative if there are too many."""
+    size = 0
+    pending = [top]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                left -= 1
+                if left < 0:
+                    return size, left
+                size += entry.stat(follow_symlinks=False).st_blocks * _BLOCK
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+    return size, left

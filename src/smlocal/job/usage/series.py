@@ -1,7 +1,4 @@
-"""The usage of one host as a CSV file. Lines are only appended, so the file can be read while the job runs.
-
-A line is a point, or a comment with a JSON object: `# {"container": …}`, `# {"note": …}`, `# {"held": …}`.
-"""
+"""The usage of one host as a CSV file. Lines are only appended, so the file can be read while the job runs."""
 
 import json
 import os

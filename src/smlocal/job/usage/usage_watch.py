@@ -1,14 +1,28 @@
-"""Measures what a container uses, in a thread that nothing waits for, if it runs for more than a second."""
+"""Measures what a container uses, in a thread that nothing waits for, if it runs for more than a second.
+
+A short job imports nothing else for it.
+"""
 
 from collections.abc import Callable, Sequence
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
+from smlocal.engine.interface import Engine
+
 if TYPE_CHECKING:
-    from smlocal.engine.interface import Engine
     from smlocal.job.usage.sampler import Sampler
 
 _FIRST_SECONDS = 1.0
+
+
+def usage_directory(job_directory: str) -> str:
+    """The folder with a file per host. It does not exist while nothing has been measured."""
+    return f"{job_directory}/usage"
+
+
+def series_path(job_directory: str, host: str) -> str:
+    """The file of one host."""
+    return f"{usage_directory(job_directory)}/{host}.csv"
 
 
 class UsageWatch:
@@ -24,7 +38,7 @@ class UsageWatch:
 
     def begin(
         self,
-        engine: "Engine",
+        engine: Engine,
         container: str,
         *,
         path: str,

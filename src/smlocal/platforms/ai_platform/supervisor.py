@@ -12,14 +12,21 @@ from smlocal.base.parallel import run_each
 from smlocal.contract.failures import FailureKind
 from smlocal.contract.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
 from smlocal.errors import EngineError
-from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.decide.attempt_outcome import HostEnd
-from smlocal.job.decide.events import Event, MachineMoves, Woken, wants_no_wait
+from smlocal.job.decide.events import (
+    ContainerExited,
+    ContainerLost,
+    Event,
+    MachineMoves,
+    ThreadDied,
+    Woken,
+    wants_no_wait,
+)
 from smlocal.job.documents import RECALL
-from smlocal.job.event_kinds import RESTART
 from smlocal.job.finish.cleanup import clear_attempt
+from smlocal.job.history import RESTART
 from smlocal.job.host.host_run import HostRun
-from smlocal.job.logs.log_paths import log_path, logged_by
+from smlocal.job.logs.log_readers import log_path, logged_by
 from smlocal.job.supervisor import Supervisor
 from smlocal.planning.recall import remember
 from smlocal.platforms.ai_platform.lifecycle import actions, events
@@ -48,7 +55,7 @@ from smlocal.store.jobs import Store
 
 if TYPE_CHECKING:
     from smlocal.job.control.found_containers import FoundContainers
-    from smlocal.job.control.history import Past
+    from smlocal.job.history import Past
 
 _LOG_BYTES = 16384
 """Of a log, at its end: a traceback may be in it."""
@@ -452,7 +459,7 @@ class ReplicaSupervisor(Supervisor):
             self.attempt.explanation = verdict.why
         self._advise()
         if self.plan.list_changes:
-            from smlocal.job.finish.changes import changed_files  # few jobs want it
+            from smlocal.job.finish.results import changed_files  # few jobs want it
 
             with suppress(EngineError):
                 self.results.changes = changed_files(self.attempt.runs.values())

@@ -8,12 +8,10 @@ if TYPE_CHECKING:
     from smlocal.contract.metrics.metric_values import MetricDefinition
     from smlocal.contract.statuses import Ending
     from smlocal.engine.engines import Engines
-    from smlocal.job.decide.attempt_outcome import AttemptOutcome
-    from smlocal.job.decide.symptoms import Symptoms
+    from smlocal.job.decide.attempt_outcome import AttemptOutcome, Symptoms
     from smlocal.job.platform import BesideJob, JobContext, Platform, Spoken
     from smlocal.job.prepared import Prepared
-    from smlocal.job.reporter import Reporter
-    from smlocal.job.view import JobView, Start
+    from smlocal.job.view import JobView, Reporter, Start
     from smlocal.planning.model import HostPlan, JobPlan
     from smlocal.store.records import JobRecord, StoredJob
 

@@ -6,8 +6,8 @@ from smlocal.debugger import on_rule
 from smlocal.debugger.job_rules import JobRules
 from smlocal.debugger.rule_result import RuleResult
 from smlocal.job.control.requests import ask_to_stop
-from smlocal.job.event_kinds import RULE_ACTION, STOP
-from smlocal.job.mirrored.rule_tensors import prepare_rule_tensors, rule_tensors
+from smlocal.job.history import RULE_ACTION, STOP
+from smlocal.job.mirrored.folders import prepare_rule_tensors, rule_tensors
 from smlocal.job.platform import JobContext
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus

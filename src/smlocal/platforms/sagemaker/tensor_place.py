@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.job.mirrored.rule_tensors import OWN_FOLDER
+from smlocal.job.mirrored.folders import OWN_FOLDER
 from smlocal.quick_dataclass import dataclass
 
 DEBUG_HOOK = "DebugHookConfig"

@@ -10,7 +10,7 @@ from smlocal.job.documents import PLAN
 from smlocal.job.metrics.job_metrics import JobMetrics, job_metrics
 from smlocal.job.prepare.machine_size import memory_mib
 from smlocal.job.usage.series import read_series
-from smlocal.job.usage.usage_paths import series_path
+from smlocal.job.usage.usage_watch import series_path
 from smlocal.platforms.sagemaker.contract.instance_types import InstanceType, size_here
 from smlocal.quick_dataclass import dataclass
 from smlocal.server.serving import Serving

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from typing import Any, Final
 
-from smlocal.job.logs.times_index import in_milliseconds
+from smlocal.job.logs.log_times import in_milliseconds
 from smlocal.server.call import Call
 from smlocal.server.logs.errors import invalid_parameter
 from smlocal.server.logs.filter_pattern import compile_pattern

@@ -11,8 +11,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from smlocal.contract.log_view import view_of
-from smlocal.job.logs.log_times import times_path
-from smlocal.job.logs.times_index import TimesIndex, in_milliseconds
+from smlocal.job.logs.log_times import TimesIndex, in_milliseconds, times_path
 from smlocal.quick_dataclass import dataclass
 
 _LONGEST: Final = 1 << 18

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from smlocal.contract.statuses import JobPhase
 from smlocal.errors import JobUnknownError
-from smlocal.job.logs.log_paths import log_path
-from smlocal.job.logs.log_times import times_path
-from smlocal.job.logs.times_index import TimesIndex, in_milliseconds
+from smlocal.job.logs.log_readers import log_path
+from smlocal.job.logs.log_times import TimesIndex, in_milliseconds, times_path
 from smlocal.platforms.sagemaker.contract.identity import partition
 from smlocal.platforms.sagemaker.name import NAME
 from smlocal.quick_dataclass import dataclass

@@ -8,7 +8,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from smlocal.contract.log_view import LogView
 from smlocal.job.documents import LOCAL
-from smlocal.job.logs.log_paths import host_logs
+from smlocal.job.logs.log_readers import host_logs
 from smlocal.server.page.responses import DATA_HEADERS
 from smlocal.server.serving import Serving
 

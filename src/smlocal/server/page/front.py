@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
 from smlocal.errors import JobUnknownError, SmlocalError
-from smlocal.job.logs.log_paths import host_logs
+from smlocal.job.logs.log_readers import host_logs
 from smlocal.report.page import render
 from smlocal.server.call import ServiceError
 from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body

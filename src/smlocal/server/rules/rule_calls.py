@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from smlocal.errors import JobUnknownError, SmlocalError
-from smlocal.job.event_kinds import DEFECT
+from smlocal.job.history import DEFECT
 from smlocal.platforms.sagemaker.contract.identity import DEFAULT_REGION
 from smlocal.quick_dataclass import dataclass
 from smlocal.server.call import Call, ServiceError

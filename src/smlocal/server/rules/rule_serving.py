@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from threading import Lock
 
-from smlocal.job.event_kinds import RULE_ACTION
+from smlocal.job.history import RULE_ACTION
 from smlocal.quick_dataclass import dataclass
 from smlocal.server.call import Call
 from smlocal.store.jobs import Store

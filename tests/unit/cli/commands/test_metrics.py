@@ -10,7 +10,7 @@ import pytest
 from tests.kit import Run
 
 from smlocal.contract.statuses import COMPLETED
-from smlocal.job.metrics.values_file import ValuesFile, write_state
+from smlocal.job.metrics.found_values import ValuesFile, write_state
 from smlocal.store.jobs import Store
 
 

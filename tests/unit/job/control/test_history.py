@@ -3,8 +3,8 @@
 from typing import Any
 
 from smlocal.contract.statuses import StopCause
-from smlocal.job.control.history import Past, read_past
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
+from smlocal.job.history import Past, read_past
 from smlocal.store.records import Event
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.contract.statuses import StopCause
-from smlocal.job.control.stop_requests import StagingStoppedError, StopRequests, StopSignals
-from smlocal.job.control.wakeup import write_wakeup
+from smlocal.job.control.requests import StagingStoppedError, StopRequests, StopSignals, write_wakeup
 from smlocal.job.decide.events import KillAsked, StopAsked, Woken
 
 

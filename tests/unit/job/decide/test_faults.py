@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.job.decide.events import Interrupted, MachineMoves, PlatformFailed
-from smlocal.job.decide.faults import Faults
+from smlocal.job.decide.events import Faults, Interrupted, MachineMoves, PlatformFailed
 from smlocal.planning.model import FaultPlan
 
 KINDS = {

@@ -13,7 +13,7 @@ from smlocal.errors import (
     SmlocalError,
     SourceMissingError,
 )
-from smlocal.job.decide.preparation_failure import preparation_failure
+from smlocal.job.finish.unprepared import preparation_failure
 from smlocal.platforms.sagemaker.contract.outcome import failure_reason
 from smlocal.platforms.sagemaker.outcome.ending import reason_of
 

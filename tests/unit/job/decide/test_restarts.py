@@ -3,8 +3,7 @@ from hypothesis import strategies as st
 
 from smlocal.contract.failures import INTERNAL_ERROR, Failure, FailureKind, input_failure
 from smlocal.contract.statuses import StopCause
-from smlocal.job.decide.attempt_outcome import AttemptOutcome, HostEnd
-from smlocal.job.decide.restarts import Restart, RestartPolicy
+from smlocal.job.decide.attempt_outcome import AttemptOutcome, HostEnd, Restart, RestartPolicy
 
 FAILED = AttemptOutcome(first_failure="algo-1", ends=(HostEnd(host="algo-1", exit_code=1),))
 BROKEN = AttemptOutcome(failure=INTERNAL_ERROR)

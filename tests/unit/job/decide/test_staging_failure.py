@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.contract.failures import INTERNAL_ERROR, Failure, input_failure
 from smlocal.errors import EngineTlsError, HomeUnusableError, StagingError, StreamNotStartedError
-from smlocal.job.decide.staging_failure import staging_failure
+from smlocal.job.attempt import staging_failure
 
 FULL = input_failure("Data download failed:Insufficient disk space")
 

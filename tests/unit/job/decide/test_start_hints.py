@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.job.decide.start_hints import start_hint
+from smlocal.job.decide.hints import start_hint
 
 RUNC = "OCI runtime create failed: runc create failed: unable to start container process: "
 

@@ -1,7 +1,7 @@
 import pytest
 
 from smlocal.channels.fastfile.unread import Unread
-from smlocal.job.decide.unread_objects import unread_advice, unread_facts
+from smlocal.job.decide.hints import unread_advice, unread_facts
 
 
 def unread(code: str, number: int = 1) -> tuple[str, Unread]:

@@ -4,15 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.statuses import JobStatus, StopCause
-from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.job.decide.events import (
+    ContainerExited,
+    ContainerLost,
     Event,
     Interrupted,
     KillAsked,
     MachineMoves,
     PlatformFailed,
     StopAsked,
+    ThreadDied,
 )
 from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.planning.model import StopPlan

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.job.finish.changes import outside
+from smlocal.job.finish.results import outside
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from smlocal.contract.statuses import JobStatus
-from smlocal.job.finish.kept import is_kept, keeps, mark_kept, unmark_kept
+from smlocal.job.finish.describe import is_kept, keeps, mark_kept, unmark_kept
 
 
 @pytest.mark.parametrize(

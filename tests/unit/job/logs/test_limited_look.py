@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.job.logs.limited_look import LimitedLook, LookEndedError
-from smlocal.job.logs.log_file import rewrite_log
+from smlocal.job.logs.log_file import LimitedLook, LookEndedError, rewrite_log
 
 ENDLESS = ((1.0, b"y\n") for _ in itertools.count())
 

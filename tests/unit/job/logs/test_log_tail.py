@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from smlocal.job.logs.log_tail import read_log_tail
+from smlocal.job.logs.log_readers import read_log_tail
 
 
 def test_the_last_lines_as_the_service_shows_them(tmp_path: Path) -> None:

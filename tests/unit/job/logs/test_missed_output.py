@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.job.logs import missed_output as module
-from smlocal.job.logs.missed_output import BeginningGoneError, missed_output
+from smlocal.job.logs import log_file as module
+from smlocal.job.logs.log_file import BeginningGoneError, missed_output
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from smlocal.contract.log_view import view_of
 from smlocal.job.logs.log_file import rewrite_log
+from smlocal.job.logs.log_readers import LogReader
 from smlocal.job.logs.log_times import TimesFile, times_path
-from smlocal.job.metrics.log_reader import LogReader
 
 
 class Log:

@@ -6,8 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.metrics.metric_values import MetricDefinition, MetricValue
-from smlocal.job.metrics.metric_summary import MetricSummary, summaries
-from smlocal.job.metrics.values_file import ValuesFile, metrics_folder, read_state, read_values, write_state
+from smlocal.job.metrics.found_values import (
+    MetricSummary,
+    ValuesFile,
+    metrics_folder,
+    read_state,
+    read_values,
+    summaries,
+    write_state,
+)
 
 LOSS, ACC = MetricDefinition(name="loss", regex="()"), MetricDefinition(name="acc", regex="()")
 HOSTS = ["algo-1", "algo-2"]

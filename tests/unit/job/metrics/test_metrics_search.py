@@ -13,8 +13,8 @@ from tests.kit import until
 
 from smlocal.contract.metrics.metric_values import MetricDefinition
 from smlocal.job.logs.log_file import LogFile
-from smlocal.job.metrics.metric_summary import summaries
-from smlocal.job.metrics.metrics_search import MetricsReport, MetricsSearch
+from smlocal.job.metrics.found_values import summaries
+from smlocal.job.metrics.job_metrics import MetricsReport, MetricsSearch
 
 LOSS = MetricDefinition(name="loss", regex=r"loss=([0-9.]+)")
 BOMB = MetricDefinition(name="bomb", regex=r"(a+)+$")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from smlocal.job.metrics.search_limit import SearchLimit, SlowSearchError
+from smlocal.job.metrics.searcher import SearchLimit, SlowSearchError
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.job.usage.folder_sizes import folder_sizes
+from smlocal.job.usage.sampler import folder_sizes
 
 
 def test_what_folders_hold_links_not_followed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.job.usage.gpu_usage import GpuReader, GpuUsage, highest
+from smlocal.job.usage.sampler import GpuReader, GpuUsage, highest
 
 MIB = 1024 * 1024
 

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from smlocal.contract.usage import Point
 from smlocal.engine.statistics import Statistics
-from smlocal.job.usage.gpu_usage import GpuUsage
-from smlocal.job.usage.point_builder import PointBuilder
-from smlocal.job.usage.sampler import point_seconds, sampling_pause
+from smlocal.job.usage.sampler import GpuUsage, PointBuilder, point_seconds, sampling_pause
 
 
 def sample(at: float, **numbers: Any) -> Statistics:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from smlocal.contract.usage import ContainerUsage, Point
 from smlocal.job.usage.series import SeriesFile, parse_series, read_series
-from smlocal.job.usage.usage_paths import series_path
+from smlocal.job.usage.usage_watch import series_path
 
 
 def point(at: float = 101.25, **numbers: Any) -> Point:

@@ -17,8 +17,8 @@ from tests.unit.report.conftest import StoredJob
 
 from smlocal.api.debugging import actions_of_rules
 from smlocal.debugger.action_endpoint import ActionEndpoint, client_environment
-from smlocal.job.control.wakeup import open_wakeup
-from smlocal.job.event_kinds import RULE_ACTION, STOP
+from smlocal.job.control.requests import open_wakeup
+from smlocal.job.history import RULE_ACTION, STOP
 from smlocal.platforms.sagemaker.rules_of_job import stops_by_others
 from smlocal.server.http_server import listen
 from smlocal.store.jobs import Store

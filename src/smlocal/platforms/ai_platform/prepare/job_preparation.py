@@ -17,7 +17,7 @@ from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines
 from smlocal.job.prepare.plain_runtime import plain_runtime
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared
-from smlocal.job.reporter import Reporter
+from smlocal.job.view import Reporter
 from smlocal.jobfile.document import Document
 from smlocal.planning.facts import EngineFacts, GpuFacts, ImageFacts
 from smlocal.planning.gpus import wants_gpus

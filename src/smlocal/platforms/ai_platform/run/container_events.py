@@ -2,8 +2,8 @@
 
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError, MachineNotReadyError
-from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.decide import events as job_events
+from smlocal.job.decide.events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.platforms.ai_platform.lifecycle import events
 from smlocal.quick_dataclass import dataclass
 

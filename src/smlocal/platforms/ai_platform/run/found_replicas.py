@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import ContainerState
-from smlocal.job.labels import HOST_LABEL, owned_by
+from smlocal.job.containers import HOST_LABEL, owned_by
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.ai_platform.run.labels import NUMBER_LABEL
 from smlocal.quick_dataclass import dataclass

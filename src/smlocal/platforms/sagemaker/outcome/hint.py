@@ -4,10 +4,10 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from smlocal.job.decide.symptoms import Symptoms, Trouble
+from smlocal.job.decide.attempt_outcome import Symptoms, Trouble
 
 if TYPE_CHECKING:
-    from smlocal.job.decide.symptoms import Archive
+    from smlocal.job.decide.attempt_outcome import Archive
     from smlocal.planning.model import HostPlan, JobPlan
 
 _NO_PROGRAM = (

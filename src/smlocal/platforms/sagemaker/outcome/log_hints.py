@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from smlocal.contract.secrets.names import looks_secret
-from smlocal.job.decide.symptoms import Symptoms
+from smlocal.job.decide.attempt_outcome import Symptoms
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.platforms.sagemaker.contract import paths
 from smlocal.quick_dataclass import dataclass

@@ -8,7 +8,7 @@ from typing import Any
 from smlocal.contract.usage import MIB, HostUsage, host_usage
 from smlocal.job.prepare.machine_size import memory_mib
 from smlocal.job.usage.series import Series, read_series
-from smlocal.job.usage.usage_paths import series_path, usage_directory
+from smlocal.job.usage.usage_watch import series_path, usage_directory
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.contract.instance_advice import Advice, advise
 from smlocal.platforms.sagemaker.contract.instance_types import InstanceType, instance_types, size_here

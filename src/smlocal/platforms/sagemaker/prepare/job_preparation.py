@@ -17,7 +17,7 @@ from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines, abou
 from smlocal.job.prepare.plain_runtime import plain_runtime
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared, find_credentials
-from smlocal.job.reporter import Reporter
+from smlocal.job.view import Reporter
 from smlocal.jobfile.document import recorded_document
 from smlocal.planning.facts import EngineShare, Facts, GpuFacts, ImageFacts, MachineFacts
 from smlocal.planning.limits import wants_limits

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.platforms.sagemaker.planning.conftest import FACTS, LISTING, REQUEST, job
 
-from smlocal.job.decide.symptoms import Symptoms, Trouble
+from smlocal.job.decide.attempt_outcome import Symptoms, Trouble
 from smlocal.platforms.sagemaker.outcome.log_hints import log_hint
 from smlocal.platforms.sagemaker.outcome.lost_model import lost_model
 from smlocal.platforms.sagemaker.planning.build import build_plan

@@ -1,11 +1,78 @@
-"""Reads the log of one host while it grows, in whole lines with their times."""
+"""Where the logs of a job are, and their readers: of the end of a log, and of a log that grows."""
 
+import os
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from smlocal.contract.log_view import LogView
+from smlocal.contract.log_view import LogView, view_of
 from smlocal.contract.metrics.metric_values import MAX_LINE
 from smlocal.job.logs.log_times import LogTimes, times_path
+
+if TYPE_CHECKING:
+    from smlocal.store.jobs import Store
+
+
+def log_path(job_directory: str, host: str) -> str:
+    """The log of one host, with the bytes that its container wrote."""
+    return f"{job_directory}/logs/{host}.log"
+
+
+def logged_by(job_directory: str, host: str) -> int:
+    """The present size of the log of a host."""
+    try:
+        return os.path.getsize(log_path(job_directory, host))
+    except OSError:
+        return 0
+
+
+def host_logs(store: "Store", name: str) -> dict[str, str]:
+    """By host, in host order: the path of its log. A file exists once its host has started."""
+    from smlocal.job.platform import job_hosts  # the process that searches for metrics needs no platform
+
+    directory = store.directory(name)
+    return {host: log_path(directory, host) for host in job_hosts(store, name)}
+
+
+_MAX_LINES = 40
+_MAX_BYTES = 1 << 18
+_MAX_LENGTH = 2000
+"""Characters of a line that are shown."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LogTail:
+    """The last lines of the log of one host."""
+
+    host: str
+    path: str
+    lines: tuple[str, ...]
+    complete: bool
+    """True if these are all lines of the log."""
+
+
+def read_log_tail(host: str, path: str) -> LogTail | None:
+    """Read the end of a log. None if there is no log."""
+    try:
+        with open(path, "rb") as log:
+            size = log.seek(0, os.SEEK_END)
+            log.seek(max(0, size - _MAX_BYTES))
+            data = log.read(_MAX_BYTES)
+    except OSError:
+        return None
+    lines = data.removesuffix(b"\n").split(b"\n") if data else []
+    complete = size <= _MAX_BYTES
+    if not complete and len(lines) > 1:
+        lines = lines[1:]  # its beginning was not read
+    shown = tuple(_shortened(view_of(line)) for line in lines[-_MAX_LINES:])
+    return LogTail(host=host, path=path, lines=shown, complete=complete and len(lines) <= _MAX_LINES)
+
+
+def _shortened(line: str) -> str:
+    if len(line) <= _MAX_LENGTH:
+        return line
+    return f"{line[:_MAX_LENGTH]} … ({len(line) - _MAX_LENGTH:,} more characters)"
+
 
 _PIECE: Final = 1 << 20
 _MAX_KEPT: Final = 4 * MAX_LINE

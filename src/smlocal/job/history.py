@@ -1,4 +1,7 @@
-"""What a job's history says about its attempts so far, for a supervisor that takes the job over. Pure."""
+"""A job's history in the store: the kinds of its events, and what they say of its attempts so far. Pure.
+
+From it a later supervisor can go on.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
@@ -6,9 +9,29 @@ from typing import Any
 
 from smlocal.contract.statuses import StopCause
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
-from smlocal.job.event_kinds import FAULT, INTERRUPT, INTERRUPTION, RESTART, SIGNAL, STOP
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.records import Event
+
+STOP = "stop"
+"""A stop, requested or decided: cause and grace period."""
+INTERRUPT = "interrupt"
+"""A requested spot interruption."""
+INTERRUPTION = "interruption"
+"""A spot interruption, before the first signal is sent."""
+SIGNAL = "signal"
+"""A signal that was sent to a host."""
+RESTART = "restart"
+"""A new attempt, and why."""
+FAULT = "fault"
+"""A simulated fault (`Local.Faults`) that has happened, by its index."""
+CREDENTIALS = "credentials"
+"""The address and the token with which containers request credentials."""
+DEFECT = "defect"
+"""The traceback of an exception in a thread of smlocal."""
+RULE_ACTION = "rule-action"
+"""What a debugger rule has asked for: a job that was stopped, or a message to somebody, which is not sent."""
+BEGINNING = "beginning"
+"""A process has begun to prepare a submitted job."""
 
 
 @dataclass(kw_only=True, slots=True)

@@ -1,0 +1,120 @@
+"""What is known of a host that failed or left nothing: its log, its failure file, what its platform makes of them."""
+
+import os
+import stat
+from contextlib import closing
+
+from smlocal.base.files import free_bytes
+from smlocal.engine.interface import Engine
+from smlocal.errors import EngineError
+from smlocal.job.decide.attempt_outcome import HostEnd, Symptoms, Trouble
+from smlocal.job.decide.hints import HostExit, exit_hint, is_full, start_hint
+from smlocal.job.host.host_run import HostRun
+from smlocal.job.host.staging import mounts
+from smlocal.job.platform import platform_named
+from smlocal.planning.host_folders import host_directory
+
+_TAIL_BYTES = 16384
+"""Of the log, at its end."""
+MESSAGE_BYTES = 1024
+"""What is used of it."""
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def hint_of_exit(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool, credentials: bool) -> str | None:
+    """Read the log and the plan; the disk, if the log mentions a full one; the container, if it is about a program."""
+    plan, limits = run.plan, run.host.limits
+    facts = plan.image_facts
+    tail = log_tail(run)
+    known = HostExit(
+        exit_code=end.exit_code,
+        log_tail=tail,
+        first_process=" ".join(plan.entrypoint or (facts and facts.entrypoint) or plan.command or ()),
+        oom_killed=end.oom_killed,
+        signalled=end.signalled,
+        killed=end.killed,
+        grace=grace,
+        killed_early=killed_early,
+        credentials=credentials,
+        user="" if facts is None else facts.user,
+        root=plan.folders.root,
+        data=plan.folders.data,
+        mounted=tuple(mount.target for mount in mounts(plan, run.host)),
+        shared_memory=limits.shared_memory,
+        volume=limits.disk,
+        free=free_bytes(host_directory(plan, run.host)) if plan.engine.shares_folders and is_full(tail) else None,
+    )
+    trouble = Trouble.NOT_STOPPED if end.killed else Trouble.FAILED
+    return exit_hint(known, lambda: ask_platform(run, trouble, tail, failure=_failure(run)))
+
+
+def hint_of_start(error: EngineError, run: HostRun) -> str | None:
+    """Of a host whose container was not started: read the container."""
+    mounted = [mount.target for mount in mounts(run.plan, run.host)]
+    return start_hint(error.sentence, mounted, lambda: ask_platform(run, Trouble.NOT_STARTED, error.sentence))
+
+
+def ask_platform(run: HostRun, trouble: Trouble, log: str, *, failure: str = "") -> str | None:
+    """What it knows about a host whose container is still there."""
+    symptoms = Symptoms(
+        trouble=trouble,
+        log=log,
+        failure=failure,
+        archive=lambda path: run.engine.get_archive(run.container.id, path, small=True),
+    )
+    return platform_named(run.plan.platform).hint(run.plan, run.host, symptoms)
+
+
+def log_tail(run: HostRun) -> str:
+    """The end of the log; empty if there is none."""
+    try:
+        with open(run.log, "rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            return log.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def read_failure(path: str, engine: Engine, container: str, *, in_container: str, shared: bool = True) -> bytes:
+    """The file's beginning, with one byte more than is used: it shows that the file is longer.
+
+    Empty if it is not a regular file. `shared`: the folder is one of this machine, where the file is `path`.
+    """
+    if not shared:
+        return _through_engine(engine, container, in_container)
+    try:
+        descriptor = os.open(path, _OPEN)
+    except PermissionError:
+        return _through_engine(engine, container, in_container)
+    except OSError:
+        return b""
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return b""
+        return os.read(descriptor, MESSAGE_BYTES + 1)
+    finally:
+        os.close(descriptor)
+
+
+def _through_engine(engine: Engine, container: str, path: str) -> bytes:
+    """For a file that only root may read, or that is in a volume of the engine."""
+    from smlocal.foreign_archive.errors import ArchiveError
+    from smlocal.foreign_archive.reading import ForeignArchive  # rarely needed
+
+    try:
+        with closing(engine.get_archive(container, path)) as pieces:
+            archive = ForeignArchive(pieces, compressed=False)
+            member = next(iter(archive), None)
+            return archive.read(MESSAGE_BYTES + 1) if member is not None and member.kind == "file" else b""
+    except (EngineError, ArchiveError):
+        return b""
+
+
+def _failure(run: HostRun) -> str:
+    plan, folders = run.plan, run.plan.folders
+    if not folders.failure:
+        return ""
+    path = host_directory(plan, run.host) + folders.below(folders.failure)
+    shared = plan.engine.shares_folders
+    content = read_failure(path, run.engine, run.container.id, in_container=folders.failure, shared=shared)
+    return content.decode("utf-8", errors="replace")
