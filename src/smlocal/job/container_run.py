@@ -286,7 +286,6 @@ class ContainerRun:
         return _HURRY_SECONDS if self._hurried.is_set() else _LOOK_SECONDS
 
     def _fetch_missed(self) -> int:
-
         log = LogFile(self.log)
         look = LimitedLook(limit=self._look_limit)
         fetched = 0

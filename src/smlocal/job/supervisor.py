@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from smlocal.artifacts.stop_check import PackingStoppedError, no_check
 from smlocal.contract.failures import INTERNAL_ERROR, input_failure
 from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
+from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.job import context as details
 from smlocal.job.attempt import Attempt, staging_failure
@@ -28,7 +29,7 @@ from smlocal.job.finish.artifacts import (
 )
 from smlocal.job.finish.cleanup import clear_disk, clear_engines
 from smlocal.job.finish.describe import keeps, mark_kept, release_space
-from smlocal.job.finish.results import Results, changed_files, data_parallel_records, local_block
+from smlocal.job.finish.results import Results, changed_files, local_block
 from smlocal.job.history import CREDENTIALS, FAULT, RESTART, Past, read_past
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.host.symptoms import MESSAGE_BYTES, ask_platform, log_tail, read_failure
@@ -38,7 +39,7 @@ from smlocal.job.mirrored.checkpoints import with_current_checkpoints
 from smlocal.job.mirrored.saving import all_names, keep_not_saved, mark_ends, not_saved_document, save_mirrored
 from smlocal.job.platform import BesideJob, Platform, platform_named
 from smlocal.planning.host_folders import host_directory
-from smlocal.planning.model import JobPlan
+from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.records import LeftOnEngine
@@ -268,7 +269,9 @@ class Supervisor:
             if self.plan.list_changes:
                 results.changes = changed_files(reachable)
             if self.plan.data_parallel is not None:
-                results.data_parallel = data_parallel_records(self.plan, reachable)
+                from smlocal.job.host.data_parallel import data_parallel_records  # few jobs ask for the library
+
+                results.data_parallel = data_parallel_records(self.plan, self._containers())
             if not_saved is not None:
                 self._upload_failed(not_saved, [*not_saved.remedy, *self._kept_remedy()])
         except ArtifactError as error:
@@ -295,6 +298,10 @@ class Supervisor:
         """All hosts; of a job on several engines, those whose engine is not lost."""
         runs, lost = self.attempt.runs.values(), self.attempt.lost_engines
         return [run for run in runs if not run.host.engine or run.host.engine not in lost]
+
+    def _containers(self) -> list[tuple[HostPlan, str, Engine]]:
+        """Of the reachable hosts that have one: the host, its container and its engine."""
+        return [(run.host, run.container.id, run.engine) for run in self._reachable_runs() if run.container.id]
 
     def _end_rules(self, rules: BesideJob) -> None:
         """Give the rules some time for the last tensors, unless a stop is requested after the training."""
@@ -357,10 +364,11 @@ class Supervisor:
 
     def _save_mirrored(self, working: Callable[[str], None], *, last: bool) -> ArtifactError | None:
         """Save what is mirrored; returns the error if not all of it could be saved. `last`: no attempt follows."""
-        hosts = [(run.host, run.container.id, run.engine) for run in self._reachable_runs() if run.container.id]
         self.results.notes += self.attempt.mirror_notes
         check = self._check_upload if last else no_check
-        saved = save_mirrored(self.plan, hosts, last=last, cancelled=self._cancelled, check=check, working=working)
+        saved = save_mirrored(
+            self.plan, self._containers(), last=last, cancelled=self._cancelled, check=check, working=working
+        )
         if last:
             self.results.unsaved = saved.lost
         self.ends_marked = last and saved.error is None

@@ -216,7 +216,6 @@ def _pack_kept(
 def _save_kept(
     plan: JobPlan, document: Mapping[str, Any], output: str | None, working: Callable[[str], None] | None
 ) -> dict[str, Any]:
-
     below = None if output is None else f"{output}/{plan.name}"
     notes, unsent = save_again(plan, document[NOT_SAVED], output=below, working=working)
     rest = {name: value for name, value in document.items() if name != NOT_SAVED}

@@ -6,13 +6,9 @@ from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from smlocal.artifacts.engine_copy import read_or_copy
 from smlocal.artifacts.job_artifacts import Artifacts
-from smlocal.artifacts.tree import HostTree
 from smlocal.contract.statuses import Ending
-from smlocal.distributed.byte_counts import LONGEST_RECORD, MOST_RECORDS, data_parallel_block, read_record
-from smlocal.distributed.mounts import RECORDS
-from smlocal.errors import ArtifactError, EngineError
+from smlocal.errors import EngineError
 from smlocal.job.attempt import Attempt
 from smlocal.job.decide.attempt_outcome import RestartPolicy
 from smlocal.job.documents import DECISION, FINAL_METRICS
@@ -23,7 +19,6 @@ from smlocal.job.metrics.job_metrics import MetricsReport
 from smlocal.job.mirrored.saving import NOT_SAVED, not_saved_document
 from smlocal.job.platform import platform_named
 from smlocal.job.usage.usage_watch import usage_directory
-from smlocal.planning.host_folders import records_directory
 from smlocal.planning.model import JobPlan
 from smlocal.planning.note_documents import note_documents
 from smlocal.quick_dataclass import dataclass
@@ -116,7 +111,6 @@ def local_block(
 
 
 def _not_saved(plan: JobPlan, names: Collection[str]) -> dict[str, Any]:
-
     return {NOT_SAVED: not_saved_document(plan, names)}
 
 
@@ -170,40 +164,3 @@ def outside(changed: Sequence[str], *, root: str) -> list[str]:
 def _parents(path: str) -> Iterable[str]:
     while path != (path := os.path.dirname(path)):
         yield path
-
-
-def data_parallel_records(plan: JobPlan, runs: Iterable[HostRun]) -> dict[str, Any]:
-    """The block `Local.DataParallel`."""
-    found = []
-    for run in runs:
-        if run.container.id:
-            found += _records(plan, run)
-    return data_parallel_block(found)
-
-
-def _records(plan: JobPlan, run: HostRun) -> list[dict[str, Any]]:
-    try:
-        tree = read_or_copy(
-            run.name,
-            records_directory(plan, run.host),
-            engine=run.engine,
-            container=run.container.id,
-            path=RECORDS,
-            copy_to=f"{plan.job_directory}/staged/{run.name}-data-parallel-records",
-            shared=plan.engine.shares_folders,
-        )
-        contents = [_content(tree, index) for index in range(min(len(tree.entries), MOST_RECORDS))]
-    except (ArtifactError, OSError):  # the container did something to the folder: there is nothing to report
-        return []
-    return [dict(record) for content in contents if (record := read_record(content)) is not None]
-
-
-def _content(tree: HostTree, index: int) -> bytes:
-    entry = tree.entries[index]
-    if not entry.is_file or entry.size > LONGEST_RECORD:
-        return b""
-    descriptor = tree.open(entry)
-    try:
-        return os.read(descriptor, LONGEST_RECORD)
-    finally:
-        os.close(descriptor)

@@ -8,7 +8,6 @@ from threading import Event
 from smlocal.artifacts.ownership import give_to_root
 from smlocal.channels.interface import Check, Copying, StagedChannel, unbroken
 from smlocal.channels.overlay import is_overlay_refusal
-from smlocal.distributed.mounts import RECORDS
 from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.job.container_run import ContainerRun
@@ -212,7 +211,9 @@ class HostRun:
         mounts = (*self._mounts, *_mounts_of(self.staged))
         read_only = {mount.target for mount in mounts if mount.read_only}
         if self.plan.data_parallel is not None:
-            read_only.add(RECORDS)  # where processes of any user write
+            from smlocal.job.host.data_parallel import WRITTEN_BY_ALL  # few jobs ask for the library
+
+            read_only.add(WRITTEN_BY_ALL)
         return (
             read_only
             | {target for _, target in self.file_systems}

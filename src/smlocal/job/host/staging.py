@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from smlocal.channels.file import prepare_channel
 from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
-from smlocal.distributed.mounts import PACKAGE, RECORDS
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
@@ -16,9 +15,7 @@ from smlocal.job.mirrored.checkpoints import checkpoint_mounts, download_checkpo
 from smlocal.planning.collectors import CollectorPlan
 from smlocal.planning.host_folders import (
     collector_directory,
-    data_parallel_directory,
     host_directory,
-    records_directory,
 )
 from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 from smlocal.planning.staging import Staging
@@ -46,10 +43,9 @@ def build_tree(
     restore_checkpoints(plan, host, delivery, copying)
     _make_collectors(plan, host)
     if plan.data_parallel is not None:
-        from smlocal.distributed.package import make_records_folder, write_package  # few jobs ask for the library
+        from smlocal.job.host.data_parallel import write_data_parallel  # few jobs ask for the library
 
-        write_package(plan.data_parallel, data_parallel_directory(plan, host))
-        make_records_folder(records_directory(plan, host))
+        write_data_parallel(plan.data_parallel, plan, host)
     return mounts(plan, host)
 
 
@@ -72,15 +68,11 @@ def _folders(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     base, below = host_directory(plan, host), plan.folders.below
     folders = tuple(Mount(source=base + below(folder), target=folder) for folder in plan.folders.mounted)
     mirrored = (*checkpoint_mounts(plan, host), *_collector_mounts(plan, host))
-    return (*folders, *mirrored, *(() if plan.data_parallel is None else _data_parallel_mounts(plan, host)))
+    if plan.data_parallel is None:
+        return (*folders, *mirrored)
+    from smlocal.job.host.data_parallel import data_parallel_mounts
 
-
-def _data_parallel_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-
-    return (
-        Mount(source=data_parallel_directory(plan, host), target=PACKAGE, read_only=True),
-        Mount(source=records_directory(plan, host), target=RECORDS),
-    )
+    return (*folders, *mirrored, *data_parallel_mounts(plan, host))
 
 
 def stage_trees(

@@ -79,7 +79,6 @@ def _attempt_directory(plan: JobPlan) -> str:
 
 
 def _download(listing: Listing, directory: str, run_id: str, delivery: Delivery) -> None:
-
     os.makedirs(os.path.dirname(directory), exist_ok=True)
     download(
         listing,
