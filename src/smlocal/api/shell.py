@@ -12,7 +12,7 @@ from smlocal.job.containers import host_container, is_running
 from smlocal.job.documents import RECALL
 from smlocal.job.finish.describe import is_kept
 from smlocal.job.platform import host_called
-from smlocal.job.shells import Program, remove_dead_shells, shell_in_new, shell_in_running
+from smlocal.job.shells import ShellProgram, remove_dead_shells, shell_in_new, shell_in_running
 from smlocal.job.view import Reporter
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.planning.recall import recall
@@ -53,7 +53,7 @@ def find_containers(name: str) -> JobWithContainers | None:
 
 
 def shell_in_job(
-    job: JobWithContainers, host: str, program: Program, *, warn: Callable[[str], None]
+    job: JobWithContainers, host: str, program: ShellProgram, *, warn: Callable[[str], None]
 ) -> AbstractContextManager[ProcessStreams]:
     """In the container of a running job, or in one that continues from the kept container of an ended job."""
     plan, record = job.plan, job.record
@@ -87,7 +87,7 @@ def shell_in_new_container(
     job: JobFile,
     name: str,
     host: str,
-    program: Program,
+    program: ShellProgram,
     *,
     strict: bool,
     reporter: Reporter,

@@ -38,7 +38,7 @@ from smlocal.job.decide.events import (
     wants_no_wait,
 )
 from smlocal.job.decide.hints import unread_advice, unread_facts
-from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
+from smlocal.job.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
 from smlocal.job.finish.cleanup import clear_attempt
 from smlocal.job.history import DEFECT, INTERRUPTION, SIGNAL, Past
 from smlocal.job.host.delivery import Delivery
@@ -319,9 +319,9 @@ class Attempt:
                 case RecordInterruption():
                     context.record(INTERRUPTION, {})
                     context.phases.enter(JobPhase.INTERRUPTED, PhaseMessage.INTERRUPTED)
-                case Terminate(hosts=hosts):
+                case TerminateHosts(hosts=hosts):
                     self.send("SIGTERM", hosts)
-                case Kill(hosts=hosts):
+                case KillHosts(hosts=hosts):
                     self.send("SIGKILL", hosts)
 
     def send(self, signal: str, hosts: tuple[str, ...]) -> None:

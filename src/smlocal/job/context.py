@@ -18,7 +18,7 @@ from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.job.control.requests import StopRequests, StoredRequests
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
-from smlocal.job.decide.events import Events
+from smlocal.job.decide.events import EventQueue
 from smlocal.job.history import STOP
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.view import Reporter
@@ -121,7 +121,7 @@ class Context:
     engines: Engines
     store: Store
     reporter: Reporter
-    events: Events
+    events: EventQueue
     stop_requests: StopRequests
     stored_requests: StoredRequests
     phases: Phases

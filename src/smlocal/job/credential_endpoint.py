@@ -11,7 +11,7 @@ from smlocal.credentials.http_messages import Secret, new_secret
 from smlocal.credentials.renewal import RenewedKeys
 from smlocal.credentials.server import Server
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
-from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotReadyError
+from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotReadyError, RequestInvalidError
 from smlocal.job.containers import labels
 from smlocal.job.history import CREDENTIALS
 from smlocal.planning.facts import EngineFacts
@@ -73,8 +73,15 @@ class CredentialEndpoint:
         mark = f"smlocal-credentials-{plan.name}-{plan.run_id}"
         return cls(plan=plan.credentials, mark=mark, labels=labels(plan), region=plan.region, engine=engine)
 
-    def find(self) -> None:
-        """Get the first keys; raises what this machine lacks."""
+    def find(self, job: JobPlan) -> None:
+        """Get the first keys; raises what this machine, one of the job's engines or the request lacks."""
+        for each in job.engines or (job.engine,):
+            check_engine(each, several=bool(job.engines))
+        if self.plan.mode == "role" and not self.plan.role_arn:
+            raise RequestInvalidError(
+                "Local.Credentials is role, and the request names no role",
+                remedy=["Name it: --role ARN, or in the job file; or use --credentials inherit."],
+            )
         self._keys.fetch_first()
 
     @contextmanager

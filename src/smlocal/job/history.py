@@ -10,7 +10,7 @@ from typing import Any
 from smlocal.contract.statuses import StopCause
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.quick_dataclass import dataclass
-from smlocal.store.records import Event
+from smlocal.store.records import StoredEvent
 
 STOP = "stop"
 """A stop, requested or decided: cause and grace period."""
@@ -57,7 +57,7 @@ class Past:
     """Hosts of the last attempt that got SIGKILL."""
 
 
-def read_past(events: Iterable[Event]) -> Past:
+def read_past(events: Iterable[StoredEvent]) -> Past:
     """Read the whole history."""
     past = Past()
     for event in events:
@@ -66,7 +66,7 @@ def read_past(events: Iterable[Event]) -> Past:
     return past
 
 
-def _add(past: Past, event: Event, data: Mapping[str, Any]) -> None:
+def _add(past: Past, event: StoredEvent, data: Mapping[str, Any]) -> None:
     if event.kind == RESTART:
         past.retries += data["Why"] == "retry"
         past.interruptions += data["Why"] == "interruption"

@@ -13,7 +13,7 @@ from smlocal.errors import JobFinishedError, JobNotFinishedError
 from smlocal.job.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.job.documents import REQUEST
 from smlocal.job.prepared import Prepared
-from smlocal.job.view import JobView, Reporter, Start
+from smlocal.job.view import JobView, Reporter, StartView
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
@@ -151,7 +151,7 @@ class Platform(Protocol):
         """Why no command can interrupt a job with this request, and what to do; None if one can."""
         ...
 
-    def start(self, plan: JobPlan) -> Start:
+    def start(self, plan: JobPlan) -> StartView:
         """What is shown when a job starts."""
         ...
 

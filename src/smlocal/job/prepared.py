@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from smlocal.engine.engines import Engines
-from smlocal.errors import RequestInvalidError
 from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 
@@ -51,20 +50,18 @@ class Prepared:
     """What is to be written when the job has ended."""
 
 
-def find_credentials(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":
-    """The credentials that the containers get, if they get any."""
+def credentials_of(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":
+    """What serves credentials to the containers, if they get any. It is not open yet."""
     if plan.credentials is None:
         return None
-    from smlocal.job.credential_endpoint import CredentialEndpoint, check_engine
+    from smlocal.job.credential_endpoint import CredentialEndpoint  # few jobs have one
 
-    for each in plan.engines or (plan.engine,):
-        check_engine(each, several=bool(plan.engines))
-    if plan.credentials.mode == "role" and not plan.credentials.role_arn:
-        raise RequestInvalidError(
-            "Local.Credentials is role, and the request names no role",
-            remedy=["Name it: --role ARN, or in the job file; or use --credentials inherit."],
-        )
-    credentials = CredentialEndpoint.of(plan, engines.first)
-    if credentials is not None:
-        credentials.find()
-    return credentials
+    return CredentialEndpoint.of(plan, engines.first)
+
+
+def find_credentials(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":
+    """The same with the first keys, for a new job; raises what this machine or the request lacks."""
+    endpoint = credentials_of(plan, engines)
+    if endpoint is not None:
+        endpoint.find(plan)
+    return endpoint

@@ -14,7 +14,7 @@ from smlocal.errors import EngineError, ImageMissingError, ImagePullError, Machi
 from smlocal.errors.shells import CommandNotStartedError, ShellMissingError
 from smlocal.job.containers import HOST_LABEL, container_spec, labels
 from smlocal.job.control.found_containers import hosts_with_containers
-from smlocal.job.decide.events import Events
+from smlocal.job.decide.events import EventQueue
 from smlocal.job.finish.artifacts import restore_ownership
 from smlocal.job.finish.cleanup import clear_disk, clear_engines, kill_containers
 from smlocal.job.host.delivery import Delivery
@@ -39,7 +39,7 @@ _NOT_THERE = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Program:
+class ShellProgram:
     """What a person wants to run."""
 
     command: Sequence[str]
@@ -68,7 +68,7 @@ class Program:
 
 
 @contextmanager
-def shell_in_running(engine: Engine, container: str, program: Program, *, image: str) -> Iterator[ProcessStreams]:
+def shell_in_running(engine: Engine, container: str, program: ShellProgram, *, image: str) -> Iterator[ProcessStreams]:
     """Start another process in a container."""
     try:
         with closing(engine.execute(container, program.words, terminal=program.terminal)) as streams:
@@ -83,7 +83,7 @@ def shell_in_kept(
     plan: JobPlan,
     host: HostPlan,
     container: str,
-    program: Program,
+    program: ShellProgram,
     *,
     home: str,
     warn: Callable[[str], None],
@@ -114,7 +114,7 @@ def shell_in_kept(
             )
 
 
-def _create(engine: Engine, plan: JobPlan, host: HostPlan, container: str, program: Program, *, shell: str) -> str:
+def _create(engine: Engine, plan: JobPlan, host: HostPlan, container: str, program: ShellProgram, *, shell: str) -> str:
     origin = engine.origin(container)
     try:
         image = engine.commit(container, (SHELL_LABEL, shell))
@@ -142,7 +142,7 @@ def _give_back(plan: JobPlan, host: HostPlan, engine: Engine, container: str) ->
     """What was written in the kept folders belongs to the user, as the rest of them does."""
     engine.signal(container, "SIGKILL")
     delivery = Delivery(plan=plan, home="", reporter=Reporter(), on_failure=lambda _, __: None)
-    run = HostRun(plan=plan, host=host, engine=engine, events=Events(), reporter=Reporter(), delivery=delivery)
+    run = HostRun(plan=plan, host=host, engine=engine, events=EventQueue(), reporter=Reporter(), delivery=delivery)
     run.take_over(container, running=False)
     restore_ownership([run])
 
@@ -168,7 +168,7 @@ def _not_served(plan: JobPlan, host: HostPlan) -> Iterator[str]:
 @contextmanager
 def shell_in_new(
     prepare: Callable[[], Prepared],
-    program: Program,
+    program: ShellProgram,
     *,
     choose: Callable[[JobPlan], HostPlan],
     home: str,
@@ -197,7 +197,7 @@ def _staged(
     prepared: Prepared,
     plan: JobPlan,
     choose: Callable[[JobPlan], HostPlan],
-    program: Program,
+    program: ShellProgram,
     *,
     home: str,
     engines: Engines,
@@ -228,7 +228,7 @@ def _staged(
         plan=plan,
         host=host,
         engine=engines.at(host.engine),
-        events=Events(),
+        events=EventQueue(),
         reporter=reporter,
         delivery=delivery,
         environment={} if credentials is None else credentials.environment,
@@ -243,7 +243,7 @@ def _staged(
     return run
 
 
-def _started(run: HostRun, program: Program) -> ProcessStreams:
+def _started(run: HostRun, program: ShellProgram) -> ProcessStreams:
     found: list[ProcessStreams] = []
 
     def start() -> None:

@@ -16,7 +16,7 @@ from smlocal.job import context as details
 from smlocal.job.attempt import Attempt, staging_failure
 from smlocal.job.context import Context
 from smlocal.job.control.found_containers import FoundContainers
-from smlocal.job.decide.attempt_outcome import Restart, RestartPolicy, Trouble
+from smlocal.job.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.job.decide.events import ContainerExited, Faults, unexpected_error
 from smlocal.job.documents import LOCAL
 from smlocal.job.finish.artifacts import (
@@ -224,7 +224,7 @@ class Supervisor:
             on_running=self.metrics.begin,
         )
 
-    def _restart(self, why: Restart) -> None:
+    def _restart(self, why: RestartCause) -> None:
         """Prepare the next attempt. It begins with empty folders, and its inputs are brought again."""
         old = self.attempt
         if old.ran and not old.engine_lost:

@@ -51,7 +51,7 @@ Rows = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Start:
+class StartView:
     """What is shown when a job starts."""
 
     about: str
@@ -65,7 +65,7 @@ class Start:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Output:
+class OutputFolder:
     """A folder of this machine with what a job has written."""
 
     name: str
@@ -130,7 +130,7 @@ class JobView:
     """About the reason."""
     shell: bool = True
     """True if `smlocal shell` can make a container as it was before the job."""
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[OutputFolder, ...] = ()
     details: Rows = ()
     """More about the job."""
     bars: tuple[Bar, ...] = ()

@@ -12,7 +12,7 @@ from smlocal.job.documents import PLAN, REQUEST
 from smlocal.job.finish.describe import view_job
 from smlocal.job.logs.log_readers import LogTail, host_logs, read_log_tail
 from smlocal.job.metrics.job_metrics import job_metrics
-from smlocal.job.usage.series import Series, read_series
+from smlocal.job.usage.series import UsageSeries, read_series
 from smlocal.job.view import JobView
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULE
 from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
@@ -122,7 +122,7 @@ def _usage_so_far(store: Store, name: str, plan: Mapping[str, Any]) -> Mapping[s
 
 
 def _host(figures: Mapping[str, Any], began: float) -> HostCharts:
-    series = Series()
+    series = UsageSeries()
     with suppress(OSError):
         series = read_series(figures["Series"])
     return host_charts(figures, series, began)

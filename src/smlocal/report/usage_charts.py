@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from smlocal.contract.usage import MIB, ContainerUsage, readable_memory
-from smlocal.job.usage.series import Series
+from smlocal.job.usage.series import UsageSeries
 from smlocal.readable import readable_bytes
 from smlocal.report.chart import XY, Chart, Line, Range, downsample
 from smlocal.report.formatting import axis_duration
@@ -25,13 +25,13 @@ class HostCharts:
     charts: tuple[Chart, ...]
 
 
-def host_charts(figures: Mapping[str, Any], series: Series, began: float) -> HostCharts:
+def host_charts(figures: Mapping[str, Any], series: UsageSeries, began: float) -> HostCharts:
     """A chart of each figure that was measured."""
     charts = _charts(figures, series, began) if series.points else ()
     return HostCharts(name=figures["Name"], figures=figures, charts=tuple(charts))
 
 
-def _charts(figures: Mapping[str, Any], series: Series, began: float) -> Iterator[Chart]:
+def _charts(figures: Mapping[str, Any], series: UsageSeries, began: float) -> Iterator[Chart]:
     x_range = (min(began, series.points[0].at), series.points[-1].at)
     chart = partial(_chart, x_range=x_range)
     kind = figures["InstanceType"]

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from smlocal.errors import SmlocalError
-from smlocal.store.database import Changes
+from smlocal.store.database import StoreChanges
 from smlocal.store.jobs import Store
 from smlocal.submission.scheduler import InstanceLimit, Scheduler
 
@@ -47,7 +47,7 @@ class Starting:
 
     def _run(self) -> None:
         self._scheduler.starter.warm_up()
-        with Changes(self._store.home) as changes:
+        with StoreChanges(self._store.home) as changes:
             seen, quiet = None, 0.0
             while not self._over.is_set():
                 asked = self._wanted.wait(_LOOK_SECONDS)

@@ -8,7 +8,7 @@ from typing import Self
 from starlette.concurrency import run_in_threadpool
 
 from smlocal.errors import SmlocalError
-from smlocal.store.database import Changes
+from smlocal.store.database import StoreChanges
 from smlocal.store.jobs import Store
 
 _EVERY = 0.02
@@ -21,7 +21,7 @@ class StatusWatch:
     def __init__(self, store: Store) -> None:
         """Nothing is asked until somebody waits."""
         self._store = store
-        self._changes = Changes(store.home)
+        self._changes = StoreChanges(store.home)
         self._waiting: dict[asyncio.Future[None], str] = {}
         """The job that each of them waits for."""
         self._task: asyncio.Task[None] | None = None

@@ -194,7 +194,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
         raise
 
 
-class Changes:
+class StoreChanges:
     """A number that changes with each change of the database. Asking for it takes some microseconds.
 
     It has a connection of its own, because SQLite does not count the changes of the connection that is asked.

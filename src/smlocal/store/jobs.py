@@ -24,9 +24,9 @@ from smlocal.store.job_search import JobPage, JobSearch, PagePosition, find_page
 from smlocal.store.lease import Lease
 from smlocal.store.records import (
     COLUMNS,
-    Event,
     JobRecord,
     LeftOnEngine,
+    StoredEvent,
     StoredJob,
     Transition,
     add_event,
@@ -358,13 +358,13 @@ class Store:
         with self._write() as connection:
             add_event(connection, self._find(name)[0], at=at, kind=kind, data=data)
 
-    def events(self, name: str) -> list[Event]:
+    def events(self, name: str) -> list[StoredEvent]:
         """The history of a job, oldest first."""
         with self._read() as connection:
             rows = connection.execute(
                 "SELECT at, kind, data FROM events WHERE job = ? ORDER BY id", (self._find(name)[0],)
             ).fetchall()
-        return [Event(at=at, kind=kind, data=json.loads(data)) for at, kind, data in rows]
+        return [StoredEvent(at=at, kind=kind, data=json.loads(data)) for at, kind, data in rows]
 
     def record_leftovers(self, left: LeftOnEngine) -> None:
         """Record that a job may have left something on an engine. This stays when the job is removed."""

@@ -70,7 +70,7 @@ class LeftOnEngine:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Event:
+class StoredEvent:
     """An entry in the history of a job."""
 
     at: float

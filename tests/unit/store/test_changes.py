@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from smlocal.store.database import Changes
+from smlocal.store.database import StoreChanges
 from smlocal.store.jobs import Store
 
 
 def test_each_change_gives_another_number(store: Store, home: Path) -> None:
-    with Changes(str(home)) as changes:
+    with StoreChanges(str(home)) as changes:
         before = changes.number()
         assert changes.number() == before
         store.list()

@@ -45,7 +45,7 @@ def _show(name: str, published: "PublishResult", *, as_json: bool) -> None:
     if as_json:
         import json
 
-        from smlocal.job.finish.publish import published_document
+        from smlocal.job.documents import published_document
 
         document = {"TrainingJobName": name, **published_document(published), "Notes": published.notes}
         click.echo(json_without_commands(json.dumps({"Publish": document}, indent=2)))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from smlocal.engine.interface import ProcessStreams
-    from smlocal.job.shells import Program
+    from smlocal.job.shells import ShellProgram
 
 _COMMAND = "smlocal.shell.command"
 _SIGNALLED = 128
@@ -67,9 +67,9 @@ def command(*, subject: str | None, host: str, **given: Any) -> int:
     start; options override the request. Exits with the exit code of the shell or of COMMAND.
     """
     from smlocal.cli.terminal.process_terminal import SignalledError, connect_streams, has_terminal, raised_signals
-    from smlocal.job.shells import Program
+    from smlocal.job.shells import ShellProgram
 
-    program = Program(command=click.get_current_context().meta[_COMMAND], terminal=has_terminal())
+    program = ShellProgram(command=click.get_current_context().meta[_COMMAND], terminal=has_terminal())
     try:
         with raised_signals(), _open(subject, host, program, given) as streams:
             connect_streams(streams, terminal=program.terminal)
@@ -79,7 +79,7 @@ def command(*, subject: str | None, host: str, **given: Any) -> int:
 
 
 def _open(
-    subject: str | None, host: str, program: "Program", given: dict[str, Any]
+    subject: str | None, host: str, program: "ShellProgram", given: dict[str, Any]
 ) -> "AbstractContextManager[ProcessStreams]":
     from smlocal.api.shell import find_containers, shell_in_job
 
@@ -93,7 +93,7 @@ def _open(
 
 @contextmanager
 def _new(
-    subject: str | None, name: str | None, host: str, program: "Program", given: dict[str, Any]
+    subject: str | None, name: str | None, host: str, program: "ShellProgram", given: dict[str, Any]
 ) -> "Iterator[ProcessStreams]":
     """A new container. `name`: the ended job that it is for."""
     from smlocal.api.shell import shell_in_new_container

@@ -20,7 +20,7 @@ from smlocal.cli.views.host_prefix import host_prefix, prefixed_lines
 from smlocal.contract.statuses import JobStatus, StopCause
 from smlocal.engine.interface import Written
 from smlocal.job.platform import platform_named
-from smlocal.job.view import JobView, Reporter, Start
+from smlocal.job.view import JobView, Reporter, StartView
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Screen(Reporter):
         self._running: RunningLine | None = None
         self._countdown: Countdown | None = None
         self._last_progress = time.monotonic()
-        self._start: Start | None = None
+        self._start: StartView | None = None
         """The job in its platform's words, once it is planned."""
         if conflict := colour_conflict():
             self.warning(conflict)

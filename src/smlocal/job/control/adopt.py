@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from smlocal.artifacts.atomic_write import remove_partial
 from smlocal.contract.failures import INTERNAL_ERROR
@@ -27,7 +26,7 @@ from smlocal.job.finish.unprepared import fail_unprepared, fail_with, stop_unpre
 from smlocal.job.history import BEGINNING, STOP, Past, read_past
 from smlocal.job.mirrored.saving import keep_not_saved
 from smlocal.job.platform import platform_named
-from smlocal.job.prepared import Prepared
+from smlocal.job.prepared import Prepared, credentials_of
 from smlocal.job.supervision import make_context, supervise_submitted, supervisor_of
 from smlocal.job.supervisor import Supervisor, end_job, remember_left
 from smlocal.job.view import Reporter
@@ -35,9 +34,6 @@ from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
 from smlocal.store.jobs import Store
 from smlocal.store.records import LeftOnEngine, Transition
-
-if TYPE_CHECKING:
-    from smlocal.job.credential_endpoint import CredentialEndpoint
 
 _WITH_CONTAINERS = {JobPhase.TRAINING, JobPhase.STOPPING, JobPhase.INTERRUPTED}
 """The phases that end with the last container."""
@@ -126,7 +122,7 @@ def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSigna
     supervisor = supervisor_of(plan.platform)(
         context=context,
         plan=plan,
-        credentials=_credentials(plan, engines),
+        credentials=credentials_of(plan, engines),
         plan_again=lambda: platform_named(plan.platform).plan_again(
             store.document(name, JOB), plan, home=store.home, engines=engines
         ),
@@ -147,14 +143,6 @@ def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSigna
     if len(found.hosts) < len(plan.hosts) and not is_kept(plan.job_directory):
         # Engines go on with requests whose client was killed, such as one for a network. The next command looks again.
         remember_left(store, plan, plan.engine_addresses)
-
-
-def _credentials(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":
-    if plan.credentials is None:
-        return None
-    from smlocal.job.credential_endpoint import CredentialEndpoint  # few jobs have one
-
-    return CredentialEndpoint.of(plan, engines.first)
 
 
 def _count_attempts(supervisor: Supervisor, past: Past) -> None:

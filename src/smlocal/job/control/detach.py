@@ -4,6 +4,7 @@
 """
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -30,19 +31,18 @@ def start_in_background(work: Callable[..., None], **arguments: Any) -> None:
 
 
 def _spawn(work: Callable[..., None], arguments: dict[str, Any]) -> None:
-    import pickle
     import subprocess
 
     command = [sys.executable, "-P", "-m", "smlocal.job.control.detach"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True) as process:
         try:
-            answer, errors = process.communicate(pickle.dumps((work, arguments)), timeout=_SPAWN_SECONDS)
+            answer, errors = process.communicate(_pickled((work, arguments)), timeout=_SPAWN_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             raise SmlocalError(f"the process in the background did not begin within {_SPAWN_SECONDS:g} s") from None
     if answer:
-        raise pickle.loads(answer)  # noqa: S301 - written by our own child
+        raise _unpickled(answer)
     if process.returncode:
         lines = errors.decode(errors="replace").splitlines()
         raise SmlocalError("the process in the background could not be started", details=lines[-1:])
@@ -50,16 +50,13 @@ def _spawn(work: Callable[..., None], arguments: dict[str, Any]) -> None:
 
 def _spawned() -> None:
     """In the spawned process: fork, and write the error to stdout if there was one."""
-    import pickle
-    import signal
-
     # Signals that the thread of the caller had blocked would never arrive.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    work, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own parent
+    work, arguments = _unpickled(sys.stdin.buffer.read())
     try:
         _fork(work, arguments)
     except BaseException as error:  # noqa: BLE001 - the parent raises it
-        sys.stdout.buffer.write(pickle.dumps(error))
+        sys.stdout.buffer.write(_pickled(error))
 
 
 def _fork(work: Callable[..., None], arguments: dict[str, Any]) -> None:
@@ -73,9 +70,7 @@ def _fork(work: Callable[..., None], arguments: dict[str, Any]) -> None:
         if not answer:
             raise SmlocalError("the process in the background ended before it began its work")
         if answer not in {_READY, _NOTHING_TO_DO}:
-            import pickle
-
-            raise pickle.loads(answer)  # noqa: S301 - written by our own child
+            raise _unpickled(answer)
         return
     # A second fork makes the process a child of init, so nobody has to wait for it.
     os.setsid()
@@ -102,10 +97,20 @@ def _work(work: Callable[..., None], arguments: dict[str, Any], writing: int) ->
             os.write(writing, _NOTHING_TO_DO)
     except BaseException as error:  # noqa: BLE001 - the parent raises it
         if not is_ready:
-            import pickle
-
-            os.write(writing, pickle.dumps(error))
+            os.write(writing, _pickled(error))
         os._exit(1)
+
+
+def _pickled(what: object) -> bytes:
+    import pickle  # for a process that has threads, and for errors
+
+    return pickle.dumps(what)
+
+
+def _unpickled(data: bytes) -> Any:
+    import pickle
+
+    return pickle.loads(data)  # noqa: S301 - written by our own parent or child
 
 
 def _detach_from_terminal() -> None:

@@ -9,7 +9,7 @@ from smlocal.engine.interface import ContainerSpec, ContainerState, Engine, Reso
 from smlocal.engine.recreated_container import recreate_container
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.containers import HOST_LABEL, labels, owned_by
-from smlocal.job.decide.events import Events
+from smlocal.job.decide.events import EventQueue
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.view import Reporter
@@ -124,7 +124,9 @@ def hosts_with_containers(engines: Engines, plan: JobPlan) -> list[HostRun]:
     for host in plan.hosts:
         if host.host.name in found:
             engine, container = found[host.host.name]
-            run = HostRun(plan=plan, host=host, engine=engine, events=Events(), reporter=Reporter(), delivery=delivery)
+            run = HostRun(
+                plan=plan, host=host, engine=engine, events=EventQueue(), reporter=Reporter(), delivery=delivery
+            )
             run.take_over(container, running=False)
             runs.append(run)
     return runs

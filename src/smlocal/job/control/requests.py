@@ -15,7 +15,7 @@ from typing import Self
 from smlocal.channels.interface import Check
 from smlocal.contract.statuses import JobPhase, PhaseMessage, StopCause
 from smlocal.errors import JobNotInterruptibleError
-from smlocal.job.decide.events import Event, Events, Interrupted, KillAsked, StopAsked, Woken
+from smlocal.job.decide.events import Event, EventQueue, Interrupted, KillAsked, StopAsked, Woken
 from smlocal.job.documents import LOCAL, REQUEST
 from smlocal.job.finish.describe import write_copies
 from smlocal.job.finish.unprepared import unprepared_block
@@ -104,7 +104,7 @@ class StopRequests:
     """
 
     def __init__(self) -> None:
-        self.events = Events()
+        self.events = EventQueue()
         self.signal: int | None = None
         """The first stop signal, if signals are handled."""
         self.repeated = False

@@ -84,7 +84,7 @@ class Symptoms:
     """Of its container."""
 
 
-class Restart(StrEnum):
+class RestartCause(StrEnum):
     """Why a job starts again."""
 
     INTERRUPTION = "interruption"
@@ -105,7 +105,7 @@ class RestartPolicy:
         """How many there have been, with the one that runs."""
         return 1 + self.used + self.interruptions
 
-    def after(self, outcome: AttemptOutcome) -> Restart | None:
+    def after(self, outcome: AttemptOutcome) -> RestartCause | None:
         """What follows an attempt; None: the job is over."""
         if outcome.stopped is not None:
             return None
@@ -113,8 +113,8 @@ class RestartPolicy:
             if self.used >= self.retries:
                 return None
             self.used += 1
-            return Restart.RETRY
+            return RestartCause.RETRY
         if outcome.interrupted and not outcome.decided:
             self.interruptions += 1
-            return Restart.INTERRUPTION
+            return RestartCause.INTERRUPTION
         return None

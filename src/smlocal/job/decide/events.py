@@ -112,7 +112,7 @@ def wants_no_wait(event: Event | Woken) -> bool:
     return isinstance(event, KillAsked) or (isinstance(event, StopAsked) and event.grace == 0)
 
 
-class Events:
+class EventQueue:
     """The supervisor's queue. Threads and signal handlers may add to it.
 
     A pipe wakes the supervisor. With Python's own queues, a signal that arrives just before the main thread blocks

@@ -37,20 +37,20 @@ class RecordInterruption:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Terminate:
+class TerminateHosts:
     """Send SIGTERM to PID 1 of these hosts."""
 
     hosts: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kill:
+class KillHosts:
     """Send SIGKILL to these hosts."""
 
     hosts: tuple[str, ...]
 
 
-Action = RecordStop | RecordInterruption | Terminate | Kill
+Action = RecordStop | RecordInterruption | TerminateHosts | KillHosts
 
 
 @dataclass(kw_only=True, slots=True)
@@ -123,7 +123,7 @@ class Watch:
         """Send SIGTERM to the hosts that an earlier supervisor did not signal."""
         hosts = tuple(sorted(self.running - self.signalled))
         self.signalled.update(hosts)
-        return [Terminate(hosts=hosts)] if hosts else []
+        return [TerminateHosts(hosts=hosts)] if hosts else []
 
     def tick(self, now: float) -> list[Action]:
         """What to do by the clock."""
@@ -202,7 +202,7 @@ class Watch:
         self.running.discard(host)
         self.signalled.add(host)
         self.killed.add(host)
-        return [Kill(hosts=(host,)), *self._terminate(self.stop.peer_grace, now)]
+        return [KillHosts(hosts=(host,)), *self._terminate(self.stop.peer_grace, now)]
 
     def _terminate(self, grace: float, now: float) -> list[Action]:
         """SIGTERM to all that have not had it. A shorter grace than before moves SIGKILL forward."""
@@ -214,7 +214,7 @@ class Watch:
             self.kill_at = deadline if self.kill_at is None else min(self.kill_at, deadline)
         hosts = tuple(sorted(self.running - self.signalled))
         self.signalled.update(hosts)
-        return [Terminate(hosts=hosts)] if hosts else []
+        return [TerminateHosts(hosts=hosts)] if hosts else []
 
     def _kill(self, now: float) -> list[Action]:
         hosts = tuple(sorted(self.running - self.killed))
@@ -223,4 +223,4 @@ class Watch:
             self.lost_at = now + self.kill_timeout
         self.signalled.update(hosts)
         self.killed.update(hosts)
-        return [Kill(hosts=hosts)] if hosts else []
+        return [KillHosts(hosts=hosts)] if hosts else []

@@ -5,7 +5,7 @@ Of a job with `--replace`, those of the earlier job of that name are deleted onc
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from smlocal.artifacts.atomic_write import remove_partial
@@ -24,9 +24,8 @@ from smlocal.errors import (
     MachineNotReadyError,
     NothingToPackError,
 )
-from smlocal.job.documents import LOCAL, RECALL
+from smlocal.job.documents import LOCAL, RECALL, UNSENT, unsent_document
 from smlocal.job.finish.describe import DESCRIBE, describe_job, write_copy
-from smlocal.job.finish.publish import UNSENT, publishing, unsent_document
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.mirrored.saving import NOT_SAVED, save_again
 from smlocal.job.platform import not_finished
@@ -38,7 +37,7 @@ from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.s3_publish import PublishResult
+    from smlocal.artifacts.s3_publish import Publisher, PublishResult
 
 REPLACED = "replaced"
 """The document with them: paths by kind, as in `Local.Artifacts`."""
@@ -67,7 +66,7 @@ def collect_artifacts(
         for path, trees in ((plan.folders.model, model), (plan.folders.output_data, output)):
             for run in hosts:
                 trees.append(_tree(plan, run, path, check))  # what was copied before an error is kept
-        with publishing(plan, cancelled=cancelled) as publisher:
+        with _publishing(plan, cancelled) as publisher:
             artifacts = write_artifacts(
                 model,
                 output,
@@ -87,6 +86,14 @@ def collect_artifacts(
     except BaseException:
         _write_indexes(plan, (*model, *output))
         raise
+
+
+def _publishing(plan: JobPlan, cancelled: Callable[[], bool]) -> "AbstractContextManager[Publisher | None]":
+    if not plan.output.publish:
+        return nullcontext()
+    from smlocal.job.finish.publish import publishing  # few jobs publish
+
+    return publishing(plan, cancelled=cancelled)
 
 
 def restore_ownership(runs: Iterable[HostRun]) -> list[str]:

@@ -8,43 +8,38 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smlocal.artifacts.s3_publish import Publisher
+from smlocal.artifacts.s3_publish import PublishResult as PublishResult  # noqa: PLC0414  for the command
 from smlocal.base.files import replace_file
 from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
-from smlocal.job.documents import LOCAL, RECALL
+from smlocal.job.documents import LOCAL, RECALL, UNSENT, published_document, unsent_document
 from smlocal.job.platform import not_finished, spoken_of
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
 from smlocal.quick_dataclass import dataclass
+from smlocal.sources.s3.client import S3Client, open_store
 from smlocal.sources.s3.interface import S3Error
+from smlocal.sources.s3.writer import S3Writer, Target
+from smlocal.sources.s3_source_errors import machine_error
+from smlocal.sources.source_errors import RequestedSource
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 from smlocal.store.records import JobRecord
 
-if TYPE_CHECKING:
-    from smlocal.artifacts.s3_publish import Publisher
-    from smlocal.artifacts.s3_publish import PublishResult as PublishResult  # noqa: PLC0414  for the command
-    from smlocal.sources.s3.client import S3Client
-    from smlocal.sources.s3.writer import Target
-
 _S3 = "s3://"
-UNSENT = "Unsent"
-"""The member of `Local.Artifacts` with the mirrored folders that could not be sent to S3."""
 
 
 @contextmanager
-def publishing(plan: JobPlan, *, cancelled: Callable[[], bool]) -> "Iterator[Publisher | None]":
-    """Uploads the artifacts of a job while they are written; None if the job does not publish.
+def publishing(plan: JobPlan, *, cancelled: Callable[[], bool]) -> Iterator[Publisher]:
+    """Uploads the artifacts of a job that publishes them, while they are written.
 
     Once `cancelled`, which any thread may call, returns True, the upload is stopped. When the context is left, uploads
     that are not complete are aborted.
     """
-    if not plan.output.publish:
-        yield None
-        return
     # The folder with `model.tar.gz` or `model/`.
     target = target_of(f"{plan.output.model_uri.rstrip('/').rpartition('/')[0]}/", plan.output.kms_key)
     with _publisher(plan.region, plan.rights, target, plan.job_directory, cancelled) as publisher:
@@ -53,30 +48,13 @@ def publishing(plan: JobPlan, *, cancelled: Callable[[], bool]) -> "Iterator[Pub
 
 def target_of(uri: str, kms_key: str | None) -> "Target":
     """The target for `s3://bucket/some/key/`."""
-    from smlocal.sources.s3.writer import Target
-
     bucket_uri, key = split_s3_uri(s3_form(uri))
     return Target(bucket=bucket_name(bucket_uri), key=key, kms_key=kms_key)
 
 
 def check_publishing(region: str) -> None:
     """Check that there are AWS credentials. No request is sent to S3."""
-    from smlocal.sources.s3.client import open_store
-
     open_store(region, rights=EVERYTHING)
-
-
-def published_document(published: "PublishResult") -> dict[str, Any]:
-    """The members of `Local.Artifacts` on an upload."""
-    return {
-        "Published": [{"S3Uri": each.uri, "Bytes": each.bytes} for each in published.objects],
-        "PublishFailure": published.failure or ("it was interrupted" if published.cancelled else None),
-    }
-
-
-def unsent_document(unsent: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    """Its member on folders that could not be sent."""
-    return [{"S3Uri": uri, "Directory": directory} for uri, directory in unsent]
 
 
 def publish_again(
@@ -195,9 +173,6 @@ def _upload_error(name: str, job: _LocalArtifacts, published: "PublishResult") -
     """`MachineNotReadyError` for wrong credentials or an unreachable S3, else `ArtifactError`."""
     error = published.error
     if error is not None:
-        from smlocal.sources.s3_source_errors import machine_error
-        from smlocal.sources.source_errors import RequestedSource
-
         source = RequestedSource(subject=f'job "{name}"', member="output", uri=job.uri, where=None, directory="")
         not_ready = machine_error(source, error)
         if isinstance(not_ready, MachineNotReadyError):
@@ -212,14 +187,10 @@ def _upload_error(name: str, job: _LocalArtifacts, published: "PublishResult") -
 def _publisher(
     region: str, rights: Rights, target: "Target", directory: str, cancelled: Callable[[], bool]
 ) -> "Publisher":
-    from smlocal.artifacts.s3_publish import Publisher
-
     journal = OpenUploads(directory)
     others = [OpenUploads(directory, journal_name(name)) for name in _MIRRORS]  # mirroring has ended
 
     def open_client() -> "S3Client":
-        from smlocal.sources.s3.client import open_store
-
         client = open_store(region, rights=rights)
         for each in (journal, *others):
             each.abort_all(client)
@@ -264,8 +235,6 @@ class OpenUploads:
         """Abort the uploads of a killed process; only for the one process that publishes this job."""
         if not self._open:
             return
-        from smlocal.sources.s3.writer import S3Writer, Target
-
         for upload, (bucket, key) in list(self._open.items()):
             try:
                 S3Writer(store).abort(Target(bucket=bucket, key=key), upload)

@@ -11,9 +11,8 @@ from smlocal.contract.statuses import Ending
 from smlocal.errors import EngineError
 from smlocal.job.attempt import Attempt
 from smlocal.job.decide.attempt_outcome import RestartPolicy
-from smlocal.job.documents import DECISION, FINAL_METRICS
+from smlocal.job.documents import DECISION, FINAL_METRICS, UNSENT, published_document, unsent_document
 from smlocal.job.finish.artifacts import kept_directory
-from smlocal.job.finish.publish import UNSENT, published_document, unsent_document
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.metrics.job_metrics import MetricsReport
 from smlocal.job.mirrored.saving import NOT_SAVED, not_saved_document

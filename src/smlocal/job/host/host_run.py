@@ -12,7 +12,7 @@ from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.job.container_run import ContainerRun
 from smlocal.job.containers import GPUS_LABEL, HOST_LABEL, container_spec, labels
-from smlocal.job.decide.events import Events, ThreadDied
+from smlocal.job.decide.events import EventQueue, ThreadDied
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.staging import build_tree, file_systems, make_volume, mounts, stage_trees, trees
 from smlocal.job.logs.log_readers import log_path
@@ -32,7 +32,7 @@ class HostRun:
     plan: JobPlan
     host: HostPlan
     engine: Engine
-    events: Events
+    events: EventQueue
     reporter: Reporter
     delivery: Delivery
     environment: Mapping[str, str] = field(default_factory=dict)

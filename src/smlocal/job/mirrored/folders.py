@@ -10,7 +10,6 @@ from smlocal.artifacts.mirror.folder_target import FolderTarget
 from smlocal.artifacts.mirror.target import FileChangedError, Target
 from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.contract.checkpoints import Restored, Stamp
-from smlocal.job.finish.publish import OpenUploads, journal_name, target_of
 from smlocal.planning.collectors import CollectorPlan
 from smlocal.planning.host_folders import checkpoint_directory, collector_directory, host_directory
 from smlocal.planning.model import HostPlan, JobPlan
@@ -146,12 +145,12 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, acc
     if s3_prefix is None:
         return FolderTarget(path=directory, run_id=plan.run_id, links=plan.rights.links, check=access.check)
     from smlocal.artifacts.mirror.s3_target import S3Target  # few jobs use S3
+    from smlocal.job.finish.publish import OpenUploads, journal_name, target_of
+    from smlocal.sources.s3.client import open_store
 
     journal = OpenUploads(plan.job_directory, journal_name(name))
 
     def open_client() -> "S3Client":
-        from smlocal.sources.s3.client import open_store
-
         client = open_store(plan.region, rights=plan.rights, retry_seconds=access.retry_seconds)
         journal.abort_all(client)
         return client

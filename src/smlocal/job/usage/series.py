@@ -15,7 +15,7 @@ _COMMENT = "# "
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Series:
+class UsageSeries:
     """All that was measured on one host so far."""
 
     containers: tuple[ContainerUsage, ...] = ()
@@ -77,13 +77,13 @@ def _cell(number: Any) -> str:
     return "" if number is None else f"{number:.3f}" if isinstance(number, float) else str(number)
 
 
-def read_series(path: str) -> Series:
+def read_series(path: str) -> UsageSeries:
     """Everything in a file. Raises `OSError` if there is none."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return parse_series(line for line in file if line.endswith("\n"))
 
 
-def parse_series(lines: Iterable[str]) -> Series:
+def parse_series(lines: Iterable[str]) -> UsageSeries:
     """Read the lines of a file. One that a crash has cut off is left out."""
     containers: list[tuple[str, float, list[Point]]] = []
     notes: list[str] = []
@@ -105,7 +105,7 @@ def parse_series(lines: Iterable[str]) -> Series:
                 containers.append((found["container"], float(found["began"]), []))
                 held = {}
     usage = (ContainerUsage(began=began, points=tuple(points)) for _, began, points in containers if points)
-    return Series(containers=tuple(usage), notes=tuple(notes), held=held)
+    return UsageSeries(containers=tuple(usage), notes=tuple(notes), held=held)
 
 
 def _point(line: str) -> Point:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from smlocal.job.decide.attempt_outcome import AttemptOutcome, Symptoms
     from smlocal.job.platform import BesideJob, JobContext, Platform, Spoken
     from smlocal.job.prepared import Prepared
-    from smlocal.job.view import JobView, Reporter, Start
+    from smlocal.job.view import JobView, Reporter, StartView
     from smlocal.planning.model import HostPlan, JobPlan
     from smlocal.store.records import JobRecord, StoredJob
 
@@ -127,7 +127,7 @@ class AiPlatform:
             "To simulate the maintenance of a machine, write a fault of the kind Maintenance into Local.Faults.",
         )
 
-    def start(self, plan: "JobPlan") -> "Start":
+    def start(self, plan: "JobPlan") -> "StartView":
         """The replicas and their machines."""
         from smlocal.platforms.ai_platform.views.start import start_of
 

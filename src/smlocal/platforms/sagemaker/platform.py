@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from smlocal.job.decide.attempt_outcome import AttemptOutcome, Symptoms
     from smlocal.job.platform import BesideJob, JobContext, Platform, Spoken
     from smlocal.job.prepared import Prepared
-    from smlocal.job.view import JobView, Reporter, Start
+    from smlocal.job.view import JobView, Reporter, StartView
     from smlocal.planning.model import HostPlan, JobPlan
     from smlocal.store.records import JobRecord, StoredJob
 
@@ -133,7 +133,7 @@ class SageMaker:
         remedy = "To make it interruptible, set EnableManagedSpotTraining: true in the job file."
         return "does not use spot instances", remedy
 
-    def start(self, plan: "JobPlan") -> "Start":
+    def start(self, plan: "JobPlan") -> "StartView":
         """Image, instances and input modes."""
         from smlocal.platforms.sagemaker.outcome.view import start_of
 

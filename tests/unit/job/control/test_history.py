@@ -5,11 +5,11 @@ from typing import Any
 from smlocal.contract.statuses import StopCause
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.job.history import Past, read_past
-from smlocal.store.records import Event
+from smlocal.store.records import StoredEvent
 
 
 def read(*events: tuple[str, Any]) -> Past:
-    return read_past(Event(at=float(at), kind=kind, data=data) for at, (kind, data) in enumerate(events, 1))
+    return read_past(StoredEvent(at=float(at), kind=kind, data=data) for at, (kind, data) in enumerate(events, 1))
 
 
 def signal(host: str, name: str, error: str | None = None) -> tuple[str, Any]:

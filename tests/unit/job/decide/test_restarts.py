@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from smlocal.contract.failures import INTERNAL_ERROR, Failure, FailureKind, input_failure
 from smlocal.contract.statuses import StopCause
-from smlocal.job.decide.attempt_outcome import AttemptOutcome, HostEnd, Restart, RestartPolicy
+from smlocal.job.decide.attempt_outcome import AttemptOutcome, HostEnd, RestartCause, RestartPolicy
 
 FAILED = AttemptOutcome(first_failure="algo-1", ends=(HostEnd(host="algo-1", exit_code=1),))
 BROKEN = AttemptOutcome(failure=INTERNAL_ERROR)
@@ -11,13 +11,13 @@ BROKEN = AttemptOutcome(failure=INTERNAL_ERROR)
 
 def test_an_interruption_restarts_as_often_as_it_happens() -> None:
     policy = RestartPolicy(retries=0)
-    assert [policy.after(AttemptOutcome(interrupted=True)) for _ in range(5)] == [Restart.INTERRUPTION] * 5
+    assert [policy.after(AttemptOutcome(interrupted=True)) for _ in range(5)] == [RestartCause.INTERRUPTION] * 5
     assert policy.interruptions == 5
 
 
 def test_an_internal_error_uses_up_retries() -> None:
     policy = RestartPolicy(retries=2)
-    assert [policy.after(BROKEN) for _ in range(4)] == [Restart.RETRY, Restart.RETRY, None, None]
+    assert [policy.after(BROKEN) for _ in range(4)] == [RestartCause.RETRY, RestartCause.RETRY, None, None]
     assert policy.used == 2
 
 

@@ -16,7 +16,7 @@ from smlocal.job.decide.events import (
     StopAsked,
     ThreadDied,
 )
-from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
+from smlocal.job.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
 from smlocal.planning.model import StopPlan
 from smlocal.platforms.sagemaker.outcome.ending import ending
 
@@ -51,10 +51,10 @@ def test_maintenance_means_nothing_to_a_job_without_it() -> None:
 
 def test_the_first_failure_stops_the_peers_and_decides() -> None:
     it = watch("algo-1", "algo-2", "algo-3")
-    assert it.handle(exited("algo-2", 17), 1.0) == [Terminate(hosts=("algo-1", "algo-3"))]
+    assert it.handle(exited("algo-2", 17), 1.0) == [TerminateHosts(hosts=("algo-1", "algo-3"))]
     assert it.wake_at == 11.0
     assert it.handle(exited("algo-1", 1), 2.0) == []
-    assert it.tick(11.0) == [Kill(hosts=("algo-3",))]
+    assert it.tick(11.0) == [KillHosts(hosts=("algo-3",))]
     it.handle(exited("algo-3", 137), 11.1)
     assert ending(it.outcome, b"")[1] == "AlgorithmError: , exit code: 17"
     assert [end.killed for end in it.outcome.ends] == [False, False, True]
@@ -64,10 +64,10 @@ def test_a_stop_is_recorded_before_the_signal() -> None:
     it = watch("algo-1")
     assert it.handle(StopAsked(cause=StopCause.REQUEST), 5.0) == [
         RecordStop(cause=StopCause.REQUEST, grace=120),
-        Terminate(hosts=("algo-1",)),
+        TerminateHosts(hosts=("algo-1",)),
     ]
     assert it.tick(124.9) == []
-    assert it.tick(125.0) == [Kill(hosts=("algo-1",))]
+    assert it.tick(125.0) == [KillHosts(hosts=("algo-1",))]
 
 
 def test_a_deadline_that_passes_after_the_end_stops_nothing() -> None:
@@ -80,7 +80,7 @@ def test_a_deadline_that_passes_after_the_end_stops_nothing() -> None:
 def test_whoever_does_not_want_to_wait_kills_at_once() -> None:
     it = watch("algo-1", "algo-2")
     it.handle(StopAsked(cause=StopCause.REQUEST), 5.0)
-    assert it.handle(KillAsked(), 6.0) == [Kill(hosts=("algo-1", "algo-2"))]
+    assert it.handle(KillAsked(), 6.0) == [KillHosts(hosts=("algo-1", "algo-2"))]
     assert it.handle(KillAsked(), 7.0) == []
 
 
@@ -97,7 +97,7 @@ def test_a_second_stop_can_only_shorten_the_grace() -> None:
 
 def test_an_interruption_is_recorded_and_no_exit_after_it_is_a_failure() -> None:
     it = watch("algo-1", "algo-2")
-    assert it.handle(Interrupted(), 5.0) == [RecordInterruption(), Terminate(hosts=("algo-1", "algo-2"))]
+    assert it.handle(Interrupted(), 5.0) == [RecordInterruption(), TerminateHosts(hosts=("algo-1", "algo-2"))]
     assert it.handle(Interrupted(), 6.0) == []
     it.handle(exited("algo-1", 1), 7.0)
     assert not it.outcome.decided
@@ -108,7 +108,7 @@ def test_an_interruption_is_recorded_and_no_exit_after_it_is_a_failure() -> None
 
 def test_a_broken_platform_kills_and_decides() -> None:
     it = watch("algo-1")
-    assert it.handle(PlatformFailed(), 5.0) == [Kill(hosts=("algo-1",))]
+    assert it.handle(PlatformFailed(), 5.0) == [KillHosts(hosts=("algo-1",))]
     it.handle(exited("algo-1", 137), 6.0)
     assert ending(it.outcome, b"")[1] == "InternalServerError: We encountered an internal error. Please try again."
 
@@ -125,7 +125,7 @@ def test_the_wait_for_spot_instances_has_a_clock_of_its_own() -> None:
 def test_the_runtime_is_a_stop_of_its_own_kind() -> None:
     it = watch("algo-1")
     assert it.tick(999.0) == []
-    assert it.tick(1000.0) == [RecordStop(cause=StopCause.MAX_RUNTIME, grace=120), Terminate(hosts=("algo-1",))]
+    assert it.tick(1000.0) == [RecordStop(cause=StopCause.MAX_RUNTIME, grace=120), TerminateHosts(hosts=("algo-1",))]
     it.handle(exited("algo-1", 0), 1001.0)
     assert ending(it.outcome, b"")[0].phase == "MaxRuntimeExceeded"
 
@@ -151,7 +151,7 @@ def test_memory_is_told_by_the_engine_and_not_by_137() -> None:
 def test_a_container_that_outlives_sigkill_is_not_waited_for() -> None:
     it = watch("algo-1", "algo-2")
     it.handle(StopAsked(cause=StopCause.REQUEST, grace=5), 10.0)
-    assert it.tick(15.0) == [Kill(hosts=("algo-1", "algo-2"))]
+    assert it.tick(15.0) == [KillHosts(hosts=("algo-1", "algo-2"))]
     assert it.wake_at == 75.0
     it.handle(exited("algo-1", 137), 16.0)
     assert it.tick(74.9) == []
@@ -173,17 +173,17 @@ def test_who_still_reads_what_a_killed_container_wrote_is_waited_for() -> None:
 def test_a_host_that_nobody_can_wait_for_is_killed_and_its_peers_are_stopped() -> None:
     it = watch("algo-1", "algo-2")
     assert it.handle(ContainerLost(container="algo-1", why="gone"), 1.0) == [
-        Kill(hosts=("algo-1",)),
-        Terminate(hosts=("algo-2",)),
+        KillHosts(hosts=("algo-1",)),
+        TerminateHosts(hosts=("algo-2",)),
     ]
     assert (it.running, it.lost) == ({"algo-2"}, "gone")
-    assert it.tick(11.0) == [Kill(hosts=("algo-2",))]
+    assert it.tick(11.0) == [KillHosts(hosts=("algo-2",))]
 
 
 def test_a_thread_that_dies_ends_the_job() -> None:
     it = watch("algo-1", "algo-2")
     died = ThreadDied(thread="algo-1-wait", error=KeyError("StatusCode"), container="algo-1")
-    assert it.handle(died, 1.0) == [Kill(hosts=("algo-1",)), Terminate(hosts=("algo-2",))]
+    assert it.handle(died, 1.0) == [KillHosts(hosts=("algo-1",)), TerminateHosts(hosts=("algo-2",))]
     it.handle(exited("algo-2", 0), 2.0)
     assert it.running == set()
     assert ending(it.outcome, b"")[1] == "InternalServerError: We encountered an internal error. Please try again."
@@ -192,7 +192,7 @@ def test_a_thread_that_dies_ends_the_job() -> None:
 
 def test_a_thread_that_waits_for_no_host_dies() -> None:
     it = watch("algo-1")
-    assert it.handle(ThreadDied(thread="credentials", error=OSError("x")), 1.0) == [Terminate(hosts=("algo-1",))]
+    assert it.handle(ThreadDied(thread="credentials", error=OSError("x")), 1.0) == [TerminateHosts(hosts=("algo-1",))]
     assert it.running == {"algo-1"}
 
 
@@ -201,7 +201,7 @@ def test_a_thread_that_dies_does_not_change_a_stop() -> None:
     it.handle(StopAsked(cause=StopCause.REQUEST), 1.0)
     assert it.handle(ThreadDied(thread="algo-1-output", error=OSError("x")), 2.0) == []
     assert it.handle(ThreadDied(thread="algo-1-wait", error=OSError("x"), container="algo-1"), 3.0) == [
-        Kill(hosts=("algo-1",))
+        KillHosts(hosts=("algo-1",))
     ]
     assert (it.running, status(it)) == (set(), "Stopped")
 
@@ -256,10 +256,10 @@ def test_in_any_order_a_decision_stands_and_nothing_waits_for_ever(
             assert it.running <= it.killed or it.kill_at is not None
     assert sum(isinstance(action, RecordStop) for action in done) <= 1
     recorded = [index for index, action in enumerate(done) if isinstance(action, RecordStop)]
-    signalled = [index for index, action in enumerate(done) if isinstance(action, Terminate | Kill)]
+    signalled = [index for index, action in enumerate(done) if isinstance(action, TerminateHosts | KillHosts)]
     others = (it.outcome.first_failure, it.lost, it.outcome.failure, it.outcome.interrupted or None)
     if recorded and all(other is None for other in others) and not any(isinstance(e, KillAsked) for e in events):
         assert all(index > recorded[0] for index in signalled)
     for action in done:
-        if isinstance(action, Terminate | Kill):
+        if isinstance(action, TerminateHosts | KillHosts):
             assert action.hosts

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from smlocal.job.documents import PLAN, REQUEST
-from smlocal.job.view import JobView, Output, Stage
+from smlocal.job.view import JobView, OutputFolder, Stage
 from smlocal.platforms.ai_platform.answer import FINAL, kind_of, state_word, state_word_of
 from smlocal.platforms.ai_platform.lifecycle.messages import CANCELLED
 from smlocal.platforms.ai_platform.locations import output_locations
@@ -65,11 +65,13 @@ def _details(answer: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[tup
         yield "Resource", answer["name"]
 
 
-def _outputs(kind: JobKind, request: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[Output]:
+def _outputs(kind: JobKind, request: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[OutputFolder]:
     mounts = [mount for host in plan.get("Hosts", ())[:1] for mount in host["Mounts"]]
     for location in output_locations(kind, request):
         for mount in reversed(mounts):  # a folder comes after the one that it is in
             inside = f"{location.rstrip('/')}/".removeprefix(f"{mount['Uri']}/")
             if not inside.startswith("gs://"):
-                yield Output(name="output", folder=os.path.join(mount["Source"], inside).rstrip("/"), location=location)
+                yield OutputFolder(
+                    name="output", folder=os.path.join(mount["Source"], inside).rstrip("/"), location=location
+                )
                 break

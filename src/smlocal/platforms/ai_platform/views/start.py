@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Final
 
 from smlocal.contract.statuses import JobPhase, StopCause
-from smlocal.job.view import Start
+from smlocal.job.view import StartView
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.model.members import JobKind
@@ -19,12 +19,12 @@ _STATES: Final = {
 _LIMITS: Final = {JobKind.TRAINING_JOB: "maxRunningTime", JobKind.CUSTOM_JOB: "timeout"}
 
 
-def start_of(plan: JobPlan) -> Start:
+def start_of(plan: JobPlan) -> StartView:
     """`workerpool0: 1 × n1-standard-4 · workerpool1: 2 × n1-standard-4`."""
     kind = job_kind(plan.request)
     groups = Counter((host.host.group or "", host.host.instance_type) for host in plan.hosts)
     sizes = [f"{group}: {count} × {machine}" for (group, machine), count in groups.items()]
-    return Start(
+    return StartView(
         about=" · ".join((plan.image, *sizes)),
         members={
             "Name": plan.name,

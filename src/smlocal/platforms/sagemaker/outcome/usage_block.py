@@ -7,7 +7,7 @@ from typing import Any
 
 from smlocal.contract.usage import MIB, HostUsage, host_usage
 from smlocal.job.prepare.machine_size import memory_mib
-from smlocal.job.usage.series import Series, read_series
+from smlocal.job.usage.series import UsageSeries, read_series
 from smlocal.job.usage.usage_watch import series_path, usage_directory
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.contract.instance_advice import Advice, advise
@@ -43,7 +43,7 @@ def usage_block(job_directory: str, hosts: Sequence[MeasuredHost], *, machine_cp
     kinds: dict[str, list[HostUsage]] = {}
     for host in hosts:
         path = series_path(job_directory, host.name)
-        series = Series()
+        series = UsageSeries()
         with suppress(OSError):
             series = read_series(path)
         notes += [f"{host.name}: {note}" for note in dict.fromkeys(series.notes)]
@@ -70,7 +70,7 @@ def planned_usage(plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | No
     return usage_block(plan.job_directory, hosts, machine_cpus=plan.machine.cpus)
 
 
-def _host(used: HostUsage, kind: InstanceType, series: Series, path: str) -> dict[str, Any]:
+def _host(used: HostUsage, kind: InstanceType, series: UsageSeries, path: str) -> dict[str, Any]:
     return {
         "Name": used.name,
         "InstanceType": _type_document(kind),

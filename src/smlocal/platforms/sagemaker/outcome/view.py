@@ -5,7 +5,7 @@ from typing import Any
 
 from smlocal.contract.secrets.urls import without_passwords
 from smlocal.contract.statuses import JobStatus, StopCause
-from smlocal.job.view import JobView, Stage, Start
+from smlocal.job.view import JobView, Stage, StartView
 from smlocal.planning.model import JobPlan
 from smlocal.readable import local_time
 
@@ -22,14 +22,14 @@ CAUSES = {
 }
 
 
-def start_of(plan: JobPlan) -> Start:
+def start_of(plan: JobPlan) -> StartView:
     """`1 × ml.m5.large · File`."""
     specification = plan.request.get("AlgorithmSpecification") or {}
     default = specification.get("TrainingInputMode") or "File"
     modes = {channel.get("InputMode") or default for channel in plan.request.get("InputDataConfig") or ()}
     size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
     where = [f"{len(plan.engines)} engines"] if plan.engines else []
-    return Start(
+    return StartView(
         about=" · ".join((plan.image, size, *where, ", ".join(sorted(modes or {"no channels"})))),
         members={
             "TrainingJobName": plan.name,
