@@ -1,1 +1,1 @@
-"""Whether this machine is ready for jobs: one file per check, each with what to do if it finds something."""
+"""Whether this machine is ready for jobs, and what to do if it is not."""

@@ -1,40 +1,53 @@
 """Runs all checks, in the order in which a person would make them."""
 
 from collections.abc import Collection, Iterator
-from importlib import import_module
 from threading import Thread
 
-from smlocal.doctor.finding import Check, Finding, Severity, problem, unknown
+from smlocal.doctor import engine_checks, machine_checks
+from smlocal.doctor.judgement import Check, Judgement, Readiness, problem, unknown
 from smlocal.doctor.machine import EngineUnavailableError, Machine
 from smlocal.errors import SmlocalError
 
-CHECKS = (
-    *("engine", "version", "socket", "container", "storage", "overlay", "cgroup", "gpu", "shared_memory", "memory"),
-    *("home", "disk", "fuse", "credentials", "region", "clock", "leftovers"),
-)
-"""The modules in `checks`."""
+CHECKS: dict[str, Check] = {
+    "engine": engine_checks.check_engine,
+    "version": engine_checks.check_version,
+    "socket": engine_checks.check_socket,
+    "container": engine_checks.check_container,
+    "storage": engine_checks.check_storage,
+    "overlay": engine_checks.check_overlay,
+    "cgroup": engine_checks.check_cgroup,
+    "gpu": engine_checks.check_gpu,
+    "shared_memory": engine_checks.check_shared_memory,
+    "memory": engine_checks.check_memory,
+    "home": machine_checks.check_home,
+    "disk": machine_checks.check_disk,
+    "fuse": machine_checks.check_fuse,
+    "credentials": machine_checks.check_credentials,
+    "region": machine_checks.check_region,
+    "clock": machine_checks.check_clock,
+    "leftovers": machine_checks.check_leftovers,
+}
 _TIMEOUT = 60.0
 
 
 def run_checks(
     machine: Machine, needed: Collection[str] = (), *, timeout: float = _TIMEOUT
-) -> Iterator[tuple[str, Finding]]:
+) -> Iterator[tuple[str, Judgement]]:
     """Run one after the other. A warning of a `needed` check becomes a problem.
 
     A check that does not return within `timeout` seconds is a problem too.
     """
-    for name in CHECKS:
-        check: Check = import_module(f"smlocal.doctor.checks.{name}").check
-        finding = _with_timeout(check, machine, timeout)
-        yield name, finding.as_needed() if name in needed else finding
+    for name, check in CHECKS.items():
+        judgement = _with_timeout(check, machine, timeout)
+        yield name, judgement.as_needed() if name in needed else judgement
 
 
-def _with_timeout(check: Check, machine: Machine, timeout: float) -> Finding:
-    results: list[Finding | Exception] = []
+def _with_timeout(check: Check, machine: Machine, timeout: float) -> Judgement:
+    results: list[Judgement | Exception] = []
 
     def run() -> None:
         try:
-            results.append(_finding(check, machine))
+            results.append(_judged(check, machine))
         except Exception as error:  # noqa: BLE001 - raised again below
             results.append(error)
 
@@ -42,8 +55,8 @@ def _with_timeout(check: Check, machine: Machine, timeout: float) -> Finding:
     thread.start()
     thread.join(timeout)
     match results:
-        case [Finding() as finding]:
-            return finding
+        case [Judgement() as judgement]:
+            return judgement
         case [Exception() as error]:
             raise error
     machine.stuck = True
@@ -53,7 +66,7 @@ def _with_timeout(check: Check, machine: Machine, timeout: float) -> Finding:
     )
 
 
-def _finding(check: Check, machine: Machine) -> Finding:
+def _judged(check: Check, machine: Machine) -> Judgement:
     try:
         return check(machine)
     except EngineUnavailableError:
@@ -62,6 +75,6 @@ def _finding(check: Check, machine: Machine) -> Finding:
         return problem(". ".join((error.sentence.rstrip("."), *error.details)), *error.remedy)
 
 
-def ready(findings: Collection[Finding]) -> bool:
+def ready(judgements: Collection[Judgement]) -> bool:
     """True if jobs can run here."""
-    return all(finding.severity is not Severity.PROBLEM for finding in findings)
+    return all(judgement.severity is not Readiness.PROBLEM for judgement in judgements)

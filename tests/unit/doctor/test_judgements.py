@@ -7,27 +7,31 @@ from typing import Any
 
 import pytest
 
-from smlocal.doctor.aws_identity import AwsIdentity
-from smlocal.doctor.checks import (
-    cgroup,
-    clock,
-    container,
-    credentials,
-    disk,
-    fuse,
-    gpu,
-    home,
-    leftovers,
-    memory,
-    overlay,
-    region,
-    shared_memory,
-    socket,
-    storage,
-    version,
+from smlocal.doctor.engine_checks import (
+    judge_cgroup,
+    judge_container,
+    judge_gpu,
+    judge_memory,
+    judge_network_address,
+    judge_overlay,
+    judge_shared_memory,
+    judge_socket,
+    judge_storage,
+    judge_version,
 )
-from smlocal.doctor.finding import Finding
-from smlocal.doctor.trial import Trial
+from smlocal.doctor.judgement import Judgement
+from smlocal.doctor.machine import AwsIdentity, Trial
+from smlocal.doctor.machine_checks import (
+    file_system_of,
+    judge_aws_identity,
+    judge_clock,
+    judge_credentials,
+    judge_disk,
+    judge_fuse,
+    judge_home,
+    judge_leftovers,
+    judge_region,
+)
 from smlocal.engine.endpoint import parse_address
 from smlocal.engine.inspection import EngineDetails, engine_details
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
@@ -69,90 +73,154 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
 @pytest.mark.parametrize(
     ("finding", "severity", "says"),
     [
-        (version.judge(DETAILS), "ok", "API 1.50"),
-        (version.judge(replace(DETAILS, api=(1, 39))), "warning", "API 1.39 does not support GPUs"),
-        (version.judge(replace(DETAILS, api=(1, 24))), "problem", "API 1.24: smlocal needs 1.30"),
-        (version.judge(replace(DETAILS, api=(1, 41), product="Podman")), "ok", "by Podman"),
-        (socket.judge("/run/d.sock", mode=0o140660, usable=True), "ok", "this user may use /run/d.sock"),
-        (socket.judge("/run/d.sock", mode=0o140660, usable=False), "problem", "this user may not write to /run/d.sock"),
-        (socket.judge("/run/d.sock", mode=0o140666, usable=True), "warning", "every user of this machine may use"),
-        (socket.judge_network(parse_address("tcp://far:2375", None)), "warning", "does not use TLS"),
-        (socket.judge_network(parse_address("tcp://far", ssl.create_default_context())), "ok", "tcp://far"),
-        (socket.judge_network(parse_address("tcp://127.0.0.1:2375", None)), "ok", "over the network"),
-        (socket.judge_network(parse_address("ssh://me@far", None)), "ok", "ssh://me@far, by ssh"),
-        (container.judge(TRIED, DETAILS), "ok", "containers and volumes can be created"),
-        (container.judge(REFUSED, DETAILS), "problem", "cannot start a container: no space left on device"),
-        (storage.judge(DETAILS), "ok", "storage driver overlay2"),
-        (storage.judge(replace(DETAILS, storage_driver="vfs")), "warning", "vfs copies every layer"),
-        (overlay.judge(TRIED, home="/h", local=True), "ok", "copy-on-write"),
+        (judge_version(DETAILS), "ok", "API 1.50"),
+        (judge_version(replace(DETAILS, api=(1, 39))), "warning", "API 1.39 does not support GPUs"),
+        (judge_version(replace(DETAILS, api=(1, 24))), "problem", "API 1.24: smlocal needs 1.30"),
+        (judge_version(replace(DETAILS, api=(1, 41), product="Podman")), "ok", "by Podman"),
+        (judge_socket("/run/d.sock", mode=0o140660, usable=True), "ok", "this user may use /run/d.sock"),
         (
-            overlay.judge(replace(TRIED, overlay_error="invalid argument"), home="/h", local=True),
+            judge_socket("/run/d.sock", mode=0o140660, usable=False),
+            "problem",
+            "this user may not write to /run/d.sock",
+        ),
+        (
+            judge_socket("/run/d.sock", mode=0o140666, usable=True),
+            "warning",
+            "every user of this machine may use",
+        ),
+        (judge_network_address(parse_address("tcp://far:2375", None)), "warning", "does not use TLS"),
+        (
+            judge_network_address(parse_address("tcp://far", ssl.create_default_context())),
+            "ok",
+            "tcp://far",
+        ),
+        (judge_network_address(parse_address("tcp://127.0.0.1:2375", None)), "ok", "over the network"),
+        (judge_network_address(parse_address("ssh://me@far", None)), "ok", "ssh://me@far, by ssh"),
+        (judge_container(TRIED, DETAILS), "ok", "containers and volumes can be created"),
+        (
+            judge_container(REFUSED, DETAILS),
+            "problem",
+            "cannot start a container: no space left on device",
+        ),
+        (judge_storage(DETAILS), "ok", "storage driver overlay2"),
+        (judge_storage(replace(DETAILS, storage_driver="vfs")), "warning", "vfs copies every layer"),
+        (judge_overlay(TRIED, home="/h", local=True), "ok", "copy-on-write"),
+        (
+            judge_overlay(replace(TRIED, overlay_error="invalid argument"), home="/h", local=True),
             "warning",
             "before each run",
         ),
-        (overlay.judge(TRIED, home="/h", local=True, rootless=True), "warning", "folders cannot be renamed"),
-        (overlay.judge(UNSEEN, home="/h", local=False), "warning", "the engine is on another machine"),
-        (overlay.judge(UNSEEN, home="/h", local=True), "warning", "the engine does not see /h: channels are uploaded"),
-        (overlay.judge(replace(TRIED, slowness=11.6), home="/h", local=True), "warning", "12 times as slowly"),
-        (overlay.judge(replace(TRIED, slowness=1.2), home="/h", local=True), "ok", "copy-on-write"),
-        (overlay.judge(REFUSED, home="/h", local=True), "unknown", "cannot start a container"),
-        (cgroup.judge(DETAILS), "ok", "cgroup v2: memory and CPUs can be limited"),
-        (cgroup.judge(replace(DETAILS, unlimited=("CPUs",))), "warning", "cgroup v2: CPUs cannot be limited"),
         (
-            cgroup.judge(replace(DETAILS, unlimited=("memory", "CPUs"))),
+            judge_overlay(TRIED, home="/h", local=True, rootless=True),
+            "warning",
+            "folders cannot be renamed",
+        ),
+        (judge_overlay(UNSEEN, home="/h", local=False), "warning", "the engine is on another machine"),
+        (
+            judge_overlay(UNSEEN, home="/h", local=True),
+            "warning",
+            "the engine does not see /h: channels are uploaded",
+        ),
+        (
+            judge_overlay(replace(TRIED, slowness=11.6), home="/h", local=True),
+            "warning",
+            "12 times as slowly",
+        ),
+        (judge_overlay(replace(TRIED, slowness=1.2), home="/h", local=True), "ok", "copy-on-write"),
+        (judge_overlay(REFUSED, home="/h", local=True), "unknown", "cannot start a container"),
+        (judge_cgroup(DETAILS), "ok", "cgroup v2: memory and CPUs can be limited"),
+        (
+            judge_cgroup(replace(DETAILS, unlimited=("CPUs",))),
+            "warning",
+            "cgroup v2: CPUs cannot be limited",
+        ),
+        (
+            judge_cgroup(replace(DETAILS, unlimited=("memory", "CPUs"))),
             "warning",
             "memory and CPUs cannot",
         ),
-        (gpu.judge(replace(TRIED, gpu_error=None), driver=True, details=DETAILS), "ok", "a container gets a GPU"),
-        (gpu.judge(TRIED, driver=False, details=DETAILS), "warning", "could not select device driver"),
-        (gpu.judge(TRIED, driver=True, details=DETAILS), "warning", "the driver is installed, but"),
         (
-            gpu.judge(replace(TRIED, gpu_error=None), driver=False, details=replace(DETAILS, api=(1, 39))),
+            judge_gpu(replace(TRIED, gpu_error=None), driver=True, details=DETAILS),
+            "ok",
+            "a container gets a GPU",
+        ),
+        (judge_gpu(TRIED, driver=False, details=DETAILS), "warning", "could not select device driver"),
+        (judge_gpu(TRIED, driver=True, details=DETAILS), "warning", "the driver is installed, but"),
+        (
+            judge_gpu(replace(TRIED, gpu_error=None), driver=False, details=replace(DETAILS, api=(1, 39))),
             "warning",
             "API is too old",
         ),
-        (gpu.judge(TRIED, driver=True, details=replace(DETAILS, product="Podman")), "warning", "with GPUs are refused"),
-        (gpu.judge(REFUSED, driver=True, details=DETAILS), "unknown", "cannot start a container"),
-        (shared_memory.judge(TRIED), "ok", "containers get 64 MiB"),
-        (shared_memory.judge(replace(TRIED, shared_memory=1 << 20)), "warning", "containers get 1.0 MiB"),
-        (shared_memory.judge(REFUSED), "unknown", "cannot start a container"),
-        (memory.judge(DETAILS), "ok", "16 GiB of memory, 8 CPUs"),
-        (memory.judge(replace(DETAILS, memory=GIB)), "warning", "1 GiB of memory"),
-        (home.judge("/h", file_system="ext4"), "ok", "/h can be written"),
-        (home.judge("/h", file_system="nfs4"), "warning", "network file system (nfs4)"),
-        (disk.judge({"/h": 30 * GIB, "/d": 20 * GIB}), "ok", "30 GiB free at /h; 20 GiB free at /d"),
-        (disk.judge({"/h": 30 * GIB, "/d": 2 * GIB}), "warning", "2.0 GiB free at /d"),
-        (disk.judge({"/h": 4096, "/d": 2 * GIB}), "problem", "4.0 KiB free at /h"),
-        (disk.judge({}), "warning", "no disk"),
-        (fuse.judge(None), "ok", "are streamed from S3"),
         (
-            fuse.judge("mfusepy is not installed: pip install it"),
+            judge_gpu(TRIED, driver=True, details=replace(DETAILS, product="Podman")),
+            "warning",
+            "with GPUs are refused",
+        ),
+        (judge_gpu(REFUSED, driver=True, details=DETAILS), "unknown", "cannot start a container"),
+        (judge_shared_memory(TRIED), "ok", "containers get 64 MiB"),
+        (judge_shared_memory(replace(TRIED, shared_memory=1 << 20)), "warning", "containers get 1.0 MiB"),
+        (judge_shared_memory(REFUSED), "unknown", "cannot start a container"),
+        (judge_memory(DETAILS), "ok", "16 GiB of memory, 8 CPUs"),
+        (judge_memory(replace(DETAILS, memory=GIB)), "warning", "1 GiB of memory"),
+        (judge_home("/h", file_system="ext4"), "ok", "/h can be written"),
+        (judge_home("/h", file_system="nfs4"), "warning", "network file system (nfs4)"),
+        (judge_disk({"/h": 30 * GIB, "/d": 20 * GIB}), "ok", "30 GiB free at /h; 20 GiB free at /d"),
+        (judge_disk({"/h": 30 * GIB, "/d": 2 * GIB}), "warning", "2.0 GiB free at /d"),
+        (judge_disk({"/h": 4096, "/d": 2 * GIB}), "problem", "4.0 KiB free at /h"),
+        (judge_disk({}), "warning", "no disk"),
+        (judge_fuse(None), "ok", "are streamed from S3"),
+        (
+            judge_fuse("mfusepy is not installed: pip install it"),
             "warning",
             "downloaded first: mfusepy is not installed",
         ),
-        (region.judge({"AWS_REGION": "eu-west-1"}, "us-west-2"), "ok", "eu-west-1, from the environment"),
-        (region.judge({}, "us-west-2"), "ok", "us-west-2, from the profile"),
-        (region.judge({}, ""), "warning", "jobs use us-east-1"),
-        (region.judge({}, "us east"), "problem", "'us east' is not a valid region"),
-        (clock.judge(engine=0.2, aws=None), "ok", "same time as the engine"),
-        (clock.judge(engine=0.2, aws=-3.0), "ok", "same time as the engine and AWS"),
-        (clock.judge(engine=60.4, aws=None), "warning", "this machine's clock is 60 s behind the engine's"),
-        (clock.judge(engine=0.0, aws=-900.0), "warning", "this machine's clock is 900 s ahead of AWS"),
-        (clock.judge(engine=None, aws=None), "unknown", "no other clock"),
-        (leftovers.judge(lost=[], owned=[], ended=set()), "ok", "nothing is left of ended jobs"),
-        (leftovers.judge(lost=[], owned=OWNED, ended=set()), "ok", "jobs of another SMLOCAL_HOME: job-aa, job-bb"),
-        (leftovers.judge(lost=[], owned=OWNED, ended={"aa"}), "warning", "job-aa (2: container container-aa, volume"),
-        (leftovers.judge(lost=["a", "b", "c", "d"], owned=[], ended=set()), "warning", "killed: a, b, c and 1 more"),
-        (leftovers.judge(lost=[], owned=[], ended=set(), cleared=["a"]), "ok", "left on the engine: a"),
-        (leftovers.judge(lost=[], owned=[], ended=set(), kept=["a"]), "ok", "but what they were to keep: a"),
         (
-            leftovers.judge(lost=[], owned=[], ended=set(), elsewhere=[ELSEWHERE]),
+            judge_region({"AWS_REGION": "eu-west-1"}, "us-west-2"),
+            "ok",
+            "eu-west-1, from the environment",
+        ),
+        (judge_region({}, "us-west-2"), "ok", "us-west-2, from the profile"),
+        (judge_region({}, ""), "warning", "jobs use us-east-1"),
+        (judge_region({}, "us east"), "problem", "'us east' is not a valid region"),
+        (judge_clock(engine=0.2, aws=None), "ok", "same time as the engine"),
+        (judge_clock(engine=0.2, aws=-3.0), "ok", "same time as the engine and AWS"),
+        (
+            judge_clock(engine=60.4, aws=None),
+            "warning",
+            "this machine's clock is 60 s behind the engine's",
+        ),
+        (judge_clock(engine=0.0, aws=-900.0), "warning", "this machine's clock is 900 s ahead of AWS"),
+        (judge_clock(engine=None, aws=None), "unknown", "no other clock"),
+        (judge_leftovers(lost=[], owned=[], ended=set()), "ok", "nothing is left of ended jobs"),
+        (
+            judge_leftovers(lost=[], owned=OWNED, ended=set()),
+            "ok",
+            "jobs of another SMLOCAL_HOME: job-aa, job-bb",
+        ),
+        (
+            judge_leftovers(lost=[], owned=OWNED, ended={"aa"}),
+            "warning",
+            "job-aa (2: container container-aa, volume",
+        ),
+        (
+            judge_leftovers(lost=["a", "b", "c", "d"], owned=[], ended=set()),
+            "warning",
+            "killed: a, b, c and 1 more",
+        ),
+        (judge_leftovers(lost=[], owned=[], ended=set(), cleared=["a"]), "ok", "left on the engine: a"),
+        (
+            judge_leftovers(lost=[], owned=[], ended=set(), kept=["a"]),
+            "ok",
+            "but what they were to keep: a",
+        ),
+        (
+            judge_leftovers(lost=[], owned=[], ended=set(), elsewhere=[ELSEWHERE]),
             "warning",
             "an unreachable engine: job-cc (tcp://far:2375)",
         ),
     ],
 )
-def test_judgement(finding: Finding, severity: str, says: str) -> None:
+def test_judgement(finding: Judgement, severity: str, says: str) -> None:
     assert finding.severity == severity, finding
     assert says in finding.sentence
     # Whoever is told of a trouble is told what to do.
@@ -179,21 +247,19 @@ NOBODY = Profile(name="default")
 def test_credentials_are_found_and_never_shown(
     environment: dict[str, str], profile: Profile, severity: str, says: str
 ) -> None:
-    finding = credentials.judge(environment, profile)
+    finding = judge_credentials(environment, profile)
     assert (finding.severity, says in finding.sentence) == (severity, True), finding
     assert "planted" not in f"{finding}".lower()
 
 
 def test_what_aws_says_of_credentials() -> None:
     assert (
-        credentials.judge_identity(AwsIdentity(arn="arn:aws:iam::1:user/me")).sentence
+        judge_aws_identity(AwsIdentity(arn="arn:aws:iam::1:user/me")).sentence
         == "AWS identifies you as arn:aws:iam::1:user/me"
     )
-    expired = credentials.judge_identity(AwsIdentity(error="ExpiredToken"))
+    expired = judge_aws_identity(AwsIdentity(error="ExpiredToken"))
     assert (expired.severity, "aws sso login" in expired.remedy[0]) == ("warning", True)
-    late = credentials.judge_identity(
-        AwsIdentity(error="(SignatureDoesNotMatch) Signature expired: 2026 is now earlier")
-    )
+    late = judge_aws_identity(AwsIdentity(error="(SignatureDoesNotMatch) Signature expired: 2026 is now earlier"))
     assert (late.severity, "timedatectl" in late.remedy[0], "sso" in late.remedy[0]) == ("warning", True, False)
 
 
@@ -211,7 +277,7 @@ def test_the_file_system_of_a_path_is_that_of_the_deepest_mount() -> None:
         "/home/with space/x": "tmpfs",
         "/homestead": "tmpfs",
     }.items():
-        assert home.file_system_of(path, mounts) == expected, path
+        assert file_system_of(path, mounts) == expected, path
 
 
 def test_documents_of_an_engine_that_says_little() -> None:
@@ -222,8 +288,8 @@ def test_documents_of_an_engine_that_says_little() -> None:
 
 def test_a_network_that_cannot_be_removed_needs_a_restart() -> None:
     network = leftover(ResourceKind.NETWORK, "aa")
-    assert "restart of Docker" in leftovers.judge(lost=[], owned=[network], ended={"aa"}).remedy[-1]
-    assert "restart of Docker" not in leftovers.judge(lost=[], owned=OWNED, ended={"aa"}).remedy[-1]
+    assert "restart of Docker" in judge_leftovers(lost=[], owned=[network], ended={"aa"}).remedy[-1]
+    assert "restart of Docker" not in judge_leftovers(lost=[], owned=OWNED, ended={"aa"}).remedy[-1]
 
 
 @pytest.mark.parametrize(
@@ -237,8 +303,8 @@ def test_a_network_that_cannot_be_removed_needs_a_restart() -> None:
 )
 def test_remedies_are_those_of_the_engine(product: str, rootless: bool, log: str, settings: str) -> None:
     details = replace(DETAILS, product=product, rootless=rootless, storage_driver="vfs")
-    assert container.judge(REFUSED, details).remedy[-1].endswith(log)
-    assert settings in storage.judge(details).remedy[-1]
+    assert judge_container(REFUSED, details).remedy[-1].endswith(log)
+    assert settings in judge_storage(details).remedy[-1]
 
 
 LIMITS = {"MemoryLimit": True, "CpuCfsQuota": True, "PidsLimit": True}

@@ -12,7 +12,7 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.contract.secrets.urls import without_passwords
 
 if TYPE_CHECKING:
-    from smlocal.doctor.finding import Finding
+    from smlocal.doctor.judgement import Judgement
 
 _MARKS = {"ok": ("✔", GREEN), "warning": ("!", YELLOW), "problem": ("✗", RED), "unknown": ("?", YELLOW)}
 _NAME = 15
@@ -69,7 +69,7 @@ def command(*, needed: tuple[str, ...], online: bool, as_json: bool) -> int:
     return 0 if is_ready else _NOT_READY
 
 
-def _show(name: str, finding: "Finding") -> None:
+def _show(name: str, finding: "Judgement") -> None:
     width = width_of(sys.stdout)
     for number, text in enumerate((finding.sentence, *finding.remedy)):
         mark = paint(*_MARKS[finding.severity], sys.stdout)
@@ -78,14 +78,14 @@ def _show(name: str, finding: "Finding") -> None:
         click.echo(head + "\n".join(lines), color=has_colours(sys.stdout))
 
 
-def _conclude(findings: "dict[str, Finding]") -> None:
+def _conclude(findings: "dict[str, Judgement]") -> None:
     problems = [name for name, finding in findings.items() if finding.severity == "problem"]
     warnings = sum(finding.severity == "warning" for finding in findings.values())
     said = f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no warnings"
     click.echo(f"Not ready: {', '.join(problems)} ({said})" if problems else f"Ready ({said})", err=True)
 
 
-def _print_document(findings: "dict[str, Finding]", *, is_ready: bool) -> None:
+def _print_document(findings: "dict[str, Judgement]", *, is_ready: bool) -> None:
     import json
 
     checks = [

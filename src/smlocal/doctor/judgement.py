@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from smlocal.doctor.machine import Machine
 
 
-class Severity(StrEnum):
+class Readiness(StrEnum):
     """How serious a finding is."""
 
     OK = "ok"
@@ -24,37 +24,37 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class Judgement:
     """A sentence, and what to do."""
 
-    severity: Severity
+    severity: Readiness
     sentence: str
     remedy: tuple[str, ...] = ()
 
-    def as_needed(self) -> "Finding":
+    def as_needed(self) -> "Judgement":
         """The finding of a check named by --need: a warning is a problem."""
-        return replace(self, severity=Severity.PROBLEM) if self.severity is Severity.WARNING else self
+        return replace(self, severity=Readiness.PROBLEM) if self.severity is Readiness.WARNING else self
 
 
-Check = Callable[["Machine"], Finding]
+Check = Callable[["Machine"], Judgement]
 """A `SmlocalError` that it raises becomes a problem with the remedy of the error."""
 
 
-def fine(sentence: str) -> Finding:
+def fine(sentence: str) -> Judgement:
     """Nothing to do."""
-    return Finding(severity=Severity.OK, sentence=sentence)
+    return Judgement(severity=Readiness.OK, sentence=sentence)
 
 
-def warning(sentence: str, *remedy: str) -> Finding:
+def warning(sentence: str, *remedy: str) -> Judgement:
     """Something is missing that only some jobs need."""
-    return Finding(severity=Severity.WARNING, sentence=sentence, remedy=remedy)
+    return Judgement(severity=Readiness.WARNING, sentence=sentence, remedy=remedy)
 
 
-def problem(sentence: str, *remedy: str) -> Finding:
+def problem(sentence: str, *remedy: str) -> Judgement:
     """Something is missing that every job needs."""
-    return Finding(severity=Severity.PROBLEM, sentence=sentence, remedy=remedy)
+    return Judgement(severity=Readiness.PROBLEM, sentence=sentence, remedy=remedy)
 
 
-def unknown(sentence: str) -> Finding:
+def unknown(sentence: str) -> Judgement:
     """Not checked."""
-    return Finding(severity=Severity.UNKNOWN, sentence=sentence)
+    return Judgement(severity=Readiness.UNKNOWN, sentence=sentence)

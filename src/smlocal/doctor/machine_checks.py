@@ -1,0 +1,307 @@
+"""What this machine has beside its engine: home, disks, FUSE, AWS credentials, region, clock, what jobs left behind."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from smlocal.base.files import free_bytes
+from smlocal.channels.fastfile.availability import why_no_fuse
+from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
+from smlocal.doctor.judgement import Judgement, fine, problem, unknown, warning
+from smlocal.doctor.machine import DOCTOR_NAME as NAME
+from smlocal.doctor.machine import AwsIdentity, Machine
+from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
+from smlocal.errors import JobUnknownError
+from smlocal.job.control.orphans import orphans
+from smlocal.job.finish.cleanup import clear_this_engine, kept_by
+from smlocal.platforms.sagemaker.contract import identity
+from smlocal.readable import readable_bytes
+from smlocal.sources.s3.aws_session import Profile, read_profile
+from smlocal.store.home import home_directory
+from smlocal.store.jobs import Store
+from smlocal.store.records import JobRecord, LeftOnEngine
+
+_NETWORK = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"}
+
+
+def check_home(machine: Machine) -> Judgement:
+    """Whether jobs can be stored.
+
+    The home is opened as every command does, which creates the folder and its database if they are missing.
+    """
+    home = home_directory()
+    del machine
+    with Store.open(home) as store:
+        return judge_home(store.home, file_system=file_system_of(store.home, _mounts()))
+
+
+def _mounts() -> str:
+    """The kernel's table; empty on systems without it."""
+    try:
+        with open("/proc/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
+            return mounts.read()
+    except OSError:
+        return ""
+
+
+def judge_home(home: str, *, file_system: str) -> Judgement:
+    """Locks and SQLite's shared memory do not work reliably across a network."""
+    if file_system in _NETWORK:
+        return warning(
+            f"{home} is on a network file system ({file_system}): two machines must not use it at once",
+            "Set SMLOCAL_HOME to a folder of your own on a local disk.",
+        )
+    return fine(f"{home} can be written")
+
+
+def file_system_of(path: str, mounts: str) -> str:
+    """The type of the file system that a path is on. `mounts` is the text of /proc/mounts."""
+    best, kind = "", ""
+    for line in mounts.splitlines():
+        _, point, type_, *_ = line.split(" ")
+        point = point.encode("latin-1", "surrogateescape").decode("unicode_escape")
+        if len(point) >= len(best) and (path + "/").startswith(point.rstrip("/") + "/"):
+            best, kind = point, type_
+    return kind
+
+
+_NO_SPACE = 64 << 20
+"""With less, even the record of a job may not fit."""
+_LOW_SPACE = 10 << 30
+"""The size of a framework's image."""
+
+
+def check_disk(machine: Machine) -> Judgement:
+    """Whether there is enough space on the disks.
+
+    Of the home, and of the engine's folder if the engine runs on this machine.
+    """
+    places = {"SMLOCAL_HOME": machine.home}
+    if machine.engine_error is None and machine.endpoint.local:
+        places["the engine"] = machine.details.root
+    return judge_disk(
+        {f"{path} ({name})": free for name, path in places.items() if (free := free_bytes(path)) is not None}
+    )
+
+
+def judge_disk(free: Mapping[str, int]) -> Judgement:
+    """The disk with the least free space decides."""
+    if not free:
+        return warning("no disk could be checked", "Set SMLOCAL_HOME to a folder of your own on a local disk.")
+    place, least = min(free.items(), key=lambda item: item[1])
+    sentence = f"{readable_bytes(least)} free at {place}"
+    if least < _NO_SPACE:
+        return problem(sentence, "Free some space there:  smlocal rm, smlocal cache rm --all, docker system df")
+    if least < _LOW_SPACE:
+        return warning(f"{sentence}: images and datasets may not fit", "Free some:  smlocal cache rm, docker system df")
+    return fine("; ".join(f"{readable_bytes(size)} free at {place}" for place, size in free.items()))
+
+
+def check_fuse(machine: Machine) -> Judgement:
+    """Whether FastFile channels can be streamed from S3, by what the channels themselves check."""
+    del machine
+    return judge_fuse(why_no_fuse())
+
+
+def judge_fuse(trouble: str | None) -> Judgement:
+    """Without FUSE the objects are downloaded before the container starts."""
+    if trouble is None:
+        return fine("FastFile channels are streamed from S3")
+    why, _, remedy = trouble.partition(": ")
+    return warning(f"FastFile channels in S3 are downloaded first: {why}", remedy)
+
+
+_LOG_IN = "Log in:  aws sso login, aws configure, or set AWS_PROFILE. Jobs with local data need none."
+_ELSEWHERE = ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI")
+
+
+def check_credentials(machine: Machine) -> Judgement:
+    """Whether there are AWS credentials. Only S3, ECR and containers that call AWS need them.
+
+    Look where they would come from. Only --online uses them.
+    """
+    if machine.online:
+        return judge_aws_identity(machine.aws_identity)
+    return judge_credentials(machine.environment, read_profile())
+
+
+def judge_credentials(environment: Mapping[str, str], profile: Profile) -> Judgement:
+    """The credentials are neither shown nor tested."""
+    if profile.named and not profile.exists:
+        return warning(f"the profile {profile.name} is not in the AWS configuration files", _LOG_IN)
+    origin = _origin(environment, profile)
+    if origin is None:
+        return warning("no AWS credentials: data in S3 and images in ECR cannot be read", _LOG_IN)
+    return fine(f"{origin} (not tested; use --online)")
+
+
+def _origin(environment: Mapping[str, str], profile: Profile) -> str | None:
+    """Where botocore would find them, in its order."""
+    if environment.get("AWS_ACCESS_KEY_ID") and environment.get("AWS_SECRET_ACCESS_KEY"):
+        return "from the environment"
+    if environment.get("AWS_WEB_IDENTITY_TOKEN_FILE"):
+        return "by web identity"
+    if any(key.startswith("sso_") for key in profile.settings):
+        return f"profile {profile.name}, by single sign-on"
+    if {"role_arn", "credential_process", "aws_access_key_id"} & {*profile.settings}:
+        return f"profile {profile.name}"
+    return "from the role of this container" if any(environment.get(name) for name in _ELSEWHERE) else None
+
+
+def judge_aws_identity(identity: AwsIdentity) -> Judgement:
+    """Whether AWS accepts them."""
+    if identity.error:
+        cure = CLOCK_REMEDY if is_wrong_clock(identity.error) else _LOG_IN
+        return warning(f"AWS credentials do not work: {identity.error}", cure)
+    return fine(f"AWS identifies you as {identity.arn}")
+
+
+def check_region(machine: Machine) -> Judgement:
+    """Which region jobs without Local.Region use."""
+    return judge_region(machine.environment, read_profile().region)
+
+
+def judge_region(environment: Mapping[str, str], profile: str) -> Judgement:
+    """It is used for AWS_REGION in the container, for ARNs and for S3."""
+    region = identity.region(stated=None, environment=environment, profile=profile, image=None)
+    if not identity.is_region_name(region):
+        return problem(f"'{region}' is not a valid region", "Set AWS_REGION, for example to us-east-1.")
+    if environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION"):
+        return fine(f"{region}, from the environment")
+    if profile:
+        return fine(f"{region}, from the profile")
+    return warning(
+        f"none configured: jobs use {region}",
+        "Set AWS_REGION, or Local.Region in the job file.",
+    )
+
+
+_NOTICEABLE_SECONDS = 5.0
+_REFUSED_SECONDS = 300.0
+"""A third of the fifteen minutes that AWS allows."""
+
+
+def check_clock(machine: Machine) -> Judgement:
+    """Whether the clock is right: AWS refuses requests with a wrong time, and a machine that slept may be hours behind.
+
+    Compare it with the engine's, and with that of AWS if requests to AWS are allowed.
+    """
+    engine = None
+    if machine.engine_error is None and machine.details.system_time is not None:
+        engine = machine.details.system_time - machine.asked_at
+    return judge_clock(engine=engine, aws=machine.aws_identity.behind if machine.online else None)
+
+
+def judge_clock(*, engine: float | None, aws: float | None) -> Judgement:
+    """`engine` and `aws`: the seconds by which this machine's clock is behind; negative if it is ahead."""
+    if aws is not None and abs(aws) > _REFUSED_SECONDS:
+        return warning(f"{_apart(aws)} AWS, which refuses requests with a wrong time", CLOCK_REMEDY)
+    if engine is not None and abs(engine) > _NOTICEABLE_SECONDS:
+        return warning(
+            f"{_apart(engine)} the engine's: the times of logs and metrics are wrong",
+            "Restart the engine's machine, or set its clock.",
+        )
+    if engine is None and aws is None:
+        return unknown("no other clock to compare with")
+    return fine(f"same time as {' and '.join(('the engine',) * (engine is not None) + ('AWS',) * (aws is not None))}")
+
+
+def _apart(seconds: float) -> str:
+    return f"this machine's clock is {abs(seconds):.0f} s {'behind' if seconds > 0 else 'ahead of'}"
+
+
+_NAMES_SHOWN = 3
+_RESTART_DOCKER = "a network that wrongly reports active endpoints can be removed after a restart of Docker"
+
+
+def check_leftovers(machine: Machine) -> Judgement:
+    """Whether jobs have left something behind.
+
+    Find jobs without a supervisor, and what jobs left on the engine. Remove what ended jobs left there.
+    """
+    answers = machine.engine_error is None
+    with Store.open(machine.home) as store:
+        cleared = list(clear_this_engine(store, machine.engine)) if answers else []
+        known = store.left_on_engines()
+        found = machine.engine.owned() if answers else []
+        kept = {each.run_id for name in _jobs_of(found) for each in kept_by(store, name)}
+        owned = [each for each in found if each.labels.get(RUN_LABEL) not in kept]
+        owned = [each for each in owned if not _is_doing(store, each)]
+        ended = {resource.labels.get(RUN_LABEL, "") for resource in owned if _has_ended(store, resource)}
+        return judge_leftovers(
+            lost=orphans(store),
+            owned=owned,
+            ended=ended | {left.run_id for left in known},
+            cleared=cleared,
+            kept=_jobs_of([each for each in found if each.labels.get(RUN_LABEL) in kept]),
+            elsewhere=[left for left in known if not answers or left.engine != machine.endpoint.address],
+        )
+
+
+def _is_doing(store: Store, resource: Resource) -> bool:
+    """True if it belongs to a running job of this home, or to a doctor."""
+    record = _record(store, resource)
+    return resource.labels.get(JOB_LABEL) == NAME or (record is not None and not record.status.terminal)
+
+
+def _has_ended(store: Store, resource: Resource) -> bool:
+    """True if it belongs to an ended job of this home."""
+    record = _record(store, resource)
+    return record is not None and record.status.terminal
+
+
+def _record(store: Store, resource: Resource) -> JobRecord | None:
+    """The job of this home that it belongs to."""
+    try:
+        record = store.get(resource.labels.get(JOB_LABEL, ""))
+    except JobUnknownError:
+        return None
+    return record if record.run_id == resource.labels.get(RUN_LABEL) else None
+
+
+def judge_leftovers(
+    *,
+    lost: Sequence[str],
+    owned: Sequence[Resource],
+    ended: Collection[str],
+    cleared: Sequence[str] = (),
+    kept: Sequence[str] = (),
+    elsewhere: Sequence[LeftOnEngine] = (),
+) -> Judgement:
+    """None of it prevents other jobs. Whether jobs of other homes still run is not known here.
+
+    `kept`: jobs that keep their containers on purpose.
+    `elsewhere`: what may be left on engines that are unreachable, or are not the current one.
+    """
+    if lost:
+        return warning(f"jobs whose supervisor was killed: {_some(lost)}", "smlocal recover     finishes them")
+    if elsewhere:
+        engines = _some(sorted({each.engine for each in elsewhere}))
+        names = sorted({each.name for each in elsewhere})
+        return warning(
+            f"ended jobs may have left containers on an unreachable engine: {_some(names)} ({engines})",
+            "smlocal recover     removes them once that engine is reachable",
+            "smlocal rm --force NAME     forgets them, if that engine no longer exists",
+        )
+    left = [resource for resource in owned if resource.labels.get(RUN_LABEL) in ended]
+    if left:
+        kinds = ", ".join(f"{resource.kind} {resource.id[:48]}" for resource in left[:_NAMES_SHOWN])
+        return warning(
+            f"ended jobs left something on the engine: {_some(_jobs_of(left))} ({len(left)}: {kinds})",
+            f"docker rm --force --volumes $(docker ps --all --quiet --filter label={JOB_LABEL}=NAME)",
+            "then the same with docker volume and docker network",
+            *([_RESTART_DOCKER] if any(resource.kind is ResourceKind.NETWORK for resource in left) else []),
+        )
+    if cleared:
+        return fine(f"removed what ended jobs left on the engine: {_some(cleared)}")
+    others = _jobs_of(owned)
+    known = f"; the engine also runs jobs of another SMLOCAL_HOME: {_some(others)}" if others else ""
+    wanted = f" but what they were to keep: {_some(kept)}" if kept else ""
+    return fine(f"nothing is left of ended jobs{wanted}{known}")
+
+
+def _jobs_of(resources: Sequence[Resource]) -> list[str]:
+    return sorted({resource.labels.get(JOB_LABEL, "") for resource in resources})
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _NAMES_SHOWN
+    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
