@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from smlocal.foreign_archive.errors import ArchiveError
-from smlocal.foreign_archive.reading import ForeignArchive
-from smlocal.foreign_archive.stream import opened, pieces_of
+from smlocal.foreign_archive.archive import ForeignArchive
+from smlocal.foreign_archive.stream import ArchiveError, opened, pieces_of
 from smlocal.no_links import Opener
 
 _MOST_LINKS = 40

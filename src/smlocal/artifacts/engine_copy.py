@@ -20,7 +20,7 @@ from smlocal.removal import remove_tree
 
 if TYPE_CHECKING:
     from smlocal.engine.interface import Engine
-    from smlocal.foreign_archive.reading import ForeignArchive
+    from smlocal.foreign_archive.archive import ForeignArchive
     from smlocal.foreign_archive.tar_entries import TarEntry
 
 _NO_LIMIT = 1 << 62
@@ -71,8 +71,8 @@ def unpack_copy(
 
     If `check` stops it and `keep` is True, an index of the files that are complete is written.
     """
-    from smlocal.foreign_archive.errors import ArchiveError
-    from smlocal.foreign_archive.reading import ForeignArchive, Limits  # rarely needed
+    from smlocal.foreign_archive.archive import ArchiveLimits, ForeignArchive  # rarely needed
+    from smlocal.foreign_archive.stream import ArchiveError
 
     copy = _Copy(host=host, folder=os.fsencode(copy_to))
     with artifact_errors():
@@ -80,7 +80,7 @@ def unpack_copy(
         os.makedirs(copy_to, mode=0o700)
         try:
             # As many files as a job has: only what a header may be is limited.
-            limits = Limits(members=_NO_LIMIT, names=_NO_LIMIT, content=_NO_LIMIT, headers=_NO_LIMIT)
+            limits = ArchiveLimits(members=_NO_LIMIT, names=_NO_LIMIT, content=_NO_LIMIT, headers=_NO_LIMIT)
             members = ForeignArchive(_checked(archive, check), limits, compressed=False)
             for member in members:
                 copy.add(member, members)

@@ -2,10 +2,55 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from enum import StrEnum
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from smlocal.ci.cases import Case, Suite, Verdict
 from smlocal.ci.xml_text import xml_text
+from smlocal.quick_dataclass import dataclass
+
+
+class CaseVerdict(StrEnum):
+    """How a case ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """One job, or one rule that an image was checked by."""
+
+    name: str
+    group: str
+    """What readers sort by: `classname`."""
+    seconds: float
+    verdict: CaseVerdict
+    kind: str = ""
+    """Of a failure, such as `Failed` or `Stopped`."""
+    message: str = ""
+    """Of a failure or a skip, in one line."""
+    text: str = ""
+    """The whole of it."""
+    output: str = ""
+    """What was written meanwhile."""
+    file: str = ""
+    """Of the repository."""
+    line: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Suite:
+    """Cases that belong together."""
+
+    name: str
+    cases: tuple[Case, ...]
+    began: float | None = None
+    """Epoch seconds."""
+
+    def count(self, verdict: CaseVerdict) -> int:
+        """How many cases ended so."""
+        return sum(case.verdict is verdict for case in self.cases)
 
 
 def junit(suites: Iterable[Suite]) -> str:
@@ -26,9 +71,9 @@ def _totals(suites: list[Suite], name: str) -> dict[str, str]:
     return {
         "name": xml_text(name),
         "tests": str(sum(len(suite.cases) for suite in suites)),
-        "failures": str(sum(suite.count(Verdict.FAILED) for suite in suites)),
+        "failures": str(sum(suite.count(CaseVerdict.FAILED) for suite in suites)),
         "errors": "0",
-        "skipped": str(sum(suite.count(Verdict.SKIPPED) for suite in suites)),
+        "skipped": str(sum(suite.count(CaseVerdict.SKIPPED) for suite in suites)),
         "time": f"{sum(case.seconds for suite in suites for case in suite.cases):.3f}",
     }
 
@@ -43,10 +88,10 @@ def _add(suite: Element, case: Case) -> None:
         element.set("file", xml_text(case.file))
     if case.line:
         element.set("line", str(case.line))
-    if case.verdict is Verdict.FAILED:
+    if case.verdict is CaseVerdict.FAILED:
         failure = SubElement(element, "failure", {"type": xml_text(case.kind), "message": xml_text(case.message)})
         failure.text = xml_text(case.text)
-    elif case.verdict is Verdict.SKIPPED:
+    elif case.verdict is CaseVerdict.SKIPPED:
         SubElement(element, "skipped", {"message": xml_text(case.message)})
     if case.output:
         SubElement(element, "system-out").text = xml_text(case.output)

@@ -60,8 +60,7 @@ def show_in_group(service: "CiService", title: str, show: Callable[[], None]) ->
     from contextlib import redirect_stdout
     from io import StringIO
 
-    from smlocal.ci.log_commands import harmless
-    from smlocal.ci.services import group_begin, group_end
+    from smlocal.ci.services import group_begin, group_end, harmless
 
     with redirect_stdout(StringIO()) as shown:
         show()

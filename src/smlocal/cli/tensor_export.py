@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from smlocal.base.files import replacement
 from smlocal.errors import OutputUnusableError
-from smlocal.tensors.damage import Damage
-from smlocal.tensors.npz import write_npz
-from smlocal.tensors.saved_tensors import SavedTensor
-from smlocal.tensors.values import whole_values
+from smlocal.tensors.saved_tensors import SavedTensor, whole_values
+from smlocal.tensors.tensor import write_npz
+from smlocal.tensors.tensor_files import Damage
 
 
 def export_tensors(path: str, folder: str, tensors: Sequence[SavedTensor], damaged: list[Damage]) -> int:

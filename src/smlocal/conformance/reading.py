@@ -12,9 +12,8 @@ from typing import Any
 from smlocal.conformance import log_lines
 from smlocal.conformance.document import Document, JobPieces, check_document, check_host_document, join
 from smlocal.errors import ConformanceDocumentError, JobUnknownError
-from smlocal.foreign_archive.errors import ArchiveError, BeyondLimitError
-from smlocal.foreign_archive.reading import ForeignArchive, Limits
-from smlocal.foreign_archive.stream import opened, pieces_of
+from smlocal.foreign_archive.archive import ArchiveLimits, ForeignArchive
+from smlocal.foreign_archive.stream import ArchiveError, BeyondLimitError, opened, pieces_of
 from smlocal.foreign_archive.tar_entries import TarEntry
 
 _LARGEST = 64 << 20
@@ -90,7 +89,7 @@ def _of_archive(path: str) -> JobPieces:
     entries: dict[str, Any] = {}
     try:
         with opened(path) as file:
-            archive = ForeignArchive(pieces_of(file), Limits(members=_MOST_ENTRIES, content=_LARGEST))
+            archive = ForeignArchive(pieces_of(file), ArchiveLimits(members=_MOST_ENTRIES, content=_LARGEST))
             for member in archive:
                 name = member.name.removeprefix("./")
                 if host := _HOST_FILE.fullmatch(name):

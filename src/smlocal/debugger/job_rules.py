@@ -1,17 +1,18 @@
 """The debugger rules of one job: a container for each, watched by one thread until the rule or the job has ended."""
 
+import json
 import os
 import re
+import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from threading import Event, Lock, Thread
 from typing import Any
 
 from smlocal.debugger.action_endpoint import ActionEndpoint, acts, endpoint_folder
-from smlocal.debugger.rule_container import MEMORY, result_folder, rule_container
-from smlocal.debugger.rule_result import RuleResult, read_result
+from smlocal.debugger.rule_container import MEMORY, Evaluation, read_result, result_folder, rule_container
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
 from smlocal.engine.recreated_container import recreate_container
 from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError, StagingError
@@ -66,7 +67,7 @@ class JobRules:
     tensors: str | None
     """The local folder with the job's tensors; None if the job saves none."""
     created: float
-    changed: Callable[[str, RuleStatus, RuleResult], None]
+    changed: Callable[[str, RuleStatus, Evaluation], None]
     """Called by the thread with every new status."""
     fetch: Fetch
     """Brings what a rule names in S3 to this machine."""
@@ -162,7 +163,7 @@ class JobRules:
         planned = self.plan.rules[rule.number]
         if planned.recorded:
             details = f"smlocal records the built-in rule {planned.recorded} and does not evaluate it"
-            self._set(rule, RuleResult(status=RuleStatus.STOPPED, details=details))
+            self._set(rule, Evaluation(status=RuleStatus.STOPPED, details=details))
             return
         error = planned.unknown or self._missing(planned)
         if not error and self.tensors is not None:
@@ -177,7 +178,7 @@ class JobRules:
             except _FAILURES as failure:
                 error = f"the rule could not be started: {_sentence(failure)}"
         if error:
-            self._set(rule, RuleResult(status=RuleStatus.ERROR, details=error))
+            self._set(rule, Evaluation(status=RuleStatus.ERROR, details=error))
 
     def _missing(self, rule: RulePlan) -> str:
         """What the rule needs and is not there, as a sentence; empty if nothing is."""
@@ -219,7 +220,7 @@ class JobRules:
             state = self.engine.state(rule.container)
         except EngineError as error:
             if error.status == _NOT_FOUND:
-                self._set(rule, RuleResult(status=RuleStatus.ERROR, details="the container of the rule was removed"))
+                self._set(rule, Evaluation(status=RuleStatus.ERROR, details="the container of the rule was removed"))
             return
         except (EngineLostError, MachineNotReadyError):
             return
@@ -228,13 +229,13 @@ class JobRules:
         if state.oom_killed:
             details = f"the rule used more than {readable_bytes(MEMORY)} of memory"
         elif state.exit_code == 0 and self.plan.rules[rule.number].image is not None:
-            self._set(rule, RuleResult(status=RuleStatus.NO_ISSUES_FOUND))
+            self._set(rule, Evaluation(status=RuleStatus.NO_ISSUES_FOUND))
             return
         elif state.exit_code == 0:
             details = "the rule ended its process before it had a result"
         else:
             details = f"the container of the rule ended with exit code {state.exit_code}"
-        self._set(rule, RuleResult(status=RuleStatus.ERROR, details=details))
+        self._set(rule, Evaluation(status=RuleStatus.ERROR, details=details))
 
     def _take_result(self, rule: _Rule) -> bool:
         """True if the rule has ended by its own account."""
@@ -247,7 +248,7 @@ class JobRules:
     def _stop(self, rules: list[_Rule], why: str) -> None:
         """All of them together have some seconds to end; the rest is killed with its container."""
         for rule in rules:
-            self._set(rule, RuleResult(status=RuleStatus.STOPPING))
+            self._set(rule, Evaluation(status=RuleStatus.STOPPING))
             with _harmless():
                 self.engine.signal(rule.container, "SIGTERM")
         deadline = time.monotonic() + _END_SECONDS
@@ -256,7 +257,7 @@ class JobRules:
                 while self.engine.state(rule.container).status not in _ENDED and time.monotonic() < deadline:
                     time.sleep(_LOOK_SECONDS)
             if not self._take_result(rule):
-                self._set(rule, RuleResult(status=RuleStatus.STOPPED, details=why))
+                self._set(rule, Evaluation(status=RuleStatus.STOPPED, details=why))
 
     def _remove(self, rule: _Rule) -> None:
         if not rule.container:
@@ -266,7 +267,7 @@ class JobRules:
         with _harmless():
             self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=rule.container))
 
-    def _set(self, rule: _Rule, result: RuleResult) -> None:
+    def _set(self, rule: _Rule, result: Evaluation) -> None:
         at = round(time.time(), 3)
         rule.status = result.status
         entry = rule_status(
@@ -309,3 +310,36 @@ def _harmless() -> Iterator[None]:
 
 def _sentence(failure: BaseException) -> str:
     return str(getattr(failure, "sentence", "") or failure)
+
+
+STOP = "stop"
+"""In `Local.OnRule`, which says what follows when a rule has found an issue."""
+_LONGEST_COMMAND_SECONDS = 300.0
+
+
+def action_of(on_rule: Mapping[str, str], rule: str) -> str | None:
+    """`stop`, a command, or None. The rule's own entry counts before that of all rules."""
+    return on_rule.get(rule, on_rule.get("*"))
+
+
+def run_command(command: str, document: Mapping[str, Any], failed: Callable[[str], None]) -> None:
+    """Run a command beside the job, with the status on its standard input. `failed` gets a sentence if it fails."""
+
+    def run() -> None:
+        try:
+            done = subprocess.run(
+                ["/bin/sh", "-c", command],
+                input=json.dumps(document).encode(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                timeout=_LONGEST_COMMAND_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            failed(f"Local.OnRule: {command}: {error}")
+            return
+        if done.returncode != 0:
+            said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            failed(f"Local.OnRule: {command} ended with exit code {done.returncode}{f': {said}' if said else ''}")
+
+    Thread(target=run, name="on-rule", daemon=True).start()

@@ -1,7 +1,10 @@
-"""The container that evaluates one rule: what it sees and what it may do."""
+"""The container that evaluates one rule: what it sees, what it may do, and what it says of its evaluation."""
 
 import json
 import os
+import stat
+from collections.abc import Mapping
+from typing import Any
 
 from smlocal.contract.limits import Limits
 from smlocal.debugger.action_endpoint import (
@@ -11,10 +14,12 @@ from smlocal.debugger.action_endpoint import (
     client_environment,
     endpoint_folder,
 )
-from smlocal.debugger.image import evaluator_tag
+from smlocal.debugger.evaluator import evaluator_tag
 from smlocal.engine.interface import JOB_LABEL, RULE_LABEL, RUN_LABEL, ContainerSpec, Mount
 from smlocal.planning.model import JobPlan
 from smlocal.planning.rules import RulePlan
+from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus
+from smlocal.quick_dataclass import dataclass
 
 MEMORY = 2 << 30
 """Bytes."""
@@ -105,3 +110,51 @@ def _document(plan: JobPlan, rule: RulePlan) -> dict[str, object]:
 
 def _source_in_container(source: str) -> str:
     return f"{_SOURCE}/{os.path.basename(source)}"
+
+
+_STATUS_FILE = "status.json"
+_MOST_STATUS_BYTES = 1 << 16
+_SAID = {RuleStatus.IN_PROGRESS, RuleStatus.NO_ISSUES_FOUND, RuleStatus.ISSUES_FOUND, RuleStatus.ERROR}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evaluation:
+    """How the evaluation of a rule stands, as its container says."""
+
+    status: RuleStatus
+    details: str = ""
+    step: int | None = None
+    reason: str = ""
+    """What a built-in rule of smlocal has found, in a sentence."""
+
+
+def read_result(folder: str) -> Evaluation | None:
+    """The status document in a folder; None if there is none, or it is not one.
+
+    The container may be a user's program, so nothing of it is trusted.
+    """
+    try:
+        descriptor = os.open(f"{folder}/{_STATUS_FILE}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        document = json.loads(os.read(descriptor, _MOST_STATUS_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return None
+    finally:
+        os.close(descriptor)
+    return _result(document) if isinstance(document, Mapping) else None
+
+
+def _result(document: Mapping[str, Any]) -> Evaluation | None:
+    status, step = document.get("Status"), document.get("Step")
+    if not isinstance(status, str) or status not in _SAID:
+        return None
+    return Evaluation(
+        status=RuleStatus(status),
+        details=str(document.get("StatusDetails") or ""),
+        step=step if isinstance(step, int) and not isinstance(step, bool) else None,
+        reason=str(document.get("Reason") or ""),
+    )

@@ -1,12 +1,13 @@
-"""Bytes that come in pieces, taken in whatever portions a reader wants. Nothing is kept that was taken."""
+"""Bytes that come in pieces, taken in whatever portions a reader wants, and why an archive is not read.
+
+Nothing is kept that was taken. The texts of errors are clauses that go on from 'the archive cannot be read: '.
+"""
 
 import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, cast
-
-from smlocal.foreign_archive.errors import ArchiveError, BeyondLimitError, CutShortError
 
 _GZIP = 31
 """The largest window, with the header and the checksum of gzip."""
@@ -126,3 +127,29 @@ def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
     """A file from where it stands to its end."""
     while piece := file.read(_PIECE):
         yield piece
+
+
+class ArchiveError(Exception):
+    """The archive is not read any further; the text says why."""
+
+
+class NoTarError(ArchiveError):
+    """What should be a tar archive is none, or it is damaged."""
+
+    def __init__(self, why: str = "it is no tar archive, or it is damaged") -> None:
+        super().__init__(why)
+
+
+class CutShortError(ArchiveError):
+    """The bytes end before they should, or what gzip has compressed is damaged."""
+
+    def __init__(self, why: str = "it ends too early") -> None:
+        super().__init__(why)
+
+
+class BeyondLimitError(ArchiveError):
+    """It may be an archive, but it has more of something than is read."""
+
+
+class RefusedMemberError(ArchiveError):
+    """One member is not unpacked, and so none is."""

@@ -6,8 +6,7 @@ Everything that an entry says is bounded before it is kept: whoever made the arc
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from smlocal.foreign_archive.errors import BeyondLimitError, CutShortError, NoTarError
-from smlocal.foreign_archive.stream import Stream
+from smlocal.foreign_archive.stream import BeyondLimitError, CutShortError, NoTarError, Stream
 
 BLOCK = 512
 _ZEROS = bytes(BLOCK)

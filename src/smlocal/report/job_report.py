@@ -1,13 +1,18 @@
 """Reads all data that a report shows from the store. What an older job does not have is left out."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
+from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.secrets.masking import masked_request, with_strings
 from smlocal.contract.secrets.urls import HIDDEN
+from smlocal.foreign_archive.archive import ForeignArchive
+from smlocal.foreign_archive.stream import ArchiveError, opened, pieces_of
+from smlocal.foreign_archive.tar_entries import BLOCK, TarEntry
 from smlocal.job.documents import PLAN, REQUEST
 from smlocal.job.finish.describe import view_job
 from smlocal.job.logs.log_readers import LogTail, host_logs, read_log_tail
@@ -17,16 +22,41 @@ from smlocal.job.view import JobView
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULE
 from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
 from smlocal.platforms.sagemaker.tensor_place import tensor_place
-from smlocal.report.artifact_contents import ArtifactContents, read_contents
-from smlocal.report.metric_charts import MetricCharts, metric_charts
-from smlocal.report.usage_charts import HostCharts, host_charts
+from smlocal.report.charts import HostCharts, MetricCharts, host_charts, metric_charts
 from smlocal.store.jobs import Store
 
 if TYPE_CHECKING:
     from smlocal.report.tensor_charts import TensorCharts
 
+
 _WITHHELD = "(withheld)"
 """In place of secrets: not every font has the character that terminals show."""
+_MAX_SHOWN = 300
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArtifactMember:
+    """One entry of an artifact."""
+
+    path: str
+    size: int | None
+    """None for folders and links."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArtifactContents:
+    """An artifact and the names and sizes of its first members."""
+
+    path: str
+    size: int
+    folder: bool
+    """True if it is a folder of files, not an archive."""
+    members: tuple[ArtifactMember, ...]
+    count: int
+    complete: bool
+    """False if there may be more members than were counted."""
+    error: str | None
+    """Why it could not be read, or not to its end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,3 +156,88 @@ def _host(figures: Mapping[str, Any], began: float) -> HostCharts:
     with suppress(OSError):
         series = read_series(figures["Series"])
     return host_charts(figures, series, began)
+
+
+_FILES, _LINKS = {"file", "sparse"}, {"link", "hard"}
+_MAX_COUNTED = 10_000
+_MAX_BYTES = 1 << 29
+"""All data before a header has to be decompressed: half a GiB takes one or two seconds."""
+
+
+def read_contents(path: str, size: int) -> ArtifactContents:
+    """Read an archive, or a folder of artifacts. An archive is not read again by this process until it changes."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return _read(path, size)
+    if S_ISDIR(state.st_mode):
+        return _read(path, size)
+    return _read_once(path, size, (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns))
+
+
+@lru_cache(maxsize=32)
+def _read_once(path: str, size: int, state: tuple[int, ...]) -> ArtifactContents:  # noqa: ARG001 - part of the key
+    return _read(path, size)
+
+
+def _read(path: str, size: int) -> ArtifactContents:
+    members: list[ArtifactMember] = []
+    count, complete, error = 0, True, None
+    folder = os.path.isdir(path)
+    try:
+        for member in _folder(path) if folder else _archive(path):
+            if member is None or count == _MAX_COUNTED:
+                complete = False
+                break
+            count += 1
+            if len(members) < _MAX_SHOWN:
+                members.append(member)
+    except FileNotFoundError:
+        error = "It no longer exists."
+    except (OSError, ArchiveError) as raised:
+        error = f"It cannot be read: {getattr(raised, 'strerror', None) or raised}."
+    return ArtifactContents(
+        path=path,
+        size=size,
+        folder=folder,
+        members=tuple(members),
+        count=count,
+        complete=complete and not error,
+        error=error,
+    )
+
+
+def _archive(path: str) -> Iterator[ArtifactMember | None]:
+    """Members in the order of the archive. A None at the end: the rest was not read."""
+    read = 0
+    with opened(path) as file:
+        for entry in ForeignArchive(pieces_of(file)):
+            yield ArtifactMember(path=_label(entry), size=entry.size if entry.kind in _FILES else None)
+            read += BLOCK + entry.size
+            if read > _MAX_BYTES:
+                yield None
+                return
+
+
+def _label(entry: TarEntry) -> str:
+    if entry.kind == "folder":
+        return f"{entry.name.rstrip('/')}/"
+    return f"{entry.name} → {entry.link}" if entry.kind in _LINKS else entry.name
+
+
+def _folder(top: str) -> Iterator[ArtifactMember]:
+    """All files and links below a folder, by name."""
+    pending = [top]
+    while pending:
+        with os.scandir(pending.pop()) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+        below = []
+        for entry in entries:
+            path = os.path.relpath(entry.path, top)
+            if entry.is_dir(follow_symlinks=False):
+                below.append(entry.path)
+            elif entry.is_symlink():
+                yield ArtifactMember(path=f"{path} → {os.readlink(entry.path)}", size=None)
+            else:
+                yield ArtifactMember(path=path, size=entry.stat(follow_symlinks=False).st_size)
+        pending += reversed(below)

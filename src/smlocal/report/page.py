@@ -8,11 +8,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from smlocal.contract.statuses import JobStatus
 from smlocal.readable import readable_bytes
-from smlocal.report.buffer_timeline import buffer_timeline
 from smlocal.report.formatting import counted, duration, utc
 from smlocal.report.job_report import JobReport
-from smlocal.report.rule_history import rule_history
-from smlocal.report.timeline import build_timeline, drawn_bars
+from smlocal.report.timeline import buffer_timeline, build_timeline, drawn_bars, rule_history
 
 _CONTROL_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 """HTML allows no control characters. Unicode has a picture for each of these."""

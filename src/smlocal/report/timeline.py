@@ -1,11 +1,12 @@
-"""The phases of a job, each as a row with a bar. The template `timeline.html` draws them."""
+"""The rows with bars of a report: phases of the job, its debugger rules, balanced buffers. The templates draw them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from smlocal.job.view import Bar, Span, Stage
+from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus
 
 _MIN_WIDTH = 4
 """So that the bar of a very short phase is visible."""
@@ -14,7 +15,7 @@ _GAP = 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Phase:
+class PhaseRow:
     """One row."""
 
     status: str
@@ -32,7 +33,7 @@ class Timeline:
 
     WIDTH: ClassVar = 1000
 
-    phases: tuple[Phase, ...]
+    phases: tuple[PhaseRow, ...]
     start: float
     """Seconds since 1970."""
     seconds: float
@@ -75,7 +76,7 @@ def build_timeline(stages: Sequence[Stage], measured: Mapping[str, float], now: 
             seconds = measured.get(stage.name, seconds)
         width = 0.0 if stage.final else min(Timeline.WIDTH, max(_MIN_WIDTH, seconds * scale))
         phases.append(
-            Phase(
+            PhaseRow(
                 status=stage.name,
                 message=stage.message,
                 running=stage.ended is None,
@@ -102,3 +103,159 @@ def drawn_bars(bars: Sequence[Bar], timeline: Timeline, now: float) -> Iterator[
 
 def _seconds(span: Span, now: float) -> float:
     return (now if span.ended is None else span.ended) - span.began
+
+
+_MIN_RULE_WIDTH = 4.0
+_ISSUES = {RuleStatus.ISSUES_FOUND, RuleStatus.ERROR}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RuleBar:
+    """From the creation of the job to the last change of the rule's status."""
+
+    name: str
+    status: str
+    """With the step, if it has one."""
+    issue: bool
+    running: bool
+    seconds: float
+    width: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RuleChange:
+    """A new status."""
+
+    seconds: float
+    """Since the creation of the job."""
+    name: str
+    status: str
+    details: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RuleHistory:
+    """All rules, and all changes in their order."""
+
+    bars: tuple[RuleBar, ...] = ()
+    changes: tuple[RuleChange, ...] = ()
+
+
+def rule_history(answer: Mapping[str, Any], recorded: Sequence[Mapping[str, Any]], seconds: float) -> RuleHistory:
+    """`answer` is that of describe, `recorded` are all new statuses, oldest first; the timeline has these seconds."""
+    created = answer.get("CreationTime", 0.0)  # jobs of platforms without rules have another word for it
+    steps = {each["RuleConfigurationName"]: each.get("Step") for each in recorded}
+    bars = []
+    for each in answer.get("DebugRuleEvaluationStatuses", ()):
+        name, status = each["RuleConfigurationName"], RuleStatus(each["RuleEvaluationStatus"])
+        lasted = each["LastModifiedTime"] - created if status.terminal else seconds
+        step = steps.get(name)
+        bars.append(
+            RuleBar(
+                name=name,
+                status=status.value if step is None else f"{status.value} at step {step:,}",
+                issue=status in _ISSUES,
+                running=not status.terminal,
+                seconds=lasted,
+                width=max(_MIN_RULE_WIDTH, min(1.0, lasted / seconds) * Timeline.WIDTH)
+                if seconds > 0
+                else _MIN_RULE_WIDTH,
+            )
+        )
+    changes = [
+        RuleChange(
+            seconds=each["LastModifiedTime"] - created,
+            name=each["RuleConfigurationName"],
+            status=each["RuleEvaluationStatus"],
+            details=each.get("Reason") or each.get("StatusDetails", ""),
+        )
+        for each in recorded
+    ]
+    return RuleHistory(bars=tuple(bars), changes=tuple(changes))
+
+
+_LEAST_WIDTH = 4
+"""So that the bar of a very short time is visible."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BufferServer:
+    """What one server adds up in an iteration, in bytes."""
+
+    number: int
+    balanced: int
+    whole_variables: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Buffer:
+    """One row: the backward pass that fills the buffer, then its reduction. Places and widths of the bars."""
+
+    bytes: int
+    filling_left: float
+    filling_width: float
+    reducing_left: float
+    reducing_width: float
+    seconds: float
+    """Of the reduction."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BufferTimeline:
+    """The last iteration of rank 0."""
+
+    WIDTH: ClassVar = 1000
+
+    servers: tuple[BufferServer, ...]
+    buffers: tuple[Buffer, ...]
+    seconds: float
+    overlapping: int
+    """Buffers whose reduction began before the next one was filled."""
+
+
+def buffer_timeline(block: Mapping[str, Any] | None) -> BufferTimeline | None:
+    """What a job's block `DataParallel` shows; None without balanced buffers."""
+    balanced = (block or {}).get("Balanced")
+    if balanced is None:
+        return None
+    counted = balanced["IterationBytes"]
+    variables = counted["WholeVariables"]
+    last = balanced["LastIteration"] or {"Buffers": (), "BegunBeforeTheNextWasReady": 0}
+    seconds = max((each["End"] for each in last["Buffers"]), default=0.0)
+    return BufferTimeline(
+        servers=tuple(
+            BufferServer(number=n, balanced=size, whole_variables=variables[n] if n < len(variables) else None)
+            for n, size in enumerate(counted["Balanced"])
+        ),
+        buffers=tuple(_buffer_rows(last["Buffers"], seconds)),
+        seconds=seconds,
+        overlapping=last["BegunBeforeTheNextWasReady"],
+    )
+
+
+def _buffer_rows(buffers: Sequence[Mapping[str, Any]], seconds: float) -> list[Buffer]:
+    scale = BufferTimeline.WIDTH / seconds if seconds > 0 else 0.0
+    rows, filled = [], 0.0
+    for each in buffers:
+        filling, reducing = (
+            _buffer_bar(filled * scale, each["Ready"] * scale),
+            _buffer_bar(each["Begin"] * scale, each["End"] * scale),
+        )
+        rows.append(
+            Buffer(
+                bytes=each["Bytes"],
+                filling_left=filling[0],
+                filling_width=filling[1],
+                reducing_left=reducing[0],
+                reducing_width=reducing[1],
+                seconds=each["End"] - each["Begin"],
+            )
+        )
+        filled = max(filled, each["Ready"])
+    return rows
+
+
+def _buffer_bar(begin: float, end: float) -> tuple[float, float]:
+    """Place and width of a bar, in the drawing even if the times make no sense: a container has told them."""
+    left = max(0.0, min(BufferTimeline.WIDTH - _LEAST_WIDTH, begin))
+    return left, max(_LEAST_WIDTH, min(BufferTimeline.WIDTH, end) - left)

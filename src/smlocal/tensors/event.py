@@ -8,11 +8,33 @@ import struct
 from collections.abc import Iterator
 from functools import lru_cache
 
-from smlocal.tensors.crc32c import masked_crc32c
-from smlocal.tensors.damage import DamagedError
 from smlocal.tensors.tensor import TEXT, TYPES, Tensor
+from smlocal.tensors.tensor_files import DamagedError
 
 _HEAD, _TAIL = 12, 4
+
+
+def _entry(number: int) -> int:
+    for _ in range(8):
+        number = number >> 1 ^ (0x82F63B78 if number & 1 else 0)
+    return number
+
+
+_TABLE = tuple(_entry(number) for number in range(256))
+
+
+def masked_crc32c(data: bytes | memoryview) -> int:
+    """CRC-32C as records of TensorFlow have it.
+
+    It is rotated by 15 bits and shifted by a constant, so that checksums of checksums are no trouble.
+    """
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ _TABLE[(crc ^ byte) & 0xFF]
+    crc ^= 0xFFFFFFFF
+    return (crc >> 15 | crc << 17) + 0xA282EAD8 & 0xFFFFFFFF
+
+
 _NO_CHECKSUM = masked_crc32c(b"0x12345678")
 """In place of the checksum of the content, unless the library was told to compute it."""
 _MOST_DIGITS = 10

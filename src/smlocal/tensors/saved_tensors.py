@@ -1,14 +1,15 @@
-"""The index that the debugger's library keeps: which tensors there are of which steps, and in which files."""
+"""What the debugger's library has saved: the index of tensors, with their steps and files, and their values."""
 
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.tensors.damage import Damage, DamagedError
-from smlocal.tensors.regular_file import read_regular_file
+from smlocal.tensors.event import read_tensor
+from smlocal.tensors.tensor import Tensor
+from smlocal.tensors.tensor_files import Damage, DamagedError, mapped, read_regular_file
 
 _INDEX, _COLLECTIONS = "index", "collections"
 _END = "training_job_end.ts"
@@ -117,3 +118,31 @@ def _document(folder: str, path: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise DamagedError(0, "it is not a JSON object")
     return document
+
+
+def whole_values(
+    folder: str, wanted: Iterable[SavedTensor], damaged: list[Damage]
+) -> Iterator[tuple[SavedTensor, Tensor]]:
+    """Those that can be read. What is wrong with the others is added to `damaged`, once."""
+    for saved, value in read_values(folder, wanted):
+        if isinstance(value, Tensor):
+            yield saved, value
+        elif value not in damaged:
+            damaged.append(value)
+
+
+def read_values(folder: str, wanted: Iterable[SavedTensor]) -> Iterator[tuple[SavedTensor, Tensor | Damage]]:
+    """The value of each, in the given order. A file is opened once if its tensors follow each other."""
+    name, file = "", memoryview(b"")
+    for each in wanted:
+        try:
+            if each.file != name:
+                name, file = "", mapped(f"{folder}/{each.file}")
+                name = each.file
+            found, step, tensor = read_tensor(file, each.start, each.length)
+            if (found, step) != (each.name, each.step):
+                raise DamagedError(each.start, f"the index has {each.name} of step {each.step:,} here")  # noqa: TRY301 - as the others
+        except DamagedError as error:
+            yield each, Damage(file=each.file, offset=error.offset, problem=error.problem)
+        else:
+            yield each, tensor

@@ -1,7 +1,10 @@
-"""A tensor of one step, as it is in a file: its values are bytes until somebody wants them."""
+"""A tensor of one step, as it is in a file: its values are bytes until somebody wants them; statistics, NumPy files."""
 
+import math
 import struct
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from typing import BinaryIO
 
 from smlocal.quick_dataclass import dataclass
 
@@ -76,3 +79,98 @@ class Tensor:
         if self.type is TEXT:
             return self.texts[0]
         return next((piece[0] for piece in self.numbers()), None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TensorStatistics:
+    """Of all values; `lowest`, `highest`, `mean` and `deviation` of the finite ones, None if there are none."""
+
+    lowest: float | None
+    highest: float | None
+    mean: float | None
+    deviation: float | None
+    """The standard deviation, as NumPy computes it by default."""
+    zeros: int
+    nans: int
+    infinities: int
+
+
+def statistics_of(tensor: Tensor) -> TensorStatistics | None:
+    """Statistics in constant memory. None for text, complex numbers and a tensor without values."""
+    if not tensor.type.format or not tensor.size:
+        return None
+    zeros = nans = infinities = count = 0
+    sums: list[float] = []
+    lows: list[float] = []
+    highs: list[float] = []
+    for piece in tensor.numbers():
+        finite = _finite(piece)
+        missing = len(piece) - len(finite)
+        of_these = sum(map(math.isnan, piece)) if missing else 0
+        nans += of_these
+        infinities += missing - of_these
+        zeros += finite.count(0)
+        if finite:
+            count += len(finite)
+            sums.append(_sum(finite))
+            lows.append(+min(finite))  # of bool, a number
+            highs.append(+max(finite))
+    mean = _sum(sums) / count if count else None
+    return TensorStatistics(
+        lowest=min(lows, default=None),
+        highest=max(highs, default=None),
+        mean=mean,
+        deviation=None if mean is None else _deviation(tensor, mean, count),
+        zeros=zeros,
+        nans=nans,
+        infinities=infinities,
+    )
+
+
+def _sum(numbers: Sequence[float]) -> float:
+    try:
+        return math.fsum(numbers)
+    except OverflowError:
+        return float(sum(numbers))  # infinite, as in NumPy
+
+
+def _finite(piece: tuple[float, ...]) -> tuple[float, ...]:
+    return piece if math.isfinite(sum(piece)) else tuple(filter(math.isfinite, piece))
+
+
+def _deviation(tensor: Tensor, mean: float, count: int) -> float:
+    pieces = map(_finite, tensor.numbers())
+    # The distance of two points is computed in C, and without overflow.
+    return math.hypot(*(math.dist(piece, (mean,) * len(piece)) for piece in pieces)) / math.sqrt(count)
+
+
+_MAGIC = b"\x93NUMPY\x01\x00"
+_ALIGNMENT = 64
+
+
+def write_npz(file: BinaryIO, tensors: Iterable[tuple[str, Tensor]]) -> int:
+    """Write a file that `numpy.load` reads, with each tensor under its key; returns how many there were."""
+    count = 0
+    with zipfile.ZipFile(file, "w") as archive:
+        for key, tensor in tensors:
+            with archive.open(zipfile.ZipInfo(f"{key}.npy"), "w", force_zip64=True) as entry:
+                npy, content = npy_type(tensor)
+                entry.write(_npy_header(npy, tensor.shape))
+                entry.write(content)
+            count += 1
+    return count
+
+
+def _npy_header(npy: str, shape: tuple[int, ...]) -> bytes:
+    text = repr({"descr": npy, "fortran_order": False, "shape": shape})
+    room = -(len(_MAGIC) + 2 + len(text) + 1) % _ALIGNMENT
+    header = f"{text}{' ' * room}\n".encode("ascii")
+    return _MAGIC + len(header).to_bytes(2, "little") + header
+
+
+def npy_type(tensor: Tensor) -> tuple[str, bytes | memoryview]:
+    """The data type and the values as NumPy has them."""
+    if tensor.type is not TEXT:
+        return tensor.type.npy, tensor.content
+    longest = max(map(len, tensor.texts), default=0) or 1
+    return f"<U{longest}", b"".join(text.ljust(longest, "\0").encode("utf-32-le") for text in tensor.texts)

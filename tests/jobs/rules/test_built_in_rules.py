@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 from tests.jobs.rules.rule_environment import configuration, evaluate_all, read_tensors, train
 
-from smlocal.tensors.npz import npy_type
-from smlocal.tensors.saved_tensors import saved_tensors
-from smlocal.tensors.tensor import Tensor
-from smlocal.tensors.values import read_values
+from smlocal.tensors.saved_tensors import read_values, saved_tensors
+from smlocal.tensors.tensor import Tensor, npy_type
 
 SICK: list[tuple[str, str, dict[str, str], int]] = [
     ("AllZero", "dead", {"tensor_regex": "relu_output"}, 3),

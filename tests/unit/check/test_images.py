@@ -13,8 +13,7 @@ from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.files import PROGRAMS, SCRIPTS, wanted
 from smlocal.check.reading.layers import TOO_MANY, Room, merged, read_layer
 from smlocal.check.reading.saved_image import BrokenImageError, read_root, read_saved_image
-from smlocal.foreign_archive.errors import BeyondLimitError
-from smlocal.foreign_archive.stream import Stream
+from smlocal.foreign_archive.stream import BeyondLimitError, Stream
 
 DAMAGED = int(os.environ.get("SMLOCAL_DAMAGED_IMAGES", "2000"))
 ALL = DAMAGED >= 6000

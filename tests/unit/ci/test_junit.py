@@ -5,14 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.ci.cases import Case, Suite, Verdict
-from smlocal.ci.junit import junit
+from smlocal.ci.junit import Case, CaseVerdict, Suite, junit
 from smlocal.ci.xml_text import xml_text
 
 HOSTILE = "\x00\x1b[31m]]>\r\n\t<&\"'\ud800\ufffe\x7f\U0001f600"
 
 
-def case(verdict: Verdict, **more: object) -> Case:
+def case(verdict: CaseVerdict, **more: object) -> Case:
     given: dict[str, object] = {"name": "n", "group": "g", "seconds": 1.5, "verdict": verdict, **more}
     return Case(**given)  # type: ignore[arg-type]  # every test gives what it needs
 
@@ -23,9 +22,9 @@ def read(*cases: Case, **more: object) -> Element:
 
 def test_every_case_is_there_with_its_time() -> None:
     root = read(
-        case(Verdict.PASSED, output="said"),
-        case(Verdict.FAILED, kind="Failed", message="why", text="all\nof it", file="d/Dockerfile", line=3),
-        case(Verdict.SKIPPED, message="no engine"),
+        case(CaseVerdict.PASSED, output="said"),
+        case(CaseVerdict.FAILED, kind="Failed", message="why", text="all\nof it", file="d/Dockerfile", line=3),
+        case(CaseVerdict.SKIPPED, message="no engine"),
         began=0.0,
     )
     (suite,) = root
@@ -48,7 +47,9 @@ def test_every_case_is_there_with_its_time() -> None:
 
 def test_what_xml_cannot_hold() -> None:
     (suite,) = read(
-        case(Verdict.FAILED, name=HOSTILE, group=HOSTILE, message=HOSTILE, text=HOSTILE, output=HOSTILE, file=HOSTILE)
+        case(
+            CaseVerdict.FAILED, name=HOSTILE, group=HOSTILE, message=HOSTILE, text=HOSTILE, output=HOSTILE, file=HOSTILE
+        )
     )
     shown = "\\x00\\x1b[31m]]>\n\t<&\"'\\ud800\\ufffe\\x7f\U0001f600"
     (found,) = suite
@@ -59,7 +60,7 @@ def test_what_xml_cannot_hold() -> None:
 
 @given(st.text(st.characters(), max_size=60))
 def test_whatever_is_written_comes_back_as_it_is_shown(text: str) -> None:
-    (suite,) = read(case(Verdict.FAILED, name=text, text=text or "x"))
+    (suite,) = read(case(CaseVerdict.FAILED, name=text, text=text or "x"))
     assert suite[0].get("name") == xml_text(text)
     assert suite[0][0].text == (xml_text(text) or "x")
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.ci.log_commands import harmless
 from smlocal.ci.services import (
     Annotation,
     CiService,
@@ -15,6 +14,7 @@ from smlocal.ci.services import (
     found_service,
     group_begin,
     group_end,
+    harmless,
 )
 
 TEXT = st.text(st.characters(), max_size=40)

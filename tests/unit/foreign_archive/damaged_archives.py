@@ -20,13 +20,12 @@ from tests.unit.foreign_archive.foreign_archives import (
 from smlocal.api.artifact import Artifact
 from smlocal.conformance.reading import collect
 from smlocal.errors import ConformanceDocumentError
-from smlocal.foreign_archive.errors import ArchiveError
-from smlocal.foreign_archive.reading import ForeignArchive
-from smlocal.foreign_archive.unpacking import unpack
+from smlocal.foreign_archive.archive import ForeignArchive, unpack
+from smlocal.foreign_archive.stream import ArchiveError
 from smlocal.platforms.sagemaker.prepare.reserved_files import reserved_files
 from smlocal.remote.compare.archives import read_archive
 from smlocal.removal import remove_tree
-from smlocal.report.artifact_contents import read_contents
+from smlocal.report.job_report import read_contents
 
 EXPECTED = (ArchiveError, OSError, ConformanceDocumentError, tarfile.ReadError)
 SEED = 20_261_124

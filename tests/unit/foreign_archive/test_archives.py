@@ -30,11 +30,10 @@ from tests.unit.foreign_archive.foreign_archives import (
 from smlocal.api.artifact import Artifact
 from smlocal.conformance.reading import collect
 from smlocal.errors import ConformanceDocumentError
-from smlocal.foreign_archive.errors import ArchiveError
-from smlocal.foreign_archive.reading import ForeignArchive, Limits
-from smlocal.foreign_archive.unpacking import unpack
+from smlocal.foreign_archive.archive import ArchiveLimits, ForeignArchive, unpack
+from smlocal.foreign_archive.stream import ArchiveError
 from smlocal.remote.compare.archives import read_archive
-from smlocal.report.artifact_contents import read_contents
+from smlocal.report.job_report import read_contents
 from smlocal.server.call import ServiceError
 from smlocal.server.sagemaker.submitted_code import submitted_code
 
@@ -238,10 +237,10 @@ def test_limits_are_those_of_all_that_is_made(place: Path) -> None:
     with pytest.raises(ArchiveError, match="too deep for the number of its files"):
         unpacked(packed(*alternating), place, most=130)
     for limits, why in (
-        (Limits(members=3), "more than 3 members"),
-        (Limits(content=4000), "unpacks to more than 3.9 KiB"),
-        (Limits(names=100), "names have more than 100 B"),
-        (Limits(headers=2000), "too many extended headers"),
+        (ArchiveLimits(members=3), "more than 3 members"),
+        (ArchiveLimits(content=4000), "unpacks to more than 3.9 KiB"),
+        (ArchiveLimits(names=100), "names have more than 100 B"),
+        (ArchiveLimits(headers=2000), "too many extended headers"),
     ):
         content = packed(*(pax(("path", f"{number:040}")) + regular("x", bytes(600)) for number in range(4)))
         with pytest.raises(ArchiveError, match=why):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.report import artifact_contents
-from smlocal.report.artifact_contents import Member, read_contents
+from smlocal.report import job_report
+from smlocal.report.job_report import ArtifactMember, read_contents
 
 
 def test_files_with_their_sizes_and_what_has_none(tmp_path: Path) -> None:
@@ -21,9 +21,9 @@ def test_files_with_their_sizes_and_what_has_none(tmp_path: Path) -> None:
             tar.addfile(header, BytesIO(b"print"))
     found = read_contents(str(path), 123)
     assert found.members == (
-        Member(path="code/", size=None),
-        Member(path="code/a.py", size=5),
-        Member(path="latest → code", size=None),
+        ArtifactMember(path="code/", size=None),
+        ArtifactMember(path="code/a.py", size=5),
+        ArtifactMember(path="latest → code", size=None),
     )
     assert (found.size, found.count, found.complete, found.error) == (123, 3, True, None)
 
@@ -36,7 +36,7 @@ def test_of_many_members_some_are_shown_and_more_are_counted(
     assert (len(found.members), found.count, found.complete) == (300, 500, True)
     assert read_contents(path, 1) is found  # it has not changed
     os.utime(path, (1, 1))
-    monkeypatch.setattr(artifact_contents, "_MAX_COUNTED", 400)
+    monkeypatch.setattr(job_report, "_MAX_COUNTED", 400)
     found = read_contents(path, 1)
     assert (len(found.members), found.count, found.complete) == (300, 400, False)
 
@@ -44,7 +44,7 @@ def test_of_many_members_some_are_shown_and_more_are_counted(
 def test_what_lies_behind_too_many_bytes_is_not_looked_at(
     archive: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(artifact_contents, "_MAX_BYTES", 5000)
+    monkeypatch.setattr(job_report, "_MAX_BYTES", 5000)
     found = read_contents(archive({"a": b"0" * 4000, "b": b"0" * 4000, "c": b""}), 1)
     assert [member.path for member in found.members] == ["a", "b"]
     assert not found.complete
@@ -57,9 +57,9 @@ def test_a_folder_of_artifacts(tmp_path: Path) -> None:
     os.symlink("a.bin", tmp_path / "c")
     found = read_contents(str(tmp_path), 4)
     assert found.members == (
-        Member(path="a.bin", size=1),
-        Member(path="c → a.bin", size=None),
-        Member(path="sub/b.bin", size=3),
+        ArtifactMember(path="a.bin", size=1),
+        ArtifactMember(path="c → a.bin", size=None),
+        ArtifactMember(path="sub/b.bin", size=3),
     )
 
 

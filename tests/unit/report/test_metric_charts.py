@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.contract.metrics.metric_values import MetricValue
 from smlocal.job.metrics.job_metrics import JobMetrics, job_metrics
-from smlocal.report.metric_charts import MetricCharts, metric_charts
+from smlocal.report.charts import MetricCharts, metric_charts
 from smlocal.store.jobs import Store
 
 REQUEST = {

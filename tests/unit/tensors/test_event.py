@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.kit.tensor_files import NUMBERS, record
 
-from smlocal.tensors.crc32c import masked_crc32c
-from smlocal.tensors.damage import DamagedError
-from smlocal.tensors.event import read_tensor
+from smlocal.tensors.event import masked_crc32c, read_tensor
+from smlocal.tensors.tensor_files import DamagedError
 
 WHOLE = record("loss", 7, np.array([0.5, 0.25], np.float32))
 

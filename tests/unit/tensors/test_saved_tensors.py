@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from tests.kit.tensor_files import save_collections
 
-from smlocal.tensors.damage import Damage
-from smlocal.tensors.saved_tensors import collections_of, saved_tensors
+from smlocal.tensors.saved_tensors import collections_of, read_values, saved_tensors
 from smlocal.tensors.tensor import Tensor
-from smlocal.tensors.values import read_values
+from smlocal.tensors.tensor_files import Damage
 
 Saved = Callable[..., None]
 

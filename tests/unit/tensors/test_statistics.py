@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from tests.kit.tensor_files import NUMBERS, record
 
 from smlocal.tensors.event import read_tensor
-from smlocal.tensors.npz import write_npz
-from smlocal.tensors.statistics import statistics_of
-from smlocal.tensors.tensor import Tensor
+from smlocal.tensors.tensor import Tensor, statistics_of, write_npz
 
 
 def tensor_of(array: Any) -> Tensor:

@@ -7,8 +7,7 @@ from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.files import PROGRAMS, SCRIPTS
 from smlocal.check.image_files import Entry, ImageFiles
 from smlocal.errors import EngineError, SmlocalError
-from smlocal.foreign_archive.errors import ArchiveError
-from smlocal.foreign_archive.stream import Stream
+from smlocal.foreign_archive.stream import ArchiveError, Stream
 from smlocal.foreign_archive.tar_entries import tar_entries
 
 _ABSENT = 404

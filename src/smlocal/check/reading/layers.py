@@ -6,8 +6,7 @@ from dataclasses import field
 
 from smlocal.check.files import Wanted, Wish
 from smlocal.check.image_files import Entry, ImageFiles
-from smlocal.foreign_archive.errors import BeyondLimitError
-from smlocal.foreign_archive.stream import Stream
+from smlocal.foreign_archive.stream import BeyondLimitError, Stream
 from smlocal.foreign_archive.tar_entries import tar_entries
 from smlocal.quick_dataclass import dataclass
 

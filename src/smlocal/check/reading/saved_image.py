@@ -14,8 +14,7 @@ from smlocal.check.files import Wanted
 from smlocal.check.image_files import ImageFiles
 from smlocal.check.reading.layers import TOO_MANY, Layer, Room, merged, read_layer
 from smlocal.check.subject import Step
-from smlocal.foreign_archive.errors import ArchiveError, BeyondLimitError, CutShortError
-from smlocal.foreign_archive.stream import Stream, inflated
+from smlocal.foreign_archive.stream import ArchiveError, BeyondLimitError, CutShortError, Stream, inflated
 from smlocal.foreign_archive.tar_entries import BLOCK, is_tar, tar_entries
 from smlocal.quick_dataclass import dataclass
 

@@ -2,7 +2,7 @@
 
 from smlocal.check.interface import CheckReport, Outcome, RuleResult, Severity
 from smlocal.check.reports.text import finding_line, finding_lines, ignored_lines, skipped_lines, valid_text
-from smlocal.ci.cases import Case, Suite, Verdict
+from smlocal.ci.junit import Case, CaseVerdict, Suite
 
 _GROUP = "smlocal.check"
 
@@ -22,7 +22,7 @@ def _case(result: RuleResult, fail_on: Severity) -> Case:
         name=rule.id,
         group=_GROUP,
         seconds=result.seconds,
-        verdict=Verdict.FAILED if fails else Verdict.SKIPPED if skipped else Verdict.PASSED,
+        verdict=CaseVerdict.FAILED if fails else CaseVerdict.SKIPPED if skipped else CaseVerdict.PASSED,
         kind=result.severity,
         message=_message(found) if fails else valid_text(result.skipped),
         text="\n".join([*_found(result), "", result.remedy, "", rule.why]) if fails else "",

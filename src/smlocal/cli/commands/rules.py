@@ -77,7 +77,7 @@ def show(*, name: str, as_json: bool, follow: bool) -> None:
 @click.option("--quiet", "-q", is_flag=True, help="Print only the name of the image.")
 def build(*, base: str | None, quiet: bool) -> None:
     """Build the image of the rules from published packages."""
-    from smlocal.debugger.image import build_evaluator
+    from smlocal.debugger.evaluator import build_evaluator
     from smlocal.engine.docker import connect
 
     click.echo(build_evaluator(connect(), base=base, quiet=quiet))

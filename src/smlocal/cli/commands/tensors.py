@@ -11,8 +11,8 @@ from smlocal.cli.job_argument import completed_jobs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smlocal.tensors.damage import Damage
     from smlocal.tensors.saved_tensors import SavedTensor
+    from smlocal.tensors.tensor_files import Damage
 
 _MOST_SHOWN = 20
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from smlocal.api.job_source import Validated
     from smlocal.ci.cases import Case
+    from smlocal.ci.junit import Case
     from smlocal.ci.services import CiService
     from smlocal.jobfile.document import Document
 
@@ -142,7 +143,7 @@ def _document(validated: "Validated") -> dict[str, Any]:
 
 
 def _case(validated: "Validated", seconds: float) -> "Case":
-    from smlocal.ci.cases import Case, Verdict
+    from smlocal.ci.junit import Case, CaseVerdict
     from smlocal.cli.file_problems import file_problems
     from smlocal.contract.secrets.urls import without_passwords
 
@@ -152,7 +153,7 @@ def _case(validated: "Validated", seconds: float) -> "Case":
         name=validated.file,
         group="smlocal.validate",
         seconds=seconds,
-        verdict=Verdict.PASSED if error is None else Verdict.FAILED,
+        verdict=CaseVerdict.PASSED if error is None else CaseVerdict.FAILED,
         kind="" if error is None else error.id,
         message="" if error is None else without_passwords(error.sentence),
         text="" if error is None else without_passwords("\n".join((error.sentence, *error.details, *error.remedy))),
@@ -163,8 +164,7 @@ def _case(validated: "Validated", seconds: float) -> "Case":
 
 
 def _write_junit(path: str, cases: "list[Case]", began: float) -> None:
-    from smlocal.ci.cases import Suite
-    from smlocal.ci.junit import junit
+    from smlocal.ci.junit import Suite, junit
     from smlocal.job.finish.report_files import write_report
 
     write_report(path, junit([Suite(name="job files", cases=tuple(cases), began=began)]))

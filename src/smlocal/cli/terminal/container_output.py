@@ -89,7 +89,7 @@ def chosen_changes(*, safe: bool, in_ci: bool, descriptor: int) -> Changes:
     """
     makers: list[Callable[[], Change]] = [SafeOutput] if safe else []
     if in_ci and not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        from smlocal.ci.log_commands import CommandGuard  # only in the log of a CI service
+        from smlocal.ci.services import CommandGuard  # only in the log of a CI service
 
         makers.append(CommandGuard)
     return Changes(*makers)

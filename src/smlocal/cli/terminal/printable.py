@@ -33,7 +33,7 @@ def without_commands(text: str) -> str:
     """
     if "#" not in text and "::" not in text and (text.isascii() or _WITHOUT_WIDTH.isdisjoint(text)):
         return text
-    from smlocal.ci.log_commands import harmless  # hardly any text
+    from smlocal.ci.services import harmless  # hardly any text
 
     return harmless(text)
 
@@ -42,7 +42,7 @@ def json_without_commands(text: str) -> str:
     """The same JSON document without what a CI service would obey."""
     if "#" not in text:
         return text
-    from smlocal.ci.log_commands import harmless_json
+    from smlocal.ci.services import harmless_json
 
     return harmless_json(text)
 

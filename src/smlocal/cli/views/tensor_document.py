@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from smlocal.cli.terminal.printable import json_without_commands
-from smlocal.tensors.damage import Damage
-from smlocal.tensors.saved_tensors import SavedTensor, collections_of
-from smlocal.tensors.statistics import statistics_of
-from smlocal.tensors.tensor import Tensor
-from smlocal.tensors.values import whole_values
+from smlocal.tensors.saved_tensors import SavedTensor, collections_of, whole_values
+from smlocal.tensors.tensor import Tensor, statistics_of
+from smlocal.tensors.tensor_files import Damage
 
 
 def tensor_document(folder: str, tensors: Sequence[SavedTensor], damaged: list[Damage], *, stats: bool) -> str:

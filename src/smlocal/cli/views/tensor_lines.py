@@ -7,11 +7,9 @@ from itertools import groupby
 from smlocal.cli.terminal.columns import width_of
 from smlocal.cli.terminal.printable import printable
 from smlocal.cli.terminal.table import table
-from smlocal.tensors.damage import Damage
-from smlocal.tensors.saved_tensors import SavedTensor
-from smlocal.tensors.statistics import Statistics, statistics_of
-from smlocal.tensors.tensor import Tensor
-from smlocal.tensors.values import whole_values
+from smlocal.tensors.saved_tensors import SavedTensor, whole_values
+from smlocal.tensors.tensor import Tensor, TensorStatistics, statistics_of
+from smlocal.tensors.tensor_files import Damage
 
 _HEAD = ("TENSOR", "TYPE", "SHAPE", "STEPS", "COUNT", "LAST")
 _STATISTICS = ("TENSOR", "STEP", "WORKER", "MIN", "MAX", "MEAN", "STD", "ZEROS", "NAN", "INF")
@@ -59,7 +57,7 @@ def _row(group: Sequence[SavedTensor], last: Tensor | None) -> tuple[str, ...]:
     )
 
 
-def _numbers(of: Statistics | None) -> tuple[str, ...]:
+def _numbers(of: TensorStatistics | None) -> tuple[str, ...]:
     if of is None:
         return ("",) * 7
     numbers = (of.lowest, of.highest, of.mean, of.deviation)

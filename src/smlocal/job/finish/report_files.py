@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 from smlocal.base.files import replace_file
-from smlocal.ci.cases import Case, Suite, Verdict
+from smlocal.ci.cases import Case, Verdict
+from smlocal.ci.junit import Suite
 from smlocal.contract.made_names import without_time
 from smlocal.contract.statuses import JobStatus
 from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError

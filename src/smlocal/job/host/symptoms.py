@@ -98,8 +98,8 @@ def read_failure(path: str, engine: Engine, container: str, *, in_container: str
 
 def _through_engine(engine: Engine, container: str, path: str) -> bytes:
     """For a file that only root may read, or that is in a volume of the engine."""
-    from smlocal.foreign_archive.errors import ArchiveError
-    from smlocal.foreign_archive.reading import ForeignArchive  # rarely needed
+    from smlocal.foreign_archive.archive import ForeignArchive  # rarely needed
+    from smlocal.foreign_archive.stream import ArchiveError
 
     try:
         with closing(engine.get_archive(container, path)) as pieces:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from smlocal.debugger import on_rule
+from smlocal.debugger import job_rules
 from smlocal.debugger.job_rules import JobRules
-from smlocal.debugger.rule_result import RuleResult
+from smlocal.debugger.rule_container import Evaluation
 from smlocal.job.control.requests import ask_to_stop
 from smlocal.job.history import RULE_ACTION, STOP
 from smlocal.job.mirrored.folders import prepare_rule_tensors, rule_tensors
@@ -39,7 +39,7 @@ def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> RulesOfJo
     if first:
         prepare_rule_tensors(plan)
 
-    def changed(rule: str, status: RuleStatus, result: RuleResult) -> None:
+    def changed(rule: str, status: RuleStatus, result: Evaluation) -> None:
         detail = result.details.strip().partition("\n")[0]
         if status is RuleStatus.ISSUES_FOUND:
             detail = "" if result.step is None else f"at step {result.step}"
@@ -74,7 +74,7 @@ def stops_by_others(store: Store, name: str) -> int:
     return max(sum(event.kind == STOP for event in events) - len(stops_of_rules), 0)
 
 
-def _act(plan: JobPlan, context: JobContext, rule: str, result: RuleResult) -> None:
+def _act(plan: JobPlan, context: JobContext, rule: str, result: Evaluation) -> None:
     """What `Local.OnRule` says."""
     document = {
         "TrainingJobName": plan.name,
@@ -84,8 +84,8 @@ def _act(plan: JobPlan, context: JobContext, rule: str, result: RuleResult) -> N
         "StatusDetails": result.details,
         "Step": result.step,
     }
-    action = on_rule.action_of(plan.on_rule, rule)
-    if action == on_rule.STOP:
+    action = job_rules.action_of(plan.on_rule, rule)
+    if action == job_rules.STOP:
         ask_to_stop(context.store, plan.name, grace=None)
     elif action is not None:
-        on_rule.run_command(action, document, context.reporter.warning)
+        job_rules.run_command(action, document, context.reporter.warning)

@@ -5,9 +5,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO
 
-from smlocal.foreign_archive.errors import ArchiveError
-from smlocal.foreign_archive.reading import ForeignArchive
-from smlocal.foreign_archive.stream import opened, pieces_of
+from smlocal.foreign_archive.archive import ForeignArchive
+from smlocal.foreign_archive.stream import ArchiveError, opened, pieces_of
 from smlocal.quick_dataclass import dataclass
 
 _DIGITS = 12

@@ -12,10 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-from smlocal.foreign_archive.errors import ArchiveError, BeyondLimitError
-from smlocal.foreign_archive.reading import ForeignArchive, Limits
-from smlocal.foreign_archive.stream import pieces_of
-from smlocal.foreign_archive.unpacking import unpack
+from smlocal.foreign_archive.archive import ArchiveLimits, ForeignArchive, unpack
+from smlocal.foreign_archive.stream import ArchiveError, BeyondLimitError, pieces_of
 from smlocal.removal import remove_tree
 from smlocal.server.call import validation_error
 from smlocal.server.objects.s3_error import S3Error
@@ -25,7 +23,7 @@ from smlocal.server.serving import CODE, Serving
 _PARAMETER = "sagemaker_submit_directory"
 _ARCHIVE = ".tar.gz"
 _MOST_FILES = 100_000
-_LIMITS = Limits(members=_MOST_FILES, content=4 << 30)
+_LIMITS = ArchiveLimits(members=_MOST_FILES, content=4 << 30)
 _KEPT_SECONDS = 3600.0
 """For a folder without a job: its job may be about to be recorded."""
 

@@ -9,7 +9,7 @@ from smlocal.check.interface import CheckReport, Finding, Severity
 from smlocal.check.reports.annotations import check_annotations, check_summary
 from smlocal.check.reports.junit_suite import check_suite
 from smlocal.check.reports.sarif import sarif
-from smlocal.ci.cases import Case
+from smlocal.ci.junit import Case
 
 LINES = ("hint: set it", "last lines of the log:", "  no \udcff data")
 SHOWN = "hint: set it\nlast lines of the log:\n  no \ufffd data"

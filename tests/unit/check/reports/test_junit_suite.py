@@ -4,8 +4,7 @@ from tests.unit.check.reports.example import HOSTILE, everything
 
 from smlocal.check.interface import Severity
 from smlocal.check.reports.junit_suite import check_suite
-from smlocal.ci.cases import Case, Verdict
-from smlocal.ci.junit import junit
+from smlocal.ci.junit import Case, CaseVerdict, junit
 
 
 def cases(fail_on: Severity = Severity.ERROR) -> dict[str, Case]:
@@ -14,18 +13,18 @@ def cases(fail_on: Severity = Severity.ERROR) -> dict[str, Case]:
 
 def test_each_rule_is_a_case() -> None:
     assert {name: case.verdict for name, case in cases().items()} == {
-        "bad-files": Verdict.FAILED,
-        "bad-user": Verdict.PASSED,
-        "remark": Verdict.PASSED,
-        "fine": Verdict.PASSED,
-        "not-seen": Verdict.SKIPPED,
-        "lived-with": Verdict.PASSED,
+        "bad-files": CaseVerdict.FAILED,
+        "bad-user": CaseVerdict.PASSED,
+        "remark": CaseVerdict.PASSED,
+        "fine": CaseVerdict.PASSED,
+        "not-seen": CaseVerdict.SKIPPED,
+        "lived-with": CaseVerdict.PASSED,
     }
     assert {case.seconds for case in cases().values()} == {0.25}
 
 
 def test_what_fails_is_what_the_command_fails_on() -> None:
-    failed = [name for name, case in cases(Severity.INFO).items() if case.verdict is Verdict.FAILED]
+    failed = [name for name, case in cases(Severity.INFO).items() if case.verdict is CaseVerdict.FAILED]
     assert failed == ["bad-files", "bad-user", "remark"]
 
 

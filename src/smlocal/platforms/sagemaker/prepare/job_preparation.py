@@ -82,7 +82,7 @@ def prepare(
         remove_leftovers=True,
     )
     if any(rule.needs_evaluator for rule in plan.rules):
-        from smlocal.debugger.image import see_to_evaluator  # few jobs have rules
+        from smlocal.debugger.evaluator import see_to_evaluator  # few jobs have rules
 
         see_to_evaluator(engine, reporter.progress, reporter.working)
     return Prepared(
@@ -182,7 +182,7 @@ def _accelerators_of(plan: JobPlan) -> _Accelerators:
 def _rule_facts(job: JobFile) -> dict[str, Any]:
     if not job.request.DebugRuleConfigurations:
         return {}
-    from smlocal.debugger.built_in_rules import built_in_rules, recorded_rules  # few jobs have rules
+    from smlocal.debugger.evaluator import built_in_rules, recorded_rules  # few jobs have rules
     from smlocal.platforms.sagemaker.prepare.rule_paths import rule_paths
 
     return {"rule_paths": rule_paths(job), "built_in_rules": built_in_rules(), "recorded_rules": recorded_rules()}

@@ -51,12 +51,12 @@ def _find(image: str, engine: Engine) -> tuple[str, ...]:
 
 def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
     """The first files in an archive of `/opt/ml`, as paths in the container, without `code`, which stays visible."""
-    from smlocal.foreign_archive.errors import ArchiveError  # only for an image that was not looked at yet
-    from smlocal.foreign_archive.reading import ForeignArchive, Limits
+    from smlocal.foreign_archive.archive import ArchiveLimits, ForeignArchive
+    from smlocal.foreign_archive.stream import ArchiveError  # only for an image that was not looked at yet
 
     found: list[str] = []
     with suppress(ArchiveError):  # cut off at the limit
-        for member in ForeignArchive(archive, Limits(content=_MAX_BYTES), compressed=False):
+        for member in ForeignArchive(archive, ArchiveLimits(content=_MAX_BYTES), compressed=False):
             below = member.name.rstrip("/").partition("/")[2]
             if below and member.kind != "folder" and f"{below}/".partition("/")[0] != "code":
                 found.append(f"{paths.ROOT}/{_printable(below)}")

@@ -1,4 +1,7 @@
-"""Files that a container has written: a FIFO would not end, and a link might lead anywhere."""
+"""Files of the debugger's library, and what is wrong with one.
+
+A container has written them: a FIFO would not end, and a link might lead anywhere.
+"""
 
 import mmap
 import os
@@ -6,7 +9,31 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from smlocal.tensors.damage import DamagedError
+from smlocal.quick_dataclass import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Damage:
+    """One place. The rest of the files is read."""
+
+    file: str
+    """Below the folder with the tensors."""
+    offset: int
+    """In bytes."""
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, byte {self.offset:,}: {self.problem}"
+
+
+class DamagedError(Exception):
+    """A file is not what the library writes."""
+
+    def __init__(self, offset: int, problem: str) -> None:
+        """`problem` goes on after the name of the file."""
+        super().__init__(problem)
+        self.offset = offset
+        self.problem = problem
 
 
 def read_regular_file(path: str) -> bytes:

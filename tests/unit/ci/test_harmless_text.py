@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.ci.log_commands import CommandGuard, harmless, harmless_json
+from smlocal.ci.services import CommandGuard, harmless, harmless_json
 
 COMMANDS = [
     "::warning::x",

@@ -1,7 +1,8 @@
-"""The evaluator image of smlocal, which is built on this machine from published packages."""
+"""The evaluator of debugger rules: its image, which is built on this machine from published packages, and its rules."""
 
 import hashlib
 import os
+import runpy
 import shutil
 import tempfile
 import time
@@ -75,3 +76,19 @@ def _timed(working: Callable[[str], None]) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+
+
+_REGISTRY = os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "evaluator_package", "smlocal_rules", "registry.py"
+)
+
+
+def built_in_rules() -> tuple[str, ...]:
+    """The names of those that are evaluated, without importing the evaluator's package."""
+    return tuple(runpy.run_path(_REGISTRY)["BUILT_IN"])
+
+
+def recorded_rules() -> tuple[str, ...]:
+    """Those of the service that are recorded only."""
+    names = runpy.run_path(_REGISTRY)
+    return (*sorted(names["REPORT_RULES"]), *sorted(names["PROFILER_RULES"]))

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.report.chart import COLUMNS, downsample
+from smlocal.report.charts import COLUMNS, downsample
 
 NUMBERS = st.floats(-1e9, 1e9)
 

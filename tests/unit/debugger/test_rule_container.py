@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from smlocal.debugger.rule_result import RuleResult, read_result
+from smlocal.debugger.rule_container import Evaluation, read_result
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus
 
 
 def test_what_a_rule_says(tmp_path: Path) -> None:
     document = {"Status": "IssuesFound", "StatusDetails": "found", "Step": 40, "Reason": "it is flat"}
     (tmp_path / "status.json").write_text(json.dumps(document))
-    said = RuleResult(status=RuleStatus.ISSUES_FOUND, details="found", step=40, reason="it is flat")
+    said = Evaluation(status=RuleStatus.ISSUES_FOUND, details="found", step=40, reason="it is flat")
     assert read_result(str(tmp_path)) == said
 
 
