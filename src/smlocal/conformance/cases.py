@@ -1,8 +1,13 @@
-"""The jobs that show most of a container with the least: what each is for, its request, and its data. Pure."""
+"""The jobs that show most of a container with the least, and their image: what each is for, its request, its data."""
 
+import json
+import os
 from collections.abc import Mapping
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any
+
+from smlocal.errors import OutputUnusableError
 
 PREFIX = "s3://BUCKET/smlocal-conformance"
 """Where data is read and artifacts are written, in requests that nobody has filled in."""
@@ -15,7 +20,7 @@ _HOSTS = {"everything": 2, "stopped": 1, "failed": 2}
 _LONGEST_SECONDS = 1200
 
 
-class Case(StrEnum):
+class ConformanceCase(StrEnum):
     """One job."""
 
     EVERYTHING = "everything"
@@ -46,7 +51,9 @@ DATA: Mapping[str, bytes] = {
 """The objects below the prefix of the data: their keys and contents."""
 
 
-def request(case: Case, *, name: str, image: str = IMAGE, role: str = ROLE, prefix: str = PREFIX) -> dict[str, Any]:
+def request(
+    case: ConformanceCase, *, name: str, image: str = IMAGE, role: str = ROLE, prefix: str = PREFIX
+) -> dict[str, Any]:
     """A CreateTrainingJob request that the service takes."""
     asked: dict[str, Any] = {
         "TrainingJobName": name,
@@ -62,7 +69,7 @@ def request(case: Case, *, name: str, image: str = IMAGE, role: str = ROLE, pref
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": _HOSTS[case], "VolumeSizeInGB": 10},
         "StoppingCondition": {"MaxRuntimeInSeconds": _LONGEST_SECONDS},
     }
-    if case is Case.EVERYTHING:
+    if case is ConformanceCase.EVERYTHING:
         asked["InputDataConfig"] = _channels(f"{prefix}/data")
         asked["CheckpointConfig"] = {"S3Uri": f"{prefix}/output/{name}/checkpoints"}
     return asked
@@ -81,3 +88,53 @@ def _channels(data: str) -> list[dict[str, Any]]:
 def _channel(name: str, data: str, *, distribution: str = "FullyReplicated", **more: str) -> dict[str, Any]:
     source = {"S3DataType": "S3Prefix", "S3Uri": f"{data}/{name}/", "S3DataDistributionType": distribution}
     return {"ChannelName": name, "DataSource": {"S3DataSource": source}, **more}
+
+
+DEFAULT_BASE = "python:3.11-slim-bookworm"
+"""As the Dockerfile says too."""
+_HERE = os.path.dirname(__file__)
+_CONTEXT_FILES = ("Dockerfile", "probe.py")
+
+
+def image_tag(base: str) -> str:
+    """The name of the image on this base: another one with each change of the probe."""
+    digest = sha256("\0".join([base, *(_package_file(name) for name in _CONTEXT_FILES)]).encode()).hexdigest()
+    return f"smlocal-conformance:{digest[:12]}"
+
+
+def write_context(folder: str, *, base: str = DEFAULT_BASE) -> None:
+    """What `docker build` needs."""
+    for name in _CONTEXT_FILES:
+        write_file(folder, name, _package_file(name).replace(f"BASE={DEFAULT_BASE}\n", f"BASE={base}\n").encode())
+
+
+def write_jobs(folder: str) -> None:
+    """A request for each job, in which image, role and bucket are to be filled in; and the data."""
+    for case in ConformanceCase:
+        asked = request(case, name=f"conformance-{case}")
+        write_file(folder, f"{case}.json", f"{json.dumps(asked, indent=2)}\n".encode())
+    write_data(os.path.join(folder, "data"))
+
+
+def write_data(folder: str) -> None:
+    """The objects of the channels, as files."""
+    for name, content in DATA.items():
+        write_file(folder, name, content)
+
+
+def _package_file(name: str) -> str:
+    with open(os.path.join(_HERE, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def write_file(folder: str, name: str, content: bytes) -> None:
+    """`OutputUnusableError` if that is not possible."""
+    path = os.path.join(folder, name)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise OutputUnusableError(
+            f"{path} cannot be written: {error.strerror}", remedy=["Choose another folder with --output."]
+        ) from error

@@ -1,6 +1,7 @@
 """Runs the jobs of the probe's image on this machine, side by side, and stops one of them, as its scenario asks."""
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -11,8 +12,9 @@ from smlocal.api.overrides import Overrides
 from smlocal.api.recovering import OwnedJobs
 from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
-from smlocal.conformance.cases import PREFIX, READY, Case, request
-from smlocal.conformance.context import image_tag, write_context, write_data
+from smlocal.conformance.cases import PREFIX, READY, ConformanceCase, image_tag, request, write_context, write_data
+from smlocal.engine.build import build_image
+from smlocal.engine.docker import connect
 from smlocal.errors import BuildFailedError, JobFinishedError, SmlocalError
 from smlocal.platforms.sagemaker.contract.identity import default_name
 
@@ -24,11 +26,6 @@ Said = Callable[[str], None]
 
 def see_to_image(base: str, *, tag: str | None = None, always: bool = False, quiet: bool = True) -> str:
     """Build the image on this base, if the engine does not have it; returns its name."""
-    import tempfile
-
-    from smlocal.engine.build import build_image
-    from smlocal.engine.docker import connect
-
     engine = connect()
     name = tag or image_tag(base)
     if always or engine.image(name) is None:
@@ -49,7 +46,14 @@ def see_to_image(base: str, *, tag: str | None = None, always: bool = False, qui
 
 
 def run_cases(
-    cases: Iterable[Case], image: str, *, output: str, folder: str, grace: int, overrides: Overrides, said: Said
+    cases: Iterable[ConformanceCase],
+    image: str,
+    *,
+    output: str,
+    folder: str,
+    grace: int,
+    overrides: Overrides,
+    said: Said,
 ) -> list[str]:
     """Run the cases; returns the names of their jobs. `folder` gets the data of the channels, and must be empty."""
     write_data(f"{folder}/data")
@@ -60,7 +64,7 @@ def run_cases(
 
 
 def _run_owned(
-    cases: Iterable[Case],
+    cases: Iterable[ConformanceCase],
     image: str,
     *,
     output: str,
@@ -70,7 +74,7 @@ def _run_owned(
     said: Said,
     owned: OwnedJobs,
 ) -> list[str]:
-    started: dict[Case, str] = {}
+    started: dict[ConformanceCase, str] = {}
     try:
         for case in cases:
             name = default_name(f"conformance-{case}", datetime.now(UTC))
@@ -90,7 +94,7 @@ def _run_owned(
     return [*started.values()]
 
 
-def _request(case: Case, name: str, image: str, *, folder: str, output: str, grace: int) -> dict[str, Any]:
+def _request(case: ConformanceCase, name: str, image: str, *, folder: str, output: str, grace: int) -> dict[str, Any]:
     asked = request(case, name=name, image=image, role=_LOCAL_ROLE)
     asked["Local"] = {
         "Output": output,
@@ -98,19 +102,19 @@ def _request(case: Case, name: str, image: str, *, folder: str, output: str, gra
         "PeerGraceSeconds": grace,
         "Pull": "missing",
     }
-    if case is Case.EVERYTHING:
+    if case is ConformanceCase.EVERYTHING:
         places = {f"{PREFIX}/data": f"{folder}/data", asked["CheckpointConfig"]["S3Uri"]: f"{folder}/checkpoints"}
         os.makedirs(f"{folder}/checkpoints")
         asked["Local"]["Sources"] = places
     return asked
 
 
-def _see_through(started: Mapping[Case, str], said: Said) -> None:
+def _see_through(started: Mapping[ConformanceCase, str], said: Said) -> None:
     jobs = {case: TrainingJob(name) for case, name in started.items()}
     stopped = False
     while jobs:  # each has its MaxRuntimeInSeconds
         for case, job in [*jobs.items()]:
-            if case is Case.STOPPED and not stopped and _is_ready(job):
+            if case is ConformanceCase.STOPPED and not stopped and _is_ready(job):
                 stopped = True
                 with suppress(JobFinishedError):
                     job.stop()

@@ -4,13 +4,18 @@ import json
 import os
 import re
 import stat
+import zlib
+from base64 import b64decode
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import reduce
+from hashlib import sha256
 from typing import Any
 
-from smlocal.conformance import log_lines
+from smlocal.api.job_names import resolve_job_name
+from smlocal.api.training_job import TrainingJob
 from smlocal.conformance.document import Document, JobPieces, check_document, check_host_document, join
+from smlocal.conformance.probe import MARK
 from smlocal.errors import ConformanceDocumentError, JobUnknownError
 from smlocal.foreign_archive.archive import ArchiveLimits, ForeignArchive
 from smlocal.foreign_archive.stream import ArchiveError, BeyondLimitError, opened, pieces_of
@@ -55,9 +60,6 @@ def _together(pieces: Iterable[JobPieces]) -> JobPieces:
 
 def _of_local_job(name: str) -> JobPieces:
     """The log has what the archive has, too, should the archive be gone."""
-    from smlocal.api.job_names import resolve_job_name
-    from smlocal.api.training_job import TrainingJob
-
     try:
         job = TrainingJob(resolve_job_name(name))
     except JobUnknownError as error:
@@ -75,7 +77,7 @@ def _of_file(path: str) -> JobPieces:
     document = _json(content)
     if not isinstance(document, dict) or "events" in document:  # a log; or what `aws logs get-log-events` prints
         text = content.decode(errors="replace")
-        return JobPieces(hosts=log_lines.documents(path, text), signs=log_lines.signs(text))
+        return JobPieces(hosts=documents(path, text), signs=signs(text))
     if "TrainingJobStatus" in document:
         return JobPieces(answer=document)
     seen = check_host_document(path, document)
@@ -95,7 +97,7 @@ def _of_archive(path: str) -> JobPieces:
                 if host := _HOST_FILE.fullmatch(name):
                     hosts[host[1]] = check_host_document(f"{path}, {name}", _json(_member(path, archive, member)))
                 elif host := _SIGNS_FILE.fullmatch(name):
-                    signs[host[1]] = log_lines.saved_signs(_member(path, archive, member).decode(errors="replace"))
+                    signs[host[1]] = saved_signs(_member(path, archive, member).decode(errors="replace"))
                 elif _TRACES.fullmatch(name):
                     entries[name] = _entry(archive, member)
     except BeyondLimitError as error:
@@ -146,3 +148,56 @@ def _content(path: str) -> bytes:
     if len(content) > _LARGEST:
         raise ConformanceDocumentError(f"{path} is too large for a document of smlocal conformance")
     return content
+
+
+_PART = re.compile(rf"{MARK} part ([\w-]+) (\d+)/(\d+) ([0-9a-f]{{16}}) ([A-Za-z0-9+/=]+)")
+_SIGN_LINE = re.compile(rf"{MARK} sign ([\w-]+) ([A-Za-z]+) (\d+\.\d+)")
+_LARGEST_LOGGED = 16 << 20
+
+
+def documents(place: str, text: str) -> dict[str, Document]:
+    """By host: the document that the probe printed in parts. A part is found anywhere in a line."""
+    parts: dict[tuple[str, str], dict[int, str]] = {}
+    counts: dict[tuple[str, str], int] = {}
+    for host, number, count, digest, piece in _PART.findall(text):
+        parts.setdefault((host, digest), {})[int(number)] = piece
+        counts[host, digest] = int(count)
+    found = {}
+    for (host, digest), pieces in parts.items():
+        missing = counts[host, digest] - len(pieces)
+        if missing > 0:
+            raise ConformanceDocumentError(
+                f"{place} lacks {missing} of the {counts[host, digest]} parts of the document of {host}",
+                remedy=["Save the whole log, or give the model.tar.gz of the job."],
+            )
+        found[host] = check_host_document(
+            f"{place}, {host}", _unpacked(place, "".join(pieces[number] for number in sorted(pieces)), digest)
+        )
+    return found
+
+
+def _unpacked(place: str, encoded: str, digest: str) -> Any:
+    opened = zlib.decompressobj()
+    try:
+        packed = b64decode(encoded, validate=True)
+        content = opened.decompress(packed, _LARGEST_LOGGED)
+        found = json.loads(content)
+    except (ValueError, zlib.error, RecursionError) as error:
+        raise ConformanceDocumentError(f"{place} has a damaged document: {error}") from error
+    if not opened.eof or sha256(packed).hexdigest()[:16] != digest:
+        raise ConformanceDocumentError(f"{place} has a damaged document: its checksum is wrong")
+    return found
+
+
+def signs(text: str) -> dict[str, list[tuple[str, float]]]:
+    """By host: signals and signs of life that were printed."""
+    found: dict[str, list[tuple[str, float]]] = {}
+    for host, name, when in _SIGN_LINE.findall(text):
+        found.setdefault(host, []).append((name, float(when)))
+    return found
+
+
+def saved_signs(text: str) -> list[tuple[str, float]]:
+    """Those of the file that one host has in the model. The last line may be cut."""
+    lines = (re.fullmatch(r"([A-Za-z]+) (\d+\.\d+)", line) for line in text.splitlines())
+    return [(line[1], float(line[2])) for line in lines if line is not None]

@@ -9,8 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from smlocal.conformance.cases import DATA, READY, Case, request
-from smlocal.conformance.context import write_file
+from smlocal.conformance.cases import DATA, READY, ConformanceCase, request, write_file
 from smlocal.errors import (
     ServiceForbiddenError,
     ServiceRefusedError,
@@ -35,14 +34,14 @@ Said = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class ServicePlace:
     """A prefix in S3, where the data goes, and the artifacts."""
 
     bucket: str
     key: str
 
     @classmethod
-    def read(cls, uri: str) -> "Place":
+    def read(cls, uri: str) -> "ServicePlace":
         """`UsageRefusedError` for what is no location in S3."""
         found = _LOCATION.fullmatch(uri)
         if found is None:
@@ -60,8 +59,8 @@ class Place:
 
 
 def requests(
-    cases: Iterable[Case], *, image: str, role: str, place: Place, instance_type: str
-) -> dict[Case, dict[str, Any]]:
+    cases: Iterable[ConformanceCase], *, image: str, role: str, place: ServicePlace, instance_type: str
+) -> dict[ConformanceCase, dict[str, Any]]:
     """What is sent to the service, with new names."""
     now = datetime.now(UTC)
     made = {}
@@ -73,14 +72,19 @@ def requests(
 
 
 def run_on_service(
-    asked: Mapping[Case, Mapping[str, Any]], service: Service, *, place: Place, folder: str, said: Said
+    asked: Mapping[ConformanceCase, Mapping[str, Any]],
+    service: Service,
+    *,
+    place: ServicePlace,
+    folder: str,
+    said: Said,
 ) -> list[str]:
     """Run the jobs to their ends; returns the folders with what they left. Jobs are stopped if this is broken off."""
     for name, content in DATA.items():
         service.call("s3", "PutObject", Bucket=place.bucket, Key=place.below(f"data/{name}"), Body=content)
     said(f"uploaded {len(DATA)} objects to {place.uri}/data")
-    running: dict[Case, str] = {}
-    answers: dict[Case, Mapping[str, Any]] = {}
+    running: dict[ConformanceCase, str] = {}
+    answers: dict[ConformanceCase, Mapping[str, Any]] = {}
     try:
         for case, each in asked.items():
             service.call("sagemaker", "CreateTrainingJob", **each)
@@ -101,9 +105,9 @@ def run_on_service(
 
 
 def _see_through(
-    running: dict[Case, str], answers: dict[Case, Mapping[str, Any]], service: Service, said: Said
+    running: dict[ConformanceCase, str], answers: dict[ConformanceCase, Mapping[str, Any]], service: Service, said: Said
 ) -> None:
-    shown: dict[Case, str] = {}
+    shown: dict[ConformanceCase, str] = {}
     trains_since = lost_since = 0.0
     stopped = False
     while running:
@@ -120,7 +124,7 @@ def _see_through(
             if shown.get(case) != phase:
                 shown[case] = phase
                 said(f"{case}: {phase}")
-            if case is Case.STOPPED and phase == "Training" and not stopped:
+            if case is ConformanceCase.STOPPED and phase == "Training" and not stopped:
                 trains_since = trains_since or time.monotonic()
                 late = time.monotonic() - trains_since > _LATEST_STOP_SECONDS
                 if late or READY in _log(service, name):
@@ -141,7 +145,7 @@ def _log(service: Service, job: str) -> str:
     return "\n".join(lines)
 
 
-def _save(service: Service, place: Place, answer: Mapping[str, Any], folder: str) -> Iterator[str]:
+def _save(service: Service, place: ServicePlace, answer: Mapping[str, Any], folder: str) -> Iterator[str]:
     """Write what the job has left; yields what there is not. The log has the document, too."""
     from botocore.exceptions import BotoCoreError
 

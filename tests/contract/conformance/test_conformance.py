@@ -17,7 +17,7 @@ from tests.kit import until
 from tests.kit.fixtures import build_image
 from tests.kit.forked import run_smlocal
 
-from smlocal.conformance.log_lines import documents
+from smlocal.conformance.reading import documents
 from smlocal.job.history import STOP
 from smlocal.store.jobs import Store
 

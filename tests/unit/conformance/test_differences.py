@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from tests.unit.conformance.documents import Document, host, whole
 
-from smlocal.conformance.differences import ABSENT, compare
-from smlocal.conformance.expected_differences import RULES
+from smlocal.conformance.differences import ABSENT, DIFFERENCE_RULES, compare
 from smlocal.errors import ConformanceDocumentError
 
 SAME = host(
@@ -51,7 +50,7 @@ def test_a_document_and_itself_are_alike() -> None:
     assert (found.differences, found.expected) == ((), ())
 
 
-@pytest.mark.parametrize("rule", [rule.id for rule in RULES])
+@pytest.mark.parametrize("rule", [rule.id for rule in DIFFERENCE_RULES])
 def test_each_rule(rule: str) -> None:
     first, second = EXPECTED[rule]
     found = compare(whole(host(**first)), whole(other(**second)))

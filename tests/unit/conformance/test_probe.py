@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from smlocal.conformance import probe
-from smlocal.conformance.log_lines import documents
 from smlocal.conformance.probe import (
     config,
     control_group,
@@ -23,6 +22,7 @@ from smlocal.conformance.probe import (
     tree,
     writing,
 )
+from smlocal.conformance.reading import documents
 
 SOURCE = Path(probe.__file__).read_text()
 HEX = "0123456789abcdef" * 4

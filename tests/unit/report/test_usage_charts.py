@@ -7,7 +7,6 @@ import pytest
 from smlocal.contract.usage import ContainerUsage, Point
 from smlocal.job.usage.series import UsageSeries
 from smlocal.report.charts import host_charts
-from smlocal.server.cloudwatch.series import Series
 
 FIGURES: dict[str, Any] = {
     "Name": "algo-1",

@@ -45,7 +45,7 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
 
     The name of the image is printed.
     """
-    from smlocal.conformance.context import write_context, write_jobs
+    from smlocal.conformance.cases import write_context, write_jobs
     from smlocal.conformance.local_run import see_to_image
 
     if output is not None:
@@ -102,7 +102,7 @@ def run(
     """
     import tempfile
 
-    from smlocal.conformance.cases import Case
+    from smlocal.conformance.cases import ConformanceCase
     from smlocal.conformance.local_run import run_cases, see_to_image
     from smlocal.conformance.reading import collect
 
@@ -110,7 +110,7 @@ def run(
     _refuse_unwritable(file)
     with ended_by_signals(), tempfile.TemporaryDirectory(prefix="smlocal-conformance-") as folder:
         names = run_cases(
-            [Case(case) for case in cases or _CASES],
+            [ConformanceCase(case) for case in cases or _CASES],
             image or see_to_image(base),
             output=os.path.abspath(output),
             folder=folder,
@@ -162,13 +162,13 @@ def submit(
 
     This costs money: five instances in all. Ctrl-C stops the jobs.
     """
-    from smlocal.conformance.cases import Case
+    from smlocal.conformance.cases import ConformanceCase
     from smlocal.conformance.reading import collect
-    from smlocal.conformance.service_run import Place, requests, run_on_service
+    from smlocal.conformance.service_run import ServicePlace, requests, run_on_service
     from smlocal.remote.service import Service
 
-    place = Place.read(upload_to)
-    asked = requests([Case(case) for case in cases or _CASES], place=place, **given)
+    place = ServicePlace.read(upload_to)
+    asked = requests([ConformanceCase(case) for case in cases or _CASES], place=place, **given)
     if dry_run:
         import json
 

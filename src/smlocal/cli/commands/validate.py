@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smlocal.api.job_source import Validated
-    from smlocal.ci.cases import Case
     from smlocal.ci.junit import Case
     from smlocal.ci.services import CiService
     from smlocal.jobfile.document import Document

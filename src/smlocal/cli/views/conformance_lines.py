@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from smlocal.cli.terminal.columns import width_of, wrapped
-from smlocal.conformance.differences import ABSENT, Comparison, Difference
+from smlocal.conformance.differences import ABSENT, DocumentComparison, DocumentDifference
 
 _INDENT = 7
 _MOST_LETTERS = 400
 """Of a value. With --json it is complete."""
 
 
-def difference_lines(found: Comparison, *, everything: bool) -> Iterator[str]:
+def difference_lines(found: DocumentComparison, *, everything: bool) -> Iterator[str]:
     """By group: each place, its two values, and where that is so."""
     shown = [*found.differences, *(found.expected if everything else ())]
     for group in dict.fromkeys(each.group for each in shown):
@@ -24,7 +24,7 @@ def difference_lines(found: Comparison, *, everything: bool) -> Iterator[str]:
                 yield from _lines(each)
 
 
-def _lines(each: Difference) -> Iterator[str]:
+def _lines(each: DocumentDifference) -> Iterator[str]:
     rule = f"  [{each.rule}]" if each.rule else ""
     if each.path:
         yield f"  {each.path}{rule}"
@@ -42,7 +42,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}… ({len(text)} characters)"
 
 
-def conclusion(found: Comparison, first: str, second: str) -> str:
+def conclusion(found: DocumentComparison, first: str, second: str) -> str:
     """How many there are, and what was not compared."""
     groups = len({each.group for each in found.differences})
     count = len(found.differences)
@@ -59,7 +59,7 @@ def conclusion(found: Comparison, first: str, second: str) -> str:
     return text
 
 
-def difference_document(found: Comparison, first: str, second: str) -> dict[str, Any]:
+def difference_document(found: DocumentComparison, first: str, second: str) -> dict[str, Any]:
     """The same for programs."""
     return {
         "Conformance": {
@@ -73,7 +73,7 @@ def difference_document(found: Comparison, first: str, second: str) -> dict[str,
     }
 
 
-def _document(each: Difference) -> dict[str, Any]:
+def _document(each: DocumentDifference) -> dict[str, Any]:
     """A value that is absent has no member."""
     values = {"A": each.first, "B": each.second}
     return {

@@ -9,8 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from smlocal.base.files import replace_file
-from smlocal.ci.cases import Case, Verdict
-from smlocal.ci.junit import Suite
+from smlocal.ci.junit import Case, CaseVerdict, Suite
 from smlocal.contract.made_names import without_time
 from smlocal.contract.statuses import JobStatus
 from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
@@ -129,7 +128,7 @@ def _job_case(store: Store, name: str, *, shown: str) -> Case:
         name=shown,
         group=_GROUP,
         seconds=job.modified - job.created,
-        verdict=Verdict.PASSED if passed else Verdict.FAILED,
+        verdict=CaseVerdict.PASSED if passed else CaseVerdict.FAILED,
         kind=state,
         message="" if passed else (reason.splitlines() or [""])[0],
         text="" if passed else "\n".join((reason, *_explanation(stored.documents.get(LOCAL, {})))),

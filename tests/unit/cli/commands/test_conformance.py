@@ -10,8 +10,7 @@ from tests.kit import Run
 from tests.unit.conformance.documents import host, whole
 
 from smlocal.cli.commands import conformance
-from smlocal.conformance.cases import DATA, Case
-from smlocal.conformance.context import DEFAULT_BASE
+from smlocal.conformance.cases import DATA, DEFAULT_BASE, ConformanceCase
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def saved(tmp_path: Path) -> Callable[[str, dict[str, Any]], str]:
 
 def test_what_is_written_here_is_what_the_room_has() -> None:
     # The command repeats them, because --help is not to import the room.
-    assert [*conformance._CASES] == [*Case]
+    assert [*conformance._CASES] == [*ConformanceCase]
     assert conformance._BASE == DEFAULT_BASE
 
 
@@ -78,9 +77,14 @@ def test_build_writes_what_builds_the_image(smlocal: Run, tmp_path: Path) -> Non
     done = smlocal("conformance", "build", "--output", str(folder), "--base", "mine:1")
     assert (done.returncode, done.stdout) == (0, f"{folder}\n")
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert files == {"Dockerfile", "probe.py", *(f"{case}.json" for case in Case), *(f"data/{name}" for name in DATA)}
+    assert files == {
+        "Dockerfile",
+        "probe.py",
+        *(f"{case}.json" for case in ConformanceCase),
+        *(f"data/{name}" for name in DATA),
+    }
     assert "ARG BASE=mine:1\n" in (folder / "Dockerfile").read_text()
-    for case in Case:
+    for case in ConformanceCase:
         assert json.loads((folder / f"{case}.json").read_text())["HyperParameters"]["conformance_case"] == case
     again = smlocal("conformance", "build", "--output", str(folder / "Dockerfile"))
     assert (again.returncode, "[output-unusable]" in again.stderr) == (2, True)
@@ -102,7 +106,7 @@ def test_submit_without_sending_anything(smlocal: Run, tmp_path: Path) -> None:
     done = smlocal("conformance", "submit", *words, "--upload-to", "s3://mine/some/where/", "--dry-run")
     assert done.returncode == 0, done.stderr
     asked = json.loads(done.stdout)
-    assert [each["HyperParameters"]["conformance_case"] for each in asked] == [*Case]
+    assert [each["HyperParameters"]["conformance_case"] for each in asked] == [*ConformanceCase]
     assert {each["OutputDataConfig"]["S3OutputPath"] for each in asked} == {"s3://mine/some/where/output"}
     assert len({each["TrainingJobName"] for each in asked}) == 3
     wrong = smlocal("conformance", "submit", *words, "--upload-to", "/mine", "--dry-run")

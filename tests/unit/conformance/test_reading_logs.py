@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from smlocal.conformance.log_lines import documents, saved_signs, signs
 from smlocal.conformance.probe import printed_parts
+from smlocal.conformance.reading import documents, saved_signs, signs
 from smlocal.errors import ConformanceDocumentError
 
 SEEN = {"Schema": 1, "Case": "stopped", "Host": "algo-1", "Text": "".join(str(each**7) for each in range(2000))}
