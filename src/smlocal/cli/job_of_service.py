@@ -33,8 +33,7 @@ def job_of_service(job: str, *, chosen: str | None, profile: str | None, region:
                 ) from error
             error.remedy = (f"{here} is a job of this machine:", *what_helps, *error.remedy)
             raise
-    from smlocal.remote.answer_file import read_answer
-    from smlocal.remote.described_job import described_job
+    from smlocal.remote.described_job import described_job, read_answer
     from smlocal.remote.fetched_job import FetchedJob
 
     document = read_answer(job)

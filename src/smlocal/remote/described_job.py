@@ -1,19 +1,24 @@
-"""The request behind the description of a job: the answer of DescribeTrainingJob, or what an SDK or the CLI makes."""
+"""The description of a job, as somebody has saved it, and the request behind it.
+
+It is an answer of DescribeTrainingJob in any form, or what an SDK or the CLI makes. It may be edited or damaged.
+"""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
+from smlocal.api.job_source import read_content, read_text
 from smlocal.contract.model.constraints import split
 from smlocal.contract.model.structure import Structure, member_types, members
 from smlocal.contract.validation.member_path import Path, dotted
-from smlocal.errors import NotATrainingJobError
+from smlocal.errors import JobFileSyntaxError, NotATrainingJobError
+from smlocal.jobfile.document import Document
+from smlocal.platforms.job_files import is_replica_answer, is_replica_job, replica_kind
 from smlocal.platforms.sagemaker.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.platforms.sagemaker.jobfile.empty_members import is_skeleton, without_empty
 from smlocal.quick_dataclass import dataclass
-from smlocal.remote.answer_forms import described_document, has_form_of_answer
 
 _ARN = "TrainingJobArn"
 _LOCAL = "Local"
@@ -142,3 +147,174 @@ def _known(annotation: Any, value: Any, path: Path, newer: dict[str, Any]) -> An
     if isinstance(value, list) and (kinds := get_args(kind)):
         return [_known(kinds[0], item, (*path, index), newer) for index, item in enumerate(value)]
     return dict(value) if isinstance(value, Mapping) else value
+
+
+_JOB = "TrainingJob"
+_OF_A_JOB = ("AlgorithmSpecification", "ServerlessJobConfig")
+"""Every description of a job, and every request, has one of these."""
+_MOST_NAMED = 10
+_SIGNS = (_ARN, "TrainingJobSummaries", "Results", "detail", _JOB)
+"""A document with one of these keys is not a job file."""
+
+
+def has_form_of_answer(document: Mapping[str, Any]) -> bool:
+    """Whether a document is what the service says of jobs, and no request."""
+    return any(sign in document for sign in _SIGNS)
+
+
+def described_document(document: Mapping[str, Any], *, name: str, job: str | None = None) -> Mapping[str, Any]:
+    """The description of one job, or a request. `name` is that of the file; `job`: which one, if there are several.
+
+    Known are the answer of DescribeTrainingJob, an answer of Search, and an event of EventBridge.
+    """
+    found = list(_descriptions(document, name))
+    if job is not None:
+        found = [each for each in found if each.get("TrainingJobName") == job]
+        if not found:
+            raise NotATrainingJobError(
+                f"{name} has no training job {job}", remedy=_named(_descriptions(document, name))
+            )
+    if len(found) > 1:
+        raise NotATrainingJobError(
+            f"{name} has {len(found)} training jobs", remedy=["Name one of them with --job NAME:", *_named(found)]
+        )
+    (one,) = found
+    if not any(one.get(each) is not None for each in _OF_A_JOB):
+        raise _not_described(one, name)
+    return one
+
+
+def _descriptions(document: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
+    results, event = document.get("Results"), document.get("detail")
+    if isinstance(results, list):
+        jobs = [each.get(_JOB, each) if isinstance(each, dict) else None for each in results]
+        described = [each for each in jobs if isinstance(each, dict) and _ARN in each]
+        if not described:
+            raise NotATrainingJobError(
+                f"{name} is an answer of Search without training jobs",
+                remedy=["Search with --resource TrainingJob, or use describe-training-job."],
+            )
+        yield from described
+    elif isinstance(event, dict) and _ARN in event:
+        yield event
+    elif isinstance(document.get(_JOB), dict):
+        yield document[_JOB]
+    else:
+        yield document
+
+
+def _named(found: Iterable[Mapping[str, Any]]) -> list[str]:
+    names = [str(each.get("TrainingJobName")) for each in found]
+    return names if len(names) <= _MOST_NAMED else [*names[:_MOST_NAMED], f"… and {len(names) - _MOST_NAMED} more"]
+
+
+def _not_described(document: Mapping[str, Any], name: str) -> NotATrainingJobError:
+    """The error for a document of something else, with the operation whose answer it is."""
+    described = "aws sagemaker describe-training-job --training-job-name"
+    file = "job.json" if name == "stdin" else name
+    job = document.get("TrainingJobName") or str(document.get(_ARN) or "").rpartition("/")[2]
+    if is_replica_job(document):
+        said = f"is a {replica_kind(document)}, and this is about training jobs of SageMaker"
+        remedy = [f"Run it:  smlocal run {file}"]
+        if is_replica_answer(document):
+            remedy = [
+                f"Its job file:  smlocal init {file}",
+                f"Compare it with a run:  smlocal compare NAME {file}",
+            ]
+    elif "TrainingJobSummaries" in document:
+        said = "is an answer of ListTrainingJobs: it has only names and times"
+        remedy = [f"Save the description of one job:  {described} NAME >{file}", "Or:  smlocal fetch NAME"]
+    elif _ARN in document and "TrainingJobStatus" in document:
+        said = "has only a summary of the job"
+        remedy = [f"Save its description:  {described} {job} >{file}", f"Or:  smlocal fetch {job}"]
+    elif _ARN in document:
+        said = "is an answer of CreateTrainingJob: it has only the ARN of the job"
+        remedy = [f"Save its description:  {described} {job} >{file}", f"Or:  smlocal fetch {job}"]
+    else:
+        operation = _operation(document)
+        said = f"is an answer of {operation}" if operation else "is not the description of a training job"
+        remedy = [f"Save one with:  {described} NAME >{file}"]
+    return NotATrainingJobError(f"{name} {said}", remedy=remedy)
+
+
+def _operation(document: Mapping[str, Any]) -> str:
+    """The operation that gives such an answer: a processing job has a ProcessingJobName and a ProcessingJobArn."""
+    for key in document:
+        thing = key.removesuffix("Arn")
+        if thing != key and f"{thing}Name" in document:
+            return f"Describe{thing}"
+        if key.endswith("Summaries") and isinstance(document[key], list):
+            return f"List{key.removesuffix('Summaries').removesuffix('Summary')}s"
+    return ""
+
+
+_NUMBER: Final = (int, float)
+_SHAPE: Final[Mapping[str, Any]] = {
+    "TrainingJobName": str,
+    "TrainingJobStatus": str,
+    "SecondaryStatus": str,
+    "FailureReason": str,
+    "TrainingTimeInSeconds": _NUMBER,
+    "SecondaryStatusTransitions": [{"Status": str}],
+    "FinalMetricDataList": [{"MetricName!": str, "Value!": _NUMBER}],
+    "ModelArtifacts": {"S3ModelArtifacts": str},
+    "Local": {
+        "Image": str,
+        "FailedHost": str,
+        "Hosts": [{"Name!": str, "ExitCode!": int, "Log": str}],
+        "Artifacts": {"Model": str, "Output": str},
+        "Usage": {"Hosts": [{"Name!": str, "MemoryPeakMiB": _NUMBER, "CpuPeak": _NUMBER}]},
+        "Request": {},
+    },
+}
+"""Members that are read. With `!`, one that has to be there; null is as good as absent where a value is optional."""
+_NULL_ALLOWED: Final = "ExitCode!"
+
+
+def check_shape(answer: Mapping[str, Any], *, name: str) -> None:
+    """`NotATrainingJobError` for a description with members that cannot be read. `name`: of the file or the job."""
+    wrong = next(_wrong(answer, _SHAPE, ""), None)
+    if wrong is not None:
+        raise NotATrainingJobError(
+            f"{name} is damaged: {wrong}", remedy=["Save the description again, or correct that member."]
+        )
+
+
+def _wrong(value: Any, shape: Any, path: str) -> Iterator[str]:
+    if isinstance(shape, Mapping):
+        if not isinstance(value, Mapping):
+            yield f"{path} is no mapping"
+            return
+        for member, inner in shape.items():
+            name = member.removesuffix("!")
+            found = value.get(name)
+            if found is not None:
+                yield from _wrong(found, inner, f"{path}.{name}" if path else name)
+            elif member != name and (name not in value or member != _NULL_ALLOWED):
+                yield f"{path} has no {name}"
+    elif isinstance(shape, list):
+        if not isinstance(value, list | tuple):
+            yield f"{path} is no list"
+            return
+        for index, item in enumerate(value):
+            yield from _wrong(item, shape[0], f"{path}[{index}]")
+    elif not isinstance(value, shape) or isinstance(value, bool):
+        yield f"{path} has a value of another type"
+
+
+def read_answer(path: str) -> "Document":
+    """A saved answer of the service: JSON or YAML, one document or a list of jobs. `-` is standard input."""
+    content, name = read_content(path)
+    directory = os.getcwd() if path == "-" else os.path.dirname(os.path.abspath(path))
+    if content.lstrip().startswith(b"["):  # such as of `aws sagemaker search --query "Results[].TrainingJob"`
+        content = b'{"Results": ' + content + b"}"
+    try:
+        return read_text(content, name=name, directory=directory)
+    except JobFileSyntaxError as error:
+        if b"datetime.datetime(" not in content:
+            raise
+        raise JobFileSyntaxError(
+            f"{name} is what Python prints of an answer, not JSON",
+            details=error.details,
+            remedy=["Save it with:  json.dump(answer, file, default=str)"],
+        ) from error

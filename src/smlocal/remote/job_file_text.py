@@ -1,10 +1,20 @@
-"""The job file of a described job: the request, with comments where this machine differs from the service."""
+"""The job file of a described job: the request, with comments where this machine differs from the service.
 
+It may name paths of this machine only if it is that of a job here, and if asked.
+"""
+
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from textwrap import wrap
 from typing import Any
 
+from smlocal.api.recorded_job import recorded_request
+from smlocal.jobfile.document import Document, Elsewhere
 from smlocal.jobfile.yaml_text import one_line, yaml_text
-from smlocal.remote.described_job import DescribedJob
+from smlocal.platforms.sagemaker.contract.identity import default_name
+from smlocal.platforms.sagemaker.jobfile.local_paths import local_locations, refuse_local_paths
+from smlocal.remote.described_job import DescribedJob, described_job
 from smlocal.remote.unavailable_here import Unavailable, unavailable_here
 
 _NAME = "TrainingJobName"
@@ -99,7 +109,61 @@ def _lines(data: dict[str, Any]) -> list[str]:
 
 
 def _comment(text: str) -> Iterator[str]:
-    from textwrap import wrap
 
     for line in wrap(one_line(text), _WIDTH - 2, break_long_words=False, break_on_hyphens=False):
         yield f"# {line}"
+
+
+def elsewhere(job: DescribedJob, *, allow_local_paths: bool) -> Elsewhere | None:
+    """What to know when the local paths of its request are checked; None for a request, which is the user's own.
+
+    A description is that of a job of this machine if the home has a job of its name and ARN. The ARN alone proves
+    nothing, because anybody can write it: so only those paths are allowed that the recorded request has, too.
+    """
+    if not job.from_elsewhere:
+        return None
+    if not local_locations(job.request):
+        return Elsewhere()
+
+    recorded = recorded_request(job.name, arn=job.arn)
+    if recorded is None:
+        return Elsewhere()
+    return Elsewhere(own_job=job.name, allowed=frozenset(local_locations(recorded) if allow_local_paths else ()))
+
+
+def check_local_paths(job: DescribedJob, *, name: str, allow_local_paths: bool = False) -> None:
+    """`PathInDescriptionError` for the description of a job with paths that it may not name. `name`: of the file."""
+    document = Document(job.request, name=name, directory=os.getcwd())
+    document.elsewhere = elsewhere(job, allow_local_paths=allow_local_paths)
+    refuse_local_paths(document)
+
+
+def make_job(document: "Document", *, local: bool = True, allow_local_paths: bool = False) -> DescribedJob:
+    """Replace the description in a document by its request. `local`: with a `Local` block, if it needs one.
+
+    `allow_local_paths`: accept paths of this machine, for the description of a job that ran here.
+    """
+    job = described_job(document.data, name=document.name)
+    document.elsewhere = elsewhere(job, allow_local_paths=allow_local_paths)
+    settings = {**({"Region": job.region} if job.region else {}), **job.local} if local else {}
+    name = default_name(job.name, datetime.now().astimezone()) if job.answer is not None else job.name
+    document.data = {
+        **job.request,
+        **({"TrainingJobName": name} if name else {}),
+        **({"Local": settings} if settings else {}),
+    }
+    return job
+
+
+def sentences(job: DescribedJob, file: str) -> Iterator[str]:
+    """What to say about it."""
+    if job.answer is None:
+        code = f", and its code is taken from {job.local['Code']}" if job.local.get("Code") else ""
+        yield f"{file} is a request for Airflow: its uploads are not made{code}"
+    else:
+        state = ", ".join(filter(None, (job.status, job.region)))
+        yield f"{file} describes the training job {job.name} ({state}): its request is used"
+    if job.is_running:
+        yield f"{job.name} had not ended when it was described"
+    if job.newer:
+        yield f"left out, because this version of smlocal does not know it: {', '.join(job.newer)}"

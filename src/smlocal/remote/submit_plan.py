@@ -1,9 +1,13 @@
 """A job file as a request of the service, and the local data that has to be in S3 before."""
 
+import gzip
 import json
 import os
 import re
+import stat
+import tarfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from smlocal.contract.listing import Listing
@@ -13,10 +17,10 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.quick_dataclass import dataclass
-from smlocal.remote.code_archive import NAME, PARAMETER, pack_code
-from smlocal.remote.strict_request import local_settings, other_region, strict_request
-from smlocal.remote.upload_plan import Upload, changed, plan_upload
+from smlocal.remote.submit_checks import local_settings, other_region, strict_request
+from smlocal.remote.uploads import Upload, changed, plan_upload
 from smlocal.sources import local_listing
+from smlocal.sources.manifest_json import ManifestError, manifest_strings
 from smlocal.sources.mapping import is_remote, longest_match
 from smlocal.sources.source_errors import Caller, RequestedSource
 
@@ -25,7 +29,44 @@ _LOCATION = re.compile(rf"s3://{_BUCKET}(?:/[^\0]*)?")
 _NOT_YET = "0000000000000000"
 """In place of the name that the content gives."""
 _CODE_CHANNEL = "code"
-_IN_CODE_CHANNEL = f"/opt/ml/input/data/{_CODE_CHANNEL}/{NAME}"
+
+
+CODE_ARCHIVE = "sourcedir.tar.gz"
+CODE_PARAMETER = "sagemaker_submit_directory"
+_NOT_PACKED = {".git", "__pycache__"}
+_MODE, _RUNNABLE_MODE = 0o644, 0o755
+
+
+def pack_code(code: Listing, folder: str) -> Listing:
+    """Write the archive into a folder; returns the listing of that one file."""
+    path = os.path.join(folder, CODE_ARCHIVE)
+    paths = [each for each in code.paths if not _NOT_PACKED & {*each.split("/")[:-1]}]
+    with (
+        open(path, "wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for each in paths:
+            with open(f"{code.root}/{each}", "rb") as file:
+                status = os.fstat(file.fileno())
+                member = tarfile.TarInfo(each)
+                member.size = status.st_size
+                member.mode = _RUNNABLE_MODE if status.st_mode & stat.S_IXUSR else _MODE
+                tar.addfile(member, file)
+    return replace(
+        code,
+        root=folder,
+        bucket_uri="file:///",
+        prefix=CODE_ARCHIVE,
+        key_base="",
+        paths=(CODE_ARCHIVE,),
+        total_bytes=os.path.getsize(path),
+        whole_tree=False,
+        directories=(),
+    )
+
+
+_IN_CODE_CHANNEL = f"/opt/ml/input/data/{_CODE_CHANNEL}/{CODE_ARCHIVE}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +129,7 @@ def plan_submit(
     for each in channels:
         document.set(each.path, f"{top}{each.name}/{_NOT_YET}/")
     name_code = _place_code(document) if code is not None else lambda _: None
-    name_code(f"{top}{_CODE_CHANNEL}/{_NOT_YET}/{NAME}")
+    name_code(f"{top}{_CODE_CHANNEL}/{_NOT_YET}/{CODE_ARCHIVE}")
     request = strict_request(document, region=options.region)
     notes += _image_notes(request, options.region)
     listings = [(each, _listing(each, document, local, request, options.region)) for each in channels]
@@ -206,8 +247,6 @@ def _check_manifest(channel: _Channel, found: Listing) -> None:
     try:
         with open(path, "rb") as file:
             if channel.data_type == "ManifestFile":
-                from smlocal.sources.manifest_json import ManifestError, manifest_strings
-
                 try:
                     named = [next(manifest_strings(iter(lambda: file.read(1 << 20), b"")))]
                 except ManifestError as error:
@@ -240,7 +279,7 @@ def _bad_manifest(channel: _Channel, why: str) -> UploadManifestError:
 
 def _sends_code(document: Document, options: SubmitOptions, notes: list[str]) -> bool:
     parameters = document.data.get("HyperParameters")
-    there = parameters.get(PARAMETER) if isinstance(parameters, dict) else None
+    there = parameters.get(CODE_PARAMETER) if isinstance(parameters, dict) else None
     if there is None or options.code_given or options.upload_sources:
         return True
     notes.append(f"the code is read from {there}, and not from Local.Code (--upload-sources uploads that instead)")
@@ -268,7 +307,7 @@ def _place_code(document: Document) -> Callable[[str], None]:
 
     Without network the toolkit cannot fetch it: then it is delivered as a channel, as the SDK does it.
     """
-    parameter: Path = ("HyperParameters", PARAMETER)
+    parameter: Path = ("HyperParameters", CODE_PARAMETER)
     if document.data.get("EnableNetworkIsolation") is not True:
         return lambda uri: document.set(parameter, json.dumps(uri))
     document.set(parameter, json.dumps(_IN_CODE_CHANNEL))
@@ -285,7 +324,7 @@ def _place_code(document: Document) -> Callable[[str], None]:
 def _code_notes(request: dict[str, Any]) -> Iterator[str]:
     yield (
         "the code gets to /opt/ml/code only in images with AWS's training toolkit, which unpacks "
-        f"{PARAMETER}; other images do not see it"
+        f"{CODE_PARAMETER}; other images do not see it"
     )
     if "sagemaker_program" not in (request.get("HyperParameters") or {}):
         yield "the toolkit needs the hyperparameter sagemaker_program: the file in the code that it starts"

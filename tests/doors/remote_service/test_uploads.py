@@ -14,8 +14,7 @@ from tests.kit.s3_servers import S3Server, environment, opened
 
 from smlocal.errors import CredentialsMissingError, S3UnreachableError
 from smlocal.errors.submitting import UploadFailedError, UploadSourceChangedError
-from smlocal.remote.upload_plan import Upload, plan_upload
-from smlocal.remote.uploads import look, send
+from smlocal.remote.uploads import Upload, look, plan_upload, send
 from smlocal.sources.local_listing import list_source
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.part_sizes import PART

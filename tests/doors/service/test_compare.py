@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.doors.service.conftest import REGION, AwsService
 
-from smlocal.remote.compare.archives import File
-from smlocal.remote.compare.s3_archives import archives_in_s3
+from smlocal.remote.compare.find import archives_in_s3
+from smlocal.remote.compare.subject import File
 from smlocal.remote.service import Service
 
 BUCKET = "compared"

@@ -32,7 +32,7 @@ from smlocal.conformance.reading import collect
 from smlocal.errors import ConformanceDocumentError
 from smlocal.foreign_archive.archive import ArchiveLimits, ForeignArchive, unpack
 from smlocal.foreign_archive.stream import ArchiveError
-from smlocal.remote.compare.archives import read_archive
+from smlocal.remote.compare.subject import read_archive
 from smlocal.report.job_report import read_contents
 from smlocal.server.call import ServiceError
 from smlocal.server.sagemaker.submitted_code import submitted_code

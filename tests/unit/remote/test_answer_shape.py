@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.errors import NotATrainingJobError
-from smlocal.remote.answer_shape import check_shape
-from smlocal.remote.compare.differences import compare
-from smlocal.remote.compare.document import comparison_document
+from smlocal.remote.compare.differences import compare, comparison_document
 from smlocal.remote.compare.subject import subject_of
-from smlocal.remote.described_job import described_job
+from smlocal.remote.described_job import check_shape, described_job
 from smlocal.remote.job_end import log_of_answer
 
 ANSWER: dict[str, Any] = {

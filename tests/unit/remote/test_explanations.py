@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from smlocal.remote.described_job import described_job
-from smlocal.remote.explanations import Explanation, explanations
 from smlocal.remote.job_end import JobEnd, LogEnd, end_of
+from smlocal.remote.reproduction import Explanation, explanations
 
 MEMORY = "exit code 137 mostly means that memory ran out"
 HERE = JobEnd(

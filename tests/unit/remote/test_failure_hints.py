@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.remote.failure_hints import failure_hints
+from smlocal.remote.submission import failure_hints
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.remote.normalised_reason import exit_code_in, normalised, normalised_reason, same_reason, says_nothing
+from smlocal.remote.job_end import exit_code_in, normalised, normalised_reason, same_reason, says_nothing
 
 RUNTIME = "ClientError: Artifact upload failed:API error (400): "
 

@@ -8,16 +8,15 @@ import pytest
 from smlocal.cli.views.reproduction_lines import reproduction_lines
 from smlocal.errors import ServiceJobRunningError, UsageRefusedError
 from smlocal.remote.described_job import DescribedJob, described_job
-from smlocal.remote.explanations import Explanation
-from smlocal.remote.job_end import LogEnd, end_of
+from smlocal.remote.job_end import LogEnd, end_of, judge
 from smlocal.remote.reproduction import (
+    Explanation,
     Reproduction,
     check_ended,
     document_for,
     reproduction,
     reproduction_document,
 )
-from smlocal.remote.verdict import judge
 
 LINES = LogEnd(lines={"algo-1": ["epoch 1 took 3.5 s", "ValueError: five"]})
 

@@ -7,8 +7,8 @@ import pytest
 from tests.unit.remote.aws_answers import Answers, aws_answering
 
 from smlocal.remote.job_end import LogEnd
+from smlocal.remote.last_lines import host_in, service_log
 from smlocal.remote.service import Service
-from smlocal.remote.service_log import host_in, service_log
 
 pytestmark = pytest.mark.usefixtures("aws_user")
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.remote.job_end import JobEnd, LogEnd
-from smlocal.remote.verdict import judge, last_lines_agree, same_value
+from smlocal.remote.job_end import JobEnd, LogEnd, judge, last_lines_agree, same_value
 
 EMPTY = "AlgorithmError: , exit code: 1"
 FAILED = JobEnd(

@@ -55,7 +55,7 @@ def command(
     if as_json:
         import json
 
-        from smlocal.remote.compare.document import comparison_document
+        from smlocal.remote.compare.differences import comparison_document
 
         click.echo(json_without_commands(json.dumps(comparison_document(found), indent=2, default=str)))
     else:

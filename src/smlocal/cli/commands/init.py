@@ -85,10 +85,8 @@ def _from_image(image: str, file: str) -> str:
 
 def _from_answer(path: str, file: str) -> str:
     from smlocal.platforms.job_files import is_replica_job
-    from smlocal.remote.answer_file import read_answer
-    from smlocal.remote.described_job import described_job
-    from smlocal.remote.elsewhere import check_local_paths
-    from smlocal.remote.job_file_text import job_file_text
+    from smlocal.remote.described_job import described_job, read_answer
+    from smlocal.remote.job_file_text import check_local_paths, job_file_text
 
     document = read_answer(path)
     if is_replica_job(document.data):

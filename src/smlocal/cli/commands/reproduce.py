@@ -141,7 +141,7 @@ def use_profile(profile: str) -> None:
 def _saved(path: str | None, *, job: str) -> "LogEnd | None":
     if path is None:
         return None
-    from smlocal.remote.saved_log import saved_log
+    from smlocal.remote.last_lines import saved_log
 
     return saved_log(path, job=job)
 
@@ -178,8 +178,8 @@ def _log_there(
 
     if file is not None:
         return LogEnd(lines={}, missing="not known: give a saved log with --logs, or the name of the job, not a file")
+    from smlocal.remote.last_lines import service_log
     from smlocal.remote.service import Service
-    from smlocal.remote.service_log import service_log
 
     service = Service(profile=profile, region=job.region or region)
     try:

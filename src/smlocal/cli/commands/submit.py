@@ -215,7 +215,7 @@ def _said_if_ended(screen: "Screen", sentence: str) -> Iterator[None]:
 
 
 def _hosts(request: dict[str, Any]) -> tuple[int, str, list[str]]:
-    from smlocal.remote.cost_guard import cost_of
+    from smlocal.remote.submit_checks import cost_of
 
     cost = cost_of(request)
     if cost is None:
@@ -274,7 +274,7 @@ def _confirmed(
 
 
 def _guard_lines(plan: "SubmitPlan") -> list[str]:
-    from smlocal.remote.cost_guard import cost_of
+    from smlocal.remote.submit_checks import cost_of
 
     cost = cost_of(plan.request)
     if cost is None:

@@ -10,7 +10,7 @@ from smlocal.contract.secrets.masking import masked
 
 if TYPE_CHECKING:
     from smlocal.remote.compare.differences import Comparison, Difference, Section
-    from smlocal.remote.compare.subject import Subject
+    from smlocal.remote.compare.subject import JobToCompare
 
 _MOST = 30
 """Differences of one section that are shown."""
@@ -43,7 +43,7 @@ def comparison_lines(found: "Comparison", *, width: int | None) -> Iterator[str]
             yield from row(f"{'Not compared':<{_HEAD}}", f"{section.name}: {printable(section.unknown)}", width=width)
 
 
-def _subject(letter: str, subject: "Subject", width: int | None) -> Iterator[str]:
+def _subject(letter: str, subject: "JobToCompare", width: int | None) -> Iterator[str]:
     status = "a request" if subject.end is None else subject.end.status
     running = " (it has not ended)" if subject.end is not None and not subject.ended else ""
     yield from row(f"{letter}  ", printable(f"{subject.title}   {subject.origin}, {status}{running}"), width=width)

@@ -25,7 +25,7 @@ _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _View:
-    """Shows what `remote.follow` tells."""
+    """Shows what `remote.submission` tells."""
 
     def __init__(self, screen: "Screen") -> None:
         self._screen = screen
@@ -67,8 +67,7 @@ def follow_job(service: "Service", name: str, screen: "Screen", *, ask: bool, as
 
     A signal stops the job: Ctrl-C after a question if `ask`, and a second one leaves the job alone.
     """
-    from smlocal.remote.follow import Followed
-    from smlocal.remote.submission import stop
+    from smlocal.remote.submission import Followed, stop
 
     followed = Followed(service, name, _View(screen))
     stopped_by: int | None = None
@@ -119,8 +118,7 @@ def _ended(
     stopped_by: int | None,
 ) -> int:
     from smlocal.job.finish.report_files import write_report
-    from smlocal.remote.failure_hints import failure_hints
-    from smlocal.remote.submission import answer_document
+    from smlocal.remote.submission import answer_document, failure_hints
 
     document = answer_document(answer)
     status = document["TrainingJobStatus"]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.cli.terminal.columns import row, shortened
 from smlocal.cli.terminal.printable import printable, without_colours
-from smlocal.remote.normalised_reason import comparable_line
+from smlocal.remote.job_end import comparable_line
 
 if TYPE_CHECKING:
     from smlocal.remote.job_end import JobEnd

@@ -4,12 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.remote.compare.archives import Archive, File
-from smlocal.remote.compare.request_members import ENVIRONMENT, IMAGE
-from smlocal.remote.compare.subject import NAMES, TRAINING_JOB, Subject
-from smlocal.remote.job_end import JobEnd
-from smlocal.remote.normalised_reason import same_reason
-from smlocal.remote.verdict import same_value
+from smlocal.remote.compare.subject import ARTIFACT_NAMES, ENVIRONMENT, IMAGE, TRAINING_JOB, Archive, File, JobToCompare
+from smlocal.remote.job_end import JobEnd, same_reason, same_value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,8 +36,8 @@ class Section:
 class Comparison:
     """Two jobs, and what differs."""
 
-    a: Subject
-    b: Subject
+    a: JobToCompare
+    b: JobToCompare
     sections: tuple[Section, ...]
 
     @property
@@ -50,7 +46,7 @@ class Comparison:
         return not any(section.differences for section in self.sections if not section.measured)
 
 
-def compare(a: Subject, b: Subject) -> Comparison:
+def compare(a: JobToCompare, b: JobToCompare) -> Comparison:
     """Compare two jobs."""
     outcome: tuple[Section, ...]
     if a.end is None or b.end is None:
@@ -61,13 +57,13 @@ def compare(a: Subject, b: Subject) -> Comparison:
     return Comparison(a=a, b=b, sections=(*_requests(a, b), *outcome))
 
 
-def _requests(a: Subject, b: Subject) -> Iterator[Section]:
+def _requests(a: JobToCompare, b: JobToCompare) -> Iterator[Section]:
     yield _images(a, b)
     yield _mappings("environment", *(_part(each, environment=True) for each in (a, b)))
     yield _mappings("request", *(_part(each, environment=False) for each in (a, b)))
 
 
-def _part(subject: Subject, *, environment: bool) -> dict[str, Any]:
+def _part(subject: JobToCompare, *, environment: bool) -> dict[str, Any]:
     return {
         path: value
         for path, value in subject.members.items()
@@ -75,7 +71,7 @@ def _part(subject: Subject, *, environment: bool) -> dict[str, Any]:
     }
 
 
-def _images(a: Subject, b: Subject) -> Section:
+def _images(a: JobToCompare, b: JobToCompare) -> Section:
     names = _mappings("image", *({IMAGE: each.members[IMAGE]} if IMAGE in each.members else {} for each in (a, b)))
     if not a.image_id or not b.image_id:
         return names
@@ -84,7 +80,7 @@ def _images(a: Subject, b: Subject) -> Section:
     return Section(name="image", differences=(*names.differences, *ids.differences), same=names.same + ids.same)
 
 
-def _outcome(one: Subject, other: Subject, a: JobEnd, b: JobEnd) -> Iterator[Section]:
+def _outcome(one: JobToCompare, other: JobToCompare, a: JobEnd, b: JobEnd) -> Iterator[Section]:
     if one.kind == TRAINING_JOB:
         codes_known = None not in {a.exit_code, b.exit_code}
         yield _mappings("exit", _exit(a, code=codes_known), _exit(b, code=codes_known))
@@ -110,13 +106,13 @@ def _exit(end: JobEnd, *, code: bool) -> dict[str, Any]:
     }
 
 
-def _archives(a: Subject, b: Subject) -> Section:
+def _archives(a: JobToCompare, b: JobToCompare) -> Section:
     unknown = next((each.no_archives for each in (a, b) if each.no_archives), "")
     if unknown:
         return Section(name="archives", unknown=unknown)
     differences: list[Difference] = []
     same, troubles = 0, []
-    for name in NAMES:
+    for name in ARTIFACT_NAMES:
         one, other = a.archives.get(name), b.archives.get(name)
         if one is None or other is None:
             if one is not other:
@@ -149,18 +145,18 @@ def _shown(archive: Archive | None) -> str | None:
     return "1 file" if len(archive.files) == 1 else f"{len(archive.files):,} files"
 
 
-def _times(a: Subject, b: Subject, one: JobEnd, other: JobEnd) -> Section:
+def _times(a: JobToCompare, b: JobToCompare, one: JobEnd, other: JobEnd) -> Section:
     return _measured("seconds", _seconds(a, one), _seconds(b, other))
 
 
-def _seconds(subject: Subject, end: JobEnd) -> dict[str, float]:
+def _seconds(subject: JobToCompare, end: JobEnd) -> dict[str, float]:
     """Of the phases, and what is billed. A terminal status has no duration."""
     found = {each.status: round(each.seconds, 1) for each in end.phases if each.seconds is not None}
     found = {status: seconds for status, seconds in found.items() if status not in {end.status, end.secondary}}
     return found if subject.seconds is None else {**found, "TrainingTimeInSeconds": subject.seconds}
 
 
-def _usage(a: Subject, b: Subject) -> Section:
+def _usage(a: JobToCompare, b: JobToCompare) -> Section:
     unknown = next((each.no_usage for each in (a, b) if each.no_usage), "")
     if unknown or (not a.usage and not b.usage):
         return Section(name="usage", unknown=unknown, measured=True)
@@ -197,3 +193,31 @@ def _mappings(
         sides = [shown(each[key]) if key in each else None for each in (a, b)]
         differences.append(Difference(path=f"{prefix}{key}", a=sides[0], b=sides[1]))
     return Section(name=name, differences=tuple(differences), same=same)
+
+
+def comparison_document(found: Comparison) -> dict[str, Any]:
+    """What `smlocal compare --json` prints. Values are as the requests have them, secrets too."""
+    return {
+        "Version": 1,
+        "Same": found.same,
+        "A": _subject(found.a),
+        "B": _subject(found.b),
+        "Sections": {section.name: _section(section) for section in found.sections},
+    }
+
+
+def _subject(subject: JobToCompare) -> dict[str, Any]:
+    return {
+        "Name": subject.title,
+        "From": subject.origin,
+        subject.status_member: None if subject.end is None else subject.end.status,
+    }
+
+
+def _section(section: Section) -> dict[str, Any]:
+    return {
+        "Differences": [{"Path": each.path, "A": each.a, "B": each.b} for each in section.differences],
+        "Same": section.same,
+        "Counts": not section.measured,
+        **({"NotCompared": section.unknown} if section.unknown else {}),
+    }

@@ -5,7 +5,7 @@ import os
 import tarfile
 from pathlib import Path
 
-from smlocal.remote.compare.archives import File, read_archive, read_stream
+from smlocal.remote.compare.subject import File, read_archive, read_stream
 
 
 def packed(folder: Path, *, when: float) -> bytes:

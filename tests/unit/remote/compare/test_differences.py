@@ -6,21 +6,19 @@ from typing import Any
 import pytest
 
 from smlocal.cli.views.comparison_lines import comparison_lines
-from smlocal.remote.compare.archives import Archive, File
-from smlocal.remote.compare.differences import Comparison, Difference, compare
-from smlocal.remote.compare.document import comparison_document
-from smlocal.remote.compare.subject import Subject, subject_of
+from smlocal.remote.compare.differences import Comparison, Difference, compare, comparison_document
+from smlocal.remote.compare.subject import Archive, File, JobToCompare, subject_of
 from smlocal.remote.described_job import described_job
 
 MODEL = Archive(place="/m", size=10, files={"w": File(size=5, digest="aa"), "v": File(size=6, digest="bb")})
 
 
-def job(answer: dict[str, Any], title: str = "a", **more: Any) -> Subject:
+def job(answer: dict[str, Any], title: str = "a", **more: Any) -> JobToCompare:
     known: dict[str, Any] = {"archives": {}, "no_archives": "not here", **more}
     return subject_of(answer, described_job(answer, name="x").request, title=title, origin="here", **known)
 
 
-def differences(a: Subject, b: Subject) -> dict[str, tuple[Difference, ...]]:
+def differences(a: JobToCompare, b: JobToCompare) -> dict[str, tuple[Difference, ...]]:
     return {each.name: each.differences for each in compare(a, b).sections if each.differences}
 
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from smlocal.remote.compare.request_members import request_members
+from smlocal.remote.compare.subject import request_members
 
 
 def channel(name: str, **more: Any) -> dict[str, Any]:

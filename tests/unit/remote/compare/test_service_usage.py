@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.unit.remote.aws_answers import aws_answering
 
-from smlocal.remote.compare.service_usage import service_usage
+from smlocal.remote.compare.find import service_usage
 from smlocal.remote.service import Service
 
 pytestmark = pytest.mark.usefixtures("aws_user")

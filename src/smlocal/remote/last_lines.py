@@ -1,23 +1,24 @@
-"""The last lines of a log that somebody has saved: as text, by the AWS CLI, or by CloudWatch's console."""
+"""The last lines of a job's log: in CloudWatch, or saved as text, by the AWS CLI or by CloudWatch's console."""
 
 import os
 import re
 import stat
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
-from smlocal.errors import LogFileError
+from smlocal.errors import LogFileError, ServiceRefusedError, SmlocalError
 from smlocal.remote.job_end import LINES, LogEnd
 from smlocal.remote.log_forms import (
-    Event,
-    Events,
+    LogEvent,
+    LogEvents,
     UnreadFormError,
     document_events,
     row_events,
     table_events,
     text_events,
 )
-from smlocal.remote.service_log import host_in
+from smlocal.remote.service import LOG_GROUP, Service
 
 _TAIL = 1 << 20
 """Bytes of a text that are read."""
@@ -51,7 +52,7 @@ def saved_log(path: str, *, job: str = "") -> LogEnd:
     return _end(_of_job(found, job, path), path)
 
 
-def _found(path: str) -> Events:
+def _found(path: str) -> LogEvents:
     content, beginning, whole = _content(path)
     for pattern, what in _UNREAD.items():
         if re.match(pattern, beginning):
@@ -108,7 +109,7 @@ def _text(content: bytes, head: bytes) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _of_job(found: Events, job: str, path: str) -> Events:
+def _of_job(found: LogEvents, job: str, path: str) -> LogEvents:
     """Without the events of other jobs."""
     jobs = {event.stream.partition("/")[0] for event in found.events if "/" in event.stream}
     if not job or jobs <= {job}:
@@ -119,11 +120,11 @@ def _of_job(found: Events, job: str, path: str) -> Events:
             remedy=[f"Save the streams whose names begin with {job}/."],
         )
     events = [event for event in found.events if event.stream.partition("/")[0] == job]
-    return Events(events=events, ordered=found.ordered, unsure=found.unsure)
+    return LogEvents(events=events, ordered=found.ordered, unsure=found.unsure)
 
 
-def _end(found: Events, path: str) -> LogEnd:
-    events: dict[str, list[Event]] = {}
+def _end(found: LogEvents, path: str) -> LogEnd:
+    events: dict[str, list[LogEvent]] = {}
     for event in found.events:
         events.setdefault(host_in(event.stream), []).append(event)
     lines, last = {}, {}
@@ -139,7 +140,7 @@ def _end(found: Events, path: str) -> LogEnd:
     return LogEnd(lines=lines, last=last, unsure=found.unsure)
 
 
-def _in_order(events: list[Event]) -> list[Event]:
+def _in_order(events: list[LogEvent]) -> list[LogEvent]:
     """By time, the oldest first. Among those of the same time, the order of the file is kept."""
     times = [event.time for event in events if event.time is not None]
     if len(times) < len(events):
@@ -149,9 +150,70 @@ def _in_order(events: list[Event]) -> list[Event]:
     return sorted(events, key=lambda event: event.time or 0.0)
 
 
-def _newest(events: Sequence[Event]) -> list[Event]:
+def _newest(events: Sequence[LogEvent]) -> list[LogEvent]:
     return [event for event in events if event.time == events[-1].time]
 
 
-def _lines(event: Event) -> list[str]:
+def _lines(event: LogEvent) -> list[str]:
     return event.message.removesuffix("\n").split("\n")
+
+
+_STREAMS = 50
+_MOST_PAGES = 5
+"""CloudWatch may answer with an empty page although there are more events."""
+
+
+def service_log(service: "Service", job: str, *, host: str, region: str | None = None) -> LogEnd:
+    """The end of one host's log, or of the first host's if it has none. What prevents that is said, and no error."""
+    try:
+        streams = _streams(service, job, region)
+        if not streams:
+            return _missing(f"CloudWatch has no log of {job}: its retention is over, or no container has started")
+        chosen = streams.get(host) or next(iter(streams.values()))
+        lines = _last_events(service, chosen, region)
+    except SmlocalError as error:
+        if isinstance(error, ServiceRefusedError) and error.code == "ResourceNotFoundException":
+            return _missing(f"CloudWatch has no log group {LOG_GROUP}, or the log has just been deleted")
+        return _missing(f"the log cannot be read: {error.sentence}")
+    if not lines:
+        return _missing(f"the log of {job} is empty: its retention is over, or nothing was written")
+    return LogEnd(lines={host_in(chosen): lines[-LINES:]})
+
+
+def host_in(stream: str) -> str:
+    """The host in the name of a stream: `job/algo-1-1700000000`."""
+    name, _, number = stream.rpartition("/")[2].rpartition("-")
+    return name if number.isdigit() and "-" in name else stream.rpartition("/")[2]
+
+
+def _missing(why: str) -> LogEnd:
+    return LogEnd(lines={}, missing=why)
+
+
+def _streams(service: "Service", job: str, region: str | None) -> dict[str, str]:
+    """The newest stream of each host: a job that was started again has several."""
+    answer = service.call(
+        "logs",
+        "DescribeLogStreams",
+        region=region,
+        logGroupName=LOG_GROUP,
+        logStreamNamePrefix=f"{job}/",
+        orderBy="LogStreamName",
+        limit=_STREAMS,
+    )
+    found = sorted(answer.get("logStreams") or (), key=lambda each: each.get("creationTime") or 0)
+    newest = {host_in(each["logStreamName"]): str(each["logStreamName"]) for each in found}
+    return dict(sorted(newest.items()))
+
+
+def _last_events(service: "Service", stream: str, region: str | None) -> list[str]:
+    lines: list[str] = []
+    asked: dict[str, Any] = {"logGroupName": LOG_GROUP, "logStreamName": stream, "startFromHead": False, "limit": LINES}
+    for _ in range(_MOST_PAGES):
+        answer = service.call("logs", "GetLogEvents", region=region, **asked)
+        lines = [line for event in answer["events"] for line in str(event["message"]).split("\n")] + lines
+        token = answer.get("nextBackwardToken")
+        if len(lines) >= LINES or token is None or token == asked.get("nextToken"):
+            break
+        asked["nextToken"] = token
+    return lines

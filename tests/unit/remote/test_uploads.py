@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors.submitting import UploadNameError, UploadSourceChangedError
-from smlocal.remote.upload_plan import Upload, plan_upload
+from smlocal.remote.uploads import Upload, plan_upload
 from smlocal.sources.local_listing import list_source
 
 BELOW = "s3://bucket/jobs/train/"

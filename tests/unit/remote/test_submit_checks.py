@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.remote.cost_guard import cost_of, duration
+from smlocal.remote.submit_checks import cost_of, duration
 
 ONE = {"InstanceType": "ml.m5.large", "InstanceCount": 2}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import LogFileError
-from smlocal.remote.saved_log import saved_log
+from smlocal.remote.last_lines import saved_log
 
 
 def test_plain_text(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from smlocal.errors import ServiceForbiddenError, ServiceRefusedError, ServiceUnreachableError
-from smlocal.remote import follow
-from smlocal.remote.follow import Followed
+from smlocal.remote import submission
+from smlocal.remote.last_lines import host_in
 from smlocal.remote.service import Service
-from smlocal.remote.service_log import host_in
+from smlocal.remote.submission import Followed
 
 BEGAN = datetime(2026, 11, 20, tzinfo=UTC)
 Phase = tuple[str, int, int | None]
@@ -156,7 +156,7 @@ def test_a_service_that_does_not_answer_is_asked_again(monkeypatch: pytest.Monke
     assert followed([lost, lost, answer(status="Stopped")]) == [
         "! SageMaker does not answer in eu-west-1: trying again"
     ]
-    monkeypatch.setattr(follow, "_LOST_SECONDS", -1.0)
+    monkeypatch.setattr(submission, "_LOST_SECONDS", -1.0)
     with pytest.raises(ServiceUnreachableError):
         followed([lost, lost])
 
