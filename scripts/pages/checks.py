@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from smlocal.check.interface import Example, Mark, Rule
 from smlocal.check.registry import all_rules
-from smlocal.check.subject import Profile
+from smlocal.check.subject import LaunchProfile
 
 _HEAD = """\
 # Rules of `smlocal check`
@@ -38,8 +38,8 @@ def _lines(rules: Iterable[Rule]) -> Iterator[str]:
         yield from _rule(rule)
 
 
-def _for(profiles: Iterable[Profile]) -> str:
-    names = ", ".join(f"`--for {profile}`" for profile in Profile if profile in profiles)
+def _for(profiles: Iterable[LaunchProfile]) -> str:
+    names = ", ".join(f"`--for {profile}`" for profile in LaunchProfile if profile in profiles)
     return f" ({names})" if names else ""
 
 

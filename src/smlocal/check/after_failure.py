@@ -3,11 +3,13 @@
 The supervisor of a job asks for it by the name of this module (docs/architecture.md), and only after a failure.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 
+from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.examine import examine
+from smlocal.check.image_files import PROGRAMS, SCRIPTS, ImageEntry, ImageFiles
 from smlocal.check.interface import Finding, Rule, RuleResult
-from smlocal.check.reading.container_files import Archive, container_files
 from smlocal.check.rules import (
     entrypoint_script,
     entrypoint_shell_form,
@@ -19,6 +21,9 @@ from smlocal.check.rules import (
     train_not_executable,
 )
 from smlocal.check.subject import Subject
+from smlocal.errors import EngineError, SmlocalError
+from smlocal.foreign_archive.stream import ArchiveError, Stream
+from smlocal.foreign_archive.tar_entries import tar_entries
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.planning.entrypoint import MODEL_TRAINER_STOP, is_model_trainer
 
@@ -26,6 +31,7 @@ _RULES = (train_missing, train_not_executable, train_line_endings, train_interpr
 """Those about the program that is started, in the order in which they explain."""
 _RULES_OF_SIGNALS = (entrypoint_shell_form, entrypoint_without_exec)
 """Those about a shell that does not pass SIGTERM on."""
+Archive = Callable[[str], Generator[bytes, None, None]]
 
 
 def program_hint(plan: JobPlan, archive: Archive) -> str | None:
@@ -60,3 +66,84 @@ def _sentence(result: RuleResult, finding: Finding) -> str:
     if text.startswith(("the ", "there ")):  # others begin with a path, or the name of a program
         text = f"T{text[1:]}"
     return f"{text}. {finding.remedy or result.rule.remedy}"
+
+
+_ABSENT = 404
+_MOST = 300
+"""Questions to the engine about one container: the folders of a PATH, and what is in them."""
+_KINDS = {"sparse": "file", "fifo": "other", "hard": "other"}
+
+
+def container_files(archive: Archive) -> ImageFiles:
+    """The files of a container; `archive` has a path as a tar, with the path itself first."""
+    reader = _Reader(archive)
+    return ImageFiles(folders=_Folders(reader), contents=reader.contents)
+
+
+class _Reader:
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._known: dict[str, ImageEntry | None] = {}
+        self.contents: dict[str, bytes] = {}
+
+    def entry(self, path: str) -> ImageEntry | None:
+        """What is at a path, which is not followed if it is a link. Of a file the beginning is kept."""
+        if path not in self._known:
+            if len(self._known) == _MOST:
+                raise CannotLookError("too many files of the container were asked for")
+            self._known[path] = self._read(path)
+        return self._known[path]
+
+    def _read(self, path: str) -> ImageEntry | None:
+        try:
+            with closing(self._archive(f"/{path}")) as pieces:
+                stream = Stream(pieces)
+                first = next(tar_entries(stream), None)
+                if first is None:
+                    raise CannotLookError(f"the engine delivers nothing for /{path}")
+                if first.kind == "file":
+                    most = SCRIPTS.most if not first.mode & 0o111 else PROGRAMS.most
+                    self.contents[path] = stream.exactly(min(first.size, most))
+        except EngineError as error:
+            if error.status == _ABSENT:
+                return None
+            raise CannotLookError(f"the engine does not deliver /{path}: {error}") from error
+        except (SmlocalError, ArchiveError) as error:
+            raise CannotLookError(f"/{path} was not read: {error}") from error
+        kind = _KINDS.get(first.kind, first.kind)
+        return ImageEntry(kind, first.mode, first.uid, first.gid, first.size, None, first.link)
+
+
+class _Folder(Mapping[str, ImageEntry]):
+    """What is in one folder, as far as it is asked for by name."""
+
+    def __init__(self, reader: _Reader, path: str) -> None:
+        self._reader, self._path = reader, path
+
+    def __getitem__(self, name: str) -> ImageEntry:
+        entry = self._reader.entry(f"{self._path}/{name}" if self._path else name)
+        if entry is None:
+            raise KeyError(name)
+        return entry
+
+    def __iter__(self) -> Iterator[str]:
+        raise CannotLookError("the files of the container are not listed")
+
+    def __len__(self) -> int:
+        raise CannotLookError("the files of the container are not listed")
+
+
+class _Folders(Mapping[str, Mapping[str, ImageEntry]]):
+    """Every folder there may be."""
+
+    def __init__(self, reader: _Reader) -> None:
+        self._reader = reader
+
+    def __getitem__(self, path: str) -> Mapping[str, ImageEntry]:
+        return _Folder(self._reader, path)
+
+    def __iter__(self) -> Iterator[str]:
+        raise CannotLookError("the files of the container are not listed")
+
+    def __len__(self) -> int:
+        raise CannotLookError("the files of the container are not listed")

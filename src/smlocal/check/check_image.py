@@ -4,16 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
+from smlocal.check import DEFAULT_TIMEOUT
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.examine import examine, judge
-from smlocal.check.ignores import Ignore, ignores_of
+from smlocal.check.examine import Ignore, examine, ignores_of, judge
 from smlocal.check.interface import CheckReport, Rule, RuleResult
 from smlocal.check.jobs.interface import Scenario
 from smlocal.check.look import look_at
 from smlocal.check.places import placer
 from smlocal.check.registry import check_ids, chosen_rules
-from smlocal.check.subject import Profile, Subject
-from smlocal.check.timeout import DEFAULT_TIMEOUT
+from smlocal.check.subject import LaunchProfile, Subject
 from smlocal.engine.interface import Engine
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.planning.entrypoint import is_model_trainer
@@ -27,7 +26,7 @@ def check_image(
     job: JobFile | None = None,
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
-    profiles: Sequence[Profile] = (),
+    profiles: Sequence[LaunchProfile] = (),
     static: bool = False,
     ignores: Sequence[Ignore] = (),
     dockerfile: str = "",
@@ -62,13 +61,13 @@ def check_image(
     )
 
 
-def _profiles_of(job: JobFile | None) -> frozenset[Profile]:
+def _profiles_of(job: JobFile | None) -> frozenset[LaunchProfile]:
     """The launcher whose command a job file has."""
     specification = job.request.AlgorithmSpecification if job is not None else None
     if specification is None:
         return frozenset()
     words = (*(specification.ContainerEntrypoint or ()), *(specification.ContainerArguments or ()))
-    return frozenset({Profile.MODEL_TRAINER} if is_model_trainer(words) else ())
+    return frozenset({LaunchProfile.MODEL_TRAINER} if is_model_trainer(words) else ())
 
 
 def _examine_with_jobs(

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 
-from smlocal.check.files import Files
+from smlocal.check.image_files import Files
 from smlocal.check.jobs.interface import Scenario
-from smlocal.check.subject import Profile, Subject
+from smlocal.check.subject import LaunchProfile, Subject
 from smlocal.quick_dataclass import dataclass
 
 
@@ -107,7 +107,7 @@ class Rule:
     """Raises `CannotLookError` where there is nothing to judge by: the rule is skipped then."""
     files: tuple[Files, ...] = ()
     """Which files of the image it looks at. Without any, the image's configuration is enough, and nothing is read."""
-    profiles: frozenset[Profile] = frozenset()
+    profiles: frozenset[LaunchProfile] = frozenset()
     """Only looked at for one of these; none: always."""
     jobs: Callable[[Subject], Iterable[Scenario]] | None = None
     """Which jobs show it, of a rule that runs some; rules share them. Raises `CannotLookError` as `check` does."""

@@ -1,15 +1,24 @@
-"""Look at an image once: its configuration always, its files where a rule asks for any."""
+"""Look at an image once: its configuration always, its files where a rule asks for any. What was read is remembered.
 
+An image never changes, and to read a large one takes a minute.
+"""
+
+import hashlib
+import json
+import os
 import posixpath
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from typing import Any
 
 from smlocal.api.image_name import is_image_name
-from smlocal.check.files import Wanted, wanted
+from smlocal.base.files import replacement
+from smlocal.check.image_files import Files, ImageEntry, ImageFiles, Wanted, wanted
 from smlocal.check.interface import Rule
-from smlocal.check.reading.kept import keep, kept
-from smlocal.check.reading.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
-from smlocal.check.subject import Profile, Step, Subject
+from smlocal.check.registry import all_rules
+from smlocal.check.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
+from smlocal.check.subject import LaunchProfile, Step, Subject
 from smlocal.engine.idle_container import idle_container
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError
@@ -28,7 +37,7 @@ def look_at(
     *,
     home: str,
     job: JobFile | None = None,
-    profiles: frozenset[Profile] = frozenset(),
+    profiles: frozenset[LaunchProfile] = frozenset(),
     said: Callable[[str], None] = lambda _: None,
 ) -> Subject:
     """What these rules need to see; `said` is told before something that takes long."""
@@ -56,8 +65,6 @@ def look_at(
 
 def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Callable[[str], None]) -> SavedImage:
     """All that any rule may ask for is read, so that what is remembered serves every later call."""
-    from smlocal.check.registry import all_rules
-
     wishes = tuple(dict.fromkeys(wish for rule in all_rules() for wish in rule.files))
     known = kept(home, facts.id, wishes)
     if known is not None:
@@ -94,3 +101,96 @@ def _flattened(facts: ImageFacts, engine: Engine, wish: Wanted) -> SavedImage | 
         except (BrokenImageError, EngineError):
             return None
     return SavedImage(files=files, history=tuple(Step(text=text) for text in engine.history(facts.id)))
+
+
+_FORMAT = 3
+"""Of the file, and of how images are read: raise it with either."""
+_MOST = 30
+"""Images; those that were not used for the longest time go first."""
+_FOLDER = "checked-images"
+_CONTENTS, _END = "contents", "end"
+"""Lines between the parts; the last says that the file is whole."""
+
+
+def kept(home: str, image: str, wishes: Sequence[Files]) -> SavedImage | None:
+    """What is remembered of an image, if it is all that is wished for."""
+    path = _path(home, image, wishes)
+    try:
+        with open(path, encoding="ascii") as file:
+            found = _read(map(json.loads, file))
+        os.utime(path)
+    except (OSError, ValueError, LookupError, TypeError, StopIteration):  # absent, or damaged
+        return None
+    return found
+
+
+def keep(home: str, image: str, wishes: Sequence[Files], saved: SavedImage) -> None:
+    """Write it down. A home that does not exist or takes nothing is left alone: the next check reads again."""
+    if saved.files.unread or saved.files.crowded:
+        return
+    path = _path(home, image, wishes)
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with replacement(path) as file:
+            file.writelines(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in _lines(saved))
+        _make_room(os.path.dirname(path))
+
+
+def _path(home: str, image: str, wishes: Sequence[Files]) -> str:
+    what = hashlib.sha256(repr((_FORMAT, image, wishes)).encode()).hexdigest()[:32]
+    return os.path.join(home, _FOLDER, f"{what}.jsonl")
+
+
+def _make_room(folder: str) -> None:
+    paths = sorted((entry.path for entry in os.scandir(folder)), key=lambda path: os.stat(path).st_mtime)
+    for path in paths[:-_MOST]:
+        os.unlink(path)
+
+
+def _lines(saved: SavedImage) -> Iterator[Any]:
+    """One after another, so that neither side holds it all twice. Most files have one of a few owners and modes."""
+    kinds: dict[tuple[Any, ...], int] = {}
+    for entries in saved.files.folders.values():
+        for entry in entries.values():
+            kinds.setdefault(_kind(entry), len(kinds))
+    yield [list(kinds), [[step.text, step.layer] for step in saved.history]]
+    for folder, entries in saved.files.folders.items():
+        yield [
+            folder,
+            [
+                [name, entry.size, kinds[_kind(entry)], *([entry.link] if entry.link else [])]
+                for name, entry in entries.items()
+            ],
+        ]
+    yield _CONTENTS
+    for path, content in saved.files.contents.items():
+        yield [path, b64encode(content).decode()]
+    yield _END
+
+
+def _kind(entry: ImageEntry) -> tuple[Any, ...]:
+    return (entry.kind, entry.mode, entry.uid, entry.gid, entry.layer)
+
+
+def _read(lines: Iterator[Any]) -> SavedImage:
+    listed, history = next(lines)
+    kinds = [tuple(kind) for kind in listed]
+    folders: dict[str, dict[str, ImageEntry]] = {}
+    for line in lines:
+        if line == _CONTENTS:
+            break
+        folder, entries = line
+        here = folders.setdefault(folder, {})
+        for name, size, number, *link in entries:
+            kind, mode, uid, gid, layer = kinds[number]
+            here[name] = ImageEntry(kind, mode, uid, gid, size, layer, link[0] if link else "")
+    contents: dict[str, bytes] = {}
+    for line in lines:
+        if line == _END:
+            break
+        path, content = line
+        contents[path] = b64decode(content)
+    else:
+        raise ValueError
+    steps = tuple(Step(text=text, layer=layer) for text, layer in history)
+    return SavedImage(files=ImageFiles(folders=folders, contents=contents), history=steps)

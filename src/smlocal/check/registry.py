@@ -5,7 +5,7 @@ from functools import cache
 from importlib import import_module
 
 from smlocal.check.interface import Rule
-from smlocal.check.subject import Profile
+from smlocal.check.subject import LaunchProfile
 from smlocal.contract.validation.suggestions import closest
 from smlocal.errors import CheckRuleUnknownError
 
@@ -84,7 +84,7 @@ def check_ids(ids: Iterable[str], where: str) -> None:
 
 
 def chosen_rules(
-    *, only: Sequence[str] = (), skip: Sequence[str] = (), profiles: Iterable[Profile] = (), static: bool = False
+    *, only: Sequence[str] = (), skip: Sequence[str] = (), profiles: Iterable[LaunchProfile] = (), static: bool = False
 ) -> tuple[Rule, ...]:
     """The rules that are asked for; one that is named by `only` needs no profile."""
     check_ids(only, "--only")

@@ -18,7 +18,7 @@ _MOST_FOLDERS = 1000
 """In which programs are looked for."""
 
 
-class Profile(StrEnum):
+class LaunchProfile(StrEnum):
     """A client whose launcher expects more of an image than the service does."""
 
     MODEL_TRAINER = "model-trainer"
@@ -51,7 +51,7 @@ class Subject:
     """Its files; None where no rule asked for any."""
     history: tuple[Step, ...] = ()
     """The oldest first."""
-    profiles: frozenset[Profile] = frozenset()
+    profiles: frozenset[LaunchProfile] = frozenset()
     job: JobFile | None = None
     """The job that was named in place of an image."""
     home: str = field(default="", repr=False)

@@ -42,14 +42,14 @@ class ReportPaths:
         from smlocal.job.finish.report_files import write_report
 
         if self.junit is not None:
-            from smlocal.check.reports.junit_suite import check_suite
+            from smlocal.check.report_forms import check_suite
             from smlocal.ci.junit import junit
 
             write_report(self.junit, junit([check_suite(report, fail_on)]))
         if self.sarif is not None:
             from importlib.metadata import version
 
-            from smlocal.check.reports.sarif import sarif
+            from smlocal.check.report_forms import sarif
 
             write_report(self.sarif, sarif(report, version=version("smlocal"), place=file_of_repository))
 
@@ -74,7 +74,7 @@ def show_in_group(service: "CiService", title: str, show: Callable[[], None]) ->
 
 def annotate_check(service: "CiService", report: "CheckReport", *, to_stderr: bool) -> None:
     """Each finding at its line, and the whole check on the page of the run."""
-    from smlocal.check.reports.annotations import check_annotations, check_summary
+    from smlocal.check.report_forms import check_annotations, check_summary
 
     annotate(service, check_annotations(report, file_of_repository), None if to_stderr else sys.stdout)
     add_summary(service, check_summary(report))

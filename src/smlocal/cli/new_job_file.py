@@ -37,7 +37,7 @@ class DockerfileFacts:
 
 def dockerfile_facts(folder: str) -> DockerfileFacts | None:
     """Of the Dockerfile in a folder; None if there is none that can be read."""
-    from smlocal.check.dockerfile import stages
+    from smlocal.check.places import stages
 
     try:
         with open(os.path.join(folder, "Dockerfile"), encoding="utf-8", errors="replace") as file:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from tests.unit.check.images import FOLDER, HARD, ID, LINK, archive, configuration, file, layer, program, saved
 from tests.unit.foreign_archive.foreign_archives import damaged, limited_memory, pieces, report
 
-from smlocal.check.files import wanted
-from smlocal.check.reading.saved_image import BrokenImageError, read_root, read_saved_image
+from smlocal.check.image_files import wanted
 from smlocal.check.registry import all_rules
+from smlocal.check.saved_image import BrokenImageError, read_root, read_saved_image
 
 SEED = 20_261_124
 LAYERS = (

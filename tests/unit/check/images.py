@@ -7,10 +7,10 @@ import tarfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from smlocal.check.files import wanted
-from smlocal.check.reading.saved_image import SavedImage, read_saved_image
+from smlocal.check.image_files import wanted
 from smlocal.check.registry import all_rules
-from smlocal.check.subject import Profile, Subject
+from smlocal.check.saved_image import SavedImage, read_saved_image
+from smlocal.check.subject import LaunchProfile, Subject
 from smlocal.planning.facts import ImageFacts
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
@@ -93,7 +93,7 @@ def subject(
     entrypoint: Sequence[str] = (),
     user: str = "",
     environment: Mapping[str, str] | None = None,
-    profiles: Iterable[Profile] = (),
+    profiles: Iterable[LaunchProfile] = (),
     job: JobFile | None = None,
     history: Sequence[Mapping[str, Any]] = (),
     **facts: Any,

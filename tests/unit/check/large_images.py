@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from tests.unit.check.images import ID, configuration
 from tests.unit.foreign_archive.foreign_archives import BLOCK, header, limited_memory, padded, pax, regular, report
 
-from smlocal.check.files import wanted
-from smlocal.check.reading.saved_image import BrokenImageError, read_saved_image
+from smlocal.check.image_files import wanted
 from smlocal.check.registry import all_rules
+from smlocal.check.saved_image import BrokenImageError, read_saved_image
 
 END = bytes(2 * BLOCK)
 

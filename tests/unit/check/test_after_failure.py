@@ -9,9 +9,8 @@ import pytest
 from tests.unit.check.images import LINK, SCRIPT, file, layer, messages, program, subject
 from tests.unit.platforms.sagemaker.planning.conftest import FACTS, job
 
-from smlocal.check.after_failure import program_hint, signal_hint
+from smlocal.check.after_failure import container_files, program_hint, signal_hint
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.reading.container_files import container_files
 from smlocal.errors import EngineError, EngineLostError
 from smlocal.platforms.sagemaker.planning.build import build_plan
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.check.images import file, layer, messages, program, subject
 
-from smlocal.check.subject import Profile
+from smlocal.check.subject import LaunchProfile
 from smlocal.jobfile.document import Document
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
 
@@ -98,7 +98,7 @@ def test_variables_of_the_toolkit(text: str, expected: bool) -> None:
     script = layer(file("opt/t.sh", text.encode()))
     assert bool(messages("toolkit-variables", subject(script))) is expected
     assert messages("toolkit-variables", subject(script, layer(file(f"{PYTHON}/sagemaker_training/__init__.py")))) == []
-    assert messages("toolkit-variables", subject(script, profiles=[Profile.MODEL_TRAINER])) == []
+    assert messages("toolkit-variables", subject(script, profiles=[LaunchProfile.MODEL_TRAINER])) == []
 
 
 def test_a_variable_that_the_image_or_the_job_sets() -> None:

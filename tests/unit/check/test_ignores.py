@@ -7,11 +7,10 @@ from tests.unit.check.images import subject
 from tests.unit.check.test_content_rules import job
 
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.examine import examine, judge
-from smlocal.check.ignores import Ignore, ignores_of
+from smlocal.check.examine import Ignore, examine, ignores_of, judge
 from smlocal.check.interface import CheckReport, Finding, Mark, Outcome, Rule, RuleResult, Severity
 from smlocal.check.registry import all_rules, chosen_rules
-from smlocal.check.subject import Profile, Subject
+from smlocal.check.subject import LaunchProfile, Subject
 from smlocal.errors import CheckRuleUnknownError, RequestInvalidError
 
 TODAY = date(2026, 11, 23)
@@ -99,7 +98,7 @@ def test_an_ignore_without_a_reason_or_with_a_wrong_day_is_refused(ignore: dict[
 def test_which_rules_are_asked() -> None:
     always = {rule.id for rule in chosen_rules()}
     assert "toolkit-programs" not in always
-    assert {rule.id for rule in chosen_rules(profiles=[Profile.TOOLKIT])} - always == {"toolkit-programs"}
+    assert {rule.id for rule in chosen_rules(profiles=[LaunchProfile.TOOLKIT])} - always == {"toolkit-programs"}
     assert [rule.id for rule in chosen_rules(only=["toolkit-programs"])] == ["toolkit-programs"]
     assert always - {rule.id for rule in chosen_rules(skip=["stop-signal"])} == {"stop-signal"}
     with pytest.raises(CheckRuleUnknownError, match="--only: there is no rule 'stop-signals'"):

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from tests.unit.check.images import file, layer, subject
 
-from smlocal.check.dockerfile import instructions, stages
 from smlocal.check.interface import Finding
-from smlocal.check.places import aligned, placer, word_of
+from smlocal.check.places import aligned, instructions, placer, stages, word_of
 from smlocal.check.subject import Step
 from smlocal.errors import DockerfileMissingError
 

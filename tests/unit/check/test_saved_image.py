@@ -26,9 +26,8 @@ from tests.unit.check.images import (
 )
 
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.files import PROGRAMS, SCRIPTS, wanted
-from smlocal.check.image_files import ImageFiles
-from smlocal.check.reading.saved_image import BrokenImageError, read_saved_image
+from smlocal.check.image_files import PROGRAMS, SCRIPTS, ImageFiles, wanted
+from smlocal.check.saved_image import BrokenImageError, read_saved_image
 
 WANTED = wanted([PROGRAMS, SCRIPTS])
 

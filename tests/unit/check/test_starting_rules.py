@@ -7,11 +7,8 @@ import pytest
 from tests.unit.check.images import LINK, SCRIPT, file, layer, messages, program, read, subject
 
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.interpreter import script_argument
-from smlocal.check.program_files import Binary, read_program
-from smlocal.check.shell_script import child_without_exec, executed, hands_over
-from smlocal.check.starting import programs
-from smlocal.check.user import UnknownUserError, user_of
+from smlocal.check.program_files import Binary, child_without_exec, executed, hands_over, read_program, script_argument
+from smlocal.check.starting import UnknownUserError, programs, user_of
 
 SHELL = program("bin/sh", b"\x7fELF")
 PASSWD = file("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\napp:x:1000:1000::/:\n")

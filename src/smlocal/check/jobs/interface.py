@@ -75,7 +75,7 @@ class StopSeen:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HostEnd:
+class CheckedHost:
     """How one host ended."""
 
     name: str
@@ -101,7 +101,7 @@ class JobResult:
     """Seconds after which it would have been stopped."""
     grace: int
     """Seconds between SIGTERM and SIGKILL."""
-    hosts: tuple[HostEnd, ...]
+    hosts: tuple[CheckedHost, ...]
     model: bool
     """Whether it left one."""
     log: str

@@ -4,16 +4,26 @@ import copy
 import os
 import time
 from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import ceil
 
 from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
-from smlocal.check.jobs.interface import Folders, HostEnd, JobResult, Meanwhile, Request, Scenario, StopSeen
-from smlocal.check.jobs.processes import container_of, processes, watch_end
+from smlocal.check.jobs.interface import (
+    CheckedHost,
+    Folders,
+    JobResult,
+    Meanwhile,
+    Process,
+    Request,
+    Scenario,
+    StopSeen,
+    handles_sigterm,
+)
 from smlocal.check.jobs.request import CHECKPOINTS
-from smlocal.engine.interface import Engine
-from smlocal.errors import JobFinishedError, JobNotInterruptibleError, JobUnknownError
+from smlocal.engine.interface import Engine, ResourceKind
+from smlocal.errors import EngineError, JobFinishedError, JobNotInterruptibleError, JobUnknownError
 from smlocal.quick_dataclass import dataclass
 
 _LINES = 200
@@ -140,7 +150,7 @@ def _result(job: TrainingJob, request: Request, seen: _Seen) -> JobResult:
         limit=request["StoppingCondition"]["MaxRuntimeInSeconds"],
         grace=request["Local"]["StopGraceSeconds"],
         hosts=tuple(
-            HostEnd(
+            CheckedHost(
                 name=host["Name"],
                 exit_code=host["ExitCode"],
                 oom_killed=host["OomKilled"],
@@ -155,3 +165,37 @@ def _result(job: TrainingJob, request: Request, seen: _Seen) -> JobResult:
         checkpoints=checkpoints_in(request),
         checkpoints_before=seen.checkpoints,
     )
+
+
+_PROCESS_POLL_SECONDS = 0.1
+
+
+def container_of(engine: Engine, job: str) -> str:
+    """The id of the container of the first host; empty where there is none now."""
+    found = [
+        each
+        for each in engine.owned(job)
+        if each.kind is ResourceKind.CONTAINER and each.labels.get("smlocal.host") == "algo-1"
+    ]
+    return found[0].id if found else ""
+
+
+def processes(engine: Engine, container: str) -> tuple[Process, ...]:
+    """PID 1 comes first; none of a container that does not run, and where the engine cannot tell."""
+    try:
+        found = engine.processes(container)
+    except EngineError:
+        return ()
+    return tuple(Process(name=each.name, handles_sigterm=handles_sigterm(each.caught)) for each in found)
+
+
+def watch_end(
+    engine: Engine, container: str, before: Sequence[Process], *, over: Callable[[], bool]
+) -> tuple[Process, ...]:
+    """Wait until the container has ended. A handler that appears only now is one too."""
+    first, *others = before
+    while not over() and (now := processes(engine, container)):
+        first = now[0] if now[0].handles_sigterm else first
+        others = list(now[1:]) if len(now) > len(others) else others
+        time.sleep(_PROCESS_POLL_SECONDS)
+    return first, *others

@@ -4,19 +4,17 @@ import copy
 import os
 import shutil
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smlocal.api.run import plan
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.jobs.interface import Request
 from smlocal.contract.limits import read_size
+from smlocal.contract.listing import Listing
+from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.quick_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from smlocal.contract.listing import Listing
-    from smlocal.planning.model import JobPlan
 
 CHECKPOINTS = "checkpoints"
 """Below the output folder."""

@@ -8,11 +8,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+from smlocal.api.job_list import matching_jobs
 from smlocal.api.training_job import TrainingJob
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.jobs.folders import NAMES, checks_folder, remove_job, remove_leftovers
 from smlocal.check.jobs.interface import PLAIN, Folders, JobResult, Request, Scenario, StopSeen
 from smlocal.check.jobs.one_job import run_job
 from smlocal.check.jobs.request import Plain, plain_job
@@ -27,10 +27,7 @@ from smlocal.errors import (
 )
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.removal import remove_tree
-from smlocal.store.lease import make_leased
-
-if TYPE_CHECKING:
-    from smlocal.store.lease import Lease
+from smlocal.store.lease import Lease, leased_folders, make_leased
 
 _MOST_AT_ONCE = 8
 _LONGEST_NAME = 63
@@ -211,3 +208,38 @@ def _stop(name: str) -> None:
 def _plain_word(text: str) -> str:
     """As the name of a job may be."""
     return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text)
+
+
+NAMES = "check-"
+"""What the names of all jobs of checks begin with; the id of the check follows."""
+
+
+def checks_folder(home: str) -> str:
+    """Where the folders are. A check holds the lock on its own for as long as it lives."""
+    return os.path.join(home, "checks")
+
+
+def remove_leftovers(home: str) -> None:
+    """Remove the jobs and folders of checks whose process is gone. What cannot be removed now is left for later."""
+    for each in leased_folders(checks_folder(home)):
+        with suppress(SmlocalError):
+            _remove_dead(each)
+
+
+def remove_job(name: str) -> None:
+    """Kill a job if it runs, and forget it."""
+    with suppress(JobUnknownError):
+        TrainingJob(name).remove(stop=True)
+
+
+def _remove_dead(folder: str) -> None:
+    try:
+        lease = Lease.take(folder)
+    except OSError:  # meanwhile, by another check
+        return
+    if lease is None:
+        return
+    with lease:
+        for name in matching_jobs(f"{NAMES}{os.path.basename(folder)}-*"):
+            remove_job(name)
+        remove_tree(folder)

@@ -1,9 +1,13 @@
-"""The jobs that checks run: the plain job, changed in one respect each."""
+"""The jobs that checks run: the plain job, changed in one respect each; how rules compare one with the plain one."""
 
 import os
+from collections.abc import Iterator
 
-from smlocal.check.jobs.interface import Folders, Meanwhile, Request, Scenario
+from smlocal.check.cannot_look import JOB_FILE_NEEDED, CannotLookError
+from smlocal.check.interface import Finding
+from smlocal.check.jobs.interface import PLAIN, Folders, JobResult, Meanwhile, Request, Scenario
 from smlocal.check.jobs.request import channel, s3_source
+from smlocal.check.subject import Subject
 
 NOT_A_NUMBER = "smlocal-check-not-a-number"
 """The value of a bad hyperparameter."""
@@ -102,3 +106,63 @@ def _late_fifo(request: Request, _folders: Folders) -> None:
 
 LATE_NAMES = Scenario(id="late-names", change=_late_names)
 LATE_FIFO = Scenario(id="late-fifo", change=_late_fifo)
+
+
+def completed_plain(subject: Subject) -> JobResult:
+    """The plain job. A rule that changes something about it says nothing of a job that fails anyway."""
+    plain = subject.jobs.result(PLAIN)
+    if not plain.completed:
+        raise CannotLookError(
+            "the job as it is does not complete", (plain.how, *plain.reason_lines), test="let it complete first"
+        )
+    return plain
+
+
+def compared(subject: Subject, scenario: Scenario) -> JobResult:
+    """A changed job, of an image whose plain job completes."""
+    completed_plain(subject)
+    return subject.jobs.result(scenario)
+
+
+LONGER = "let it train for ten seconds or more, with more data or more epochs"
+"""What to do about a job that is over before anything can be done to it."""
+
+
+def declared(subject: Subject, what: str) -> None:
+    """Skip a rule about what only a job file says."""
+    if subject.jobs.guessed:
+        raise CannotLookError(f"needs a job file, which says {what}", test=JOB_FILE_NEEDED)
+
+
+def need_channels_in(subject: Subject, mode: str) -> tuple[str, ...]:
+    """The channels in this mode; a rule about it is skipped without any."""
+    declared(subject, "which channels there are")
+    names = channels_in(subject.jobs.request, mode)
+    if not names:
+        raise CannotLookError(f"no channel of the job is in {mode} mode")
+    return names
+
+
+def fails_in(subject: Subject, mode: str) -> Iterator[Finding]:
+    """A finding if only the mode is to blame. The job in File mode is run if the plain one fails."""
+    names = need_channels_in(subject, mode)
+    plain = subject.jobs.result(PLAIN)
+    if plain.completed:
+        return
+    other = subject.jobs.result(in_file_mode(mode))
+    if not other.completed:
+        raise CannotLookError(
+            "the job does not complete in File mode either",
+            (other.how, *other.reason_lines),
+            test="let it complete first",
+        )
+    message = f"the job completes with {', '.join(names)} in File mode, but not in {mode} mode: {plain.how}"
+    yield Finding(message=message, job=PLAIN.id, host=plain.first_failed, details=plain.reason_lines)
+
+
+JOB = """\
+HyperParameters: {epochs: "2"}
+InputDataConfig:
+  - ChannelName: training
+    DataSource: {S3DataSource: {S3DataType: S3Prefix, S3Uri: ./data}}
+"""

@@ -4,10 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import compared, declared
-from smlocal.check.jobs.example_job import JOB
 from smlocal.check.jobs.interface import JobResult, Scenario
-from smlocal.check.jobs.scenarios import NOT_A_NUMBER, bad_hyperparameter
+from smlocal.check.jobs.scenarios import JOB, NOT_A_NUMBER, bad_hyperparameter, compared, declared
 from smlocal.check.subject import Subject
 
 _MOST = 3

@@ -4,11 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import compared, declared
-from smlocal.check.jobs.example_job import JOB
 from smlocal.check.jobs.interface import Scenario
 from smlocal.check.jobs.request import s3_source
-from smlocal.check.jobs.scenarios import empty_channel
+from smlocal.check.jobs.scenarios import JOB, compared, declared, empty_channel
 from smlocal.check.subject import Subject
 
 

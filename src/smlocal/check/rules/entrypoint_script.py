@@ -3,11 +3,18 @@
 import posixpath
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.image_files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.interpreter import is_python
-from smlocal.check.replaced_command import as_entrypoint, replaced_command
-from smlocal.check.starting import Program, absolute, find_script, programs, script_word
+from smlocal.check.program_files import is_python
+from smlocal.check.starting import (
+    StartedProgram,
+    absolute,
+    as_entrypoint,
+    find_script,
+    programs,
+    replaced_command,
+    script_word,
+)
 from smlocal.check.subject import Subject
 from smlocal.platforms.sagemaker.contract import paths
 
@@ -37,7 +44,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _what(program: Program, path: str, *, of_service: bool) -> str:
+def _what(program: StartedProgram, path: str, *, of_service: bool) -> str:
     if of_service:
         return f'{program.word} takes the argument "train" of the service for its script, and the image has no {path}'
     return f"the image has no {path}, which {program.word} is to run"
@@ -56,7 +63,7 @@ def _why(subject: Subject, path: str) -> str:
     return ""
 
 
-def _words(program: Program, word: str, path: str) -> str:
+def _words(program: StartedProgram, word: str, path: str) -> str:
     """What a job says of it."""
     name = posixpath.basename(program.word)
     if is_python(name):

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.image_files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.shell_script import child_without_exec, executed
-from smlocal.check.starting import Program, program_of, programs, script_of
+from smlocal.check.program_files import child_without_exec, executed
+from smlocal.check.starting import StartedProgram, program_of, programs, script_of
 from smlocal.check.subject import Subject
 
 _LONGEST = 60
@@ -28,7 +28,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _handed_to(subject: Subject, program: Program, script: tuple[str, str]) -> tuple[str, str]:
+def _handed_to(subject: Subject, program: StartedProgram, script: tuple[str, str]) -> tuple[str, str]:
     """The script that this one executes with its own arguments, if there is such a one, else this one."""
     for words in executed(script[1]):
         other = script_of(subject, program_of(subject, tuple(words), starter=program.word))

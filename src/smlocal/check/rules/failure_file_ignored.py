@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import completed_plain
 from smlocal.check.jobs.interface import PLAIN
+from smlocal.check.jobs.scenarios import completed_plain
 from smlocal.check.subject import Subject
 
 _SHOWN = 200

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, SCRIPTS
+from smlocal.check.image_files import PROGRAMS, SCRIPTS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.program_files import lines, written_text
 from smlocal.check.subject import Subject
-from smlocal.check.written_text import lines, written_text
 
 _WRONG = "/opt/ml/failure"
 _JOINED = re.compile(r"""join\(\s*(?:(\w+)|["']/opt/ml/?["'])\s*,\s*["']failure["']\s*\)""")

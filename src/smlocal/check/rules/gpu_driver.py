@@ -3,14 +3,10 @@
 import posixpath
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from smlocal.check.files import NAMES
+from smlocal.check.image_files import NAMES, FoundFile
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
-
-if TYPE_CHECKING:
-    from smlocal.check.image_files import Found
 
 _DRIVER = re.compile(
     r"libcuda\.so(?:\.\d+)*$"
@@ -22,7 +18,7 @@ _OTHER = re.compile(r"/(?:stubs|compat)/")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    by_folder: dict[str, list[Found]] = {}
+    by_folder: dict[str, list[FoundFile]] = {}
     for found in subject.files.named(_DRIVER):
         if found.entry.kind == "file" and not _OTHER.search(found.path):
             by_folder.setdefault(posixpath.dirname(found.path), []).append(found)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from smlocal.check.files import NAMES
+from smlocal.check.image_files import NAMES
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
 

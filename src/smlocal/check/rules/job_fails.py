@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from smlocal.check.cannot_look import JOB_FILE_NEEDED, CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.example_job import JOB
 from smlocal.check.jobs.interface import PLAIN
+from smlocal.check.jobs.scenarios import JOB
 from smlocal.check.subject import Subject
 
 

@@ -3,11 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import compared
-from smlocal.check.jobs.example_job import JOB
 from smlocal.check.jobs.interface import Scenario
-from smlocal.check.jobs.modes import need_channels_in
-from smlocal.check.jobs.scenarios import LATE_FIFO
+from smlocal.check.jobs.scenarios import JOB, LATE_FIFO, compared, need_channels_in
 from smlocal.check.subject import Subject
 
 

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import compared
 from smlocal.check.jobs.interface import PLAIN, Scenario
-from smlocal.check.jobs.scenarios import LATE_NAMES, TWO_HOSTS
+from smlocal.check.jobs.scenarios import LATE_NAMES, TWO_HOSTS, compared
 from smlocal.check.subject import Subject
 
 

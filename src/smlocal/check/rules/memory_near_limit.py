@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import LONGER
-from smlocal.check.jobs.example_job import JOB
 from smlocal.check.jobs.interface import PLAIN
+from smlocal.check.jobs.scenarios import JOB, LONGER
 from smlocal.check.subject import Subject
 from smlocal.readable import readable_bytes
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.image_files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.missing_programs import missing
-from smlocal.check.subject import Profile, Subject
+from smlocal.check.starting import missing
+from smlocal.check.subject import LaunchProfile, Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -29,7 +29,7 @@ RULE = Rule(
     remedy="Install openssh-server, openssh-client, openmpi-bin, paramiko and mpi4py in the image.",
     check=_check,
     files=(PROGRAMS, USERS),
-    profiles=frozenset({Profile.MODEL_TRAINER_MPI}),
+    profiles=frozenset({LaunchProfile.MODEL_TRAINER_MPI}),
     example=Example(
         bad="FROM python:3.11-slim-bookworm\nCOPY program /usr/bin/mpirun\n",
         good=(

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.image_files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.missing_programs import missing
-from smlocal.check.subject import Profile, Subject
+from smlocal.check.starting import missing
+from smlocal.check.subject import LaunchProfile, Subject
 
 PROGRAMS_OF_IT = ("/bin/bash", "chmod", ("python3", "python"), ("pip3", "pip"))
 
@@ -27,7 +27,7 @@ RULE = Rule(
     remedy="Install bash, Python and pip in the image.",
     check=_check,
     files=(PROGRAMS, USERS),
-    profiles=frozenset({Profile.MODEL_TRAINER, Profile.MODEL_TRAINER_MPI}),
+    profiles=frozenset({LaunchProfile.MODEL_TRAINER, LaunchProfile.MODEL_TRAINER_MPI}),
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\n",
         good="FROM python:3.11-slim-bookworm\nCOPY train /usr/local/bin/train\n",

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import compared
 from smlocal.check.jobs.interface import PLAIN, Scenario
-from smlocal.check.jobs.scenarios import ISOLATED
+from smlocal.check.jobs.scenarios import ISOLATED, compared
 from smlocal.check.subject import Subject
 
 

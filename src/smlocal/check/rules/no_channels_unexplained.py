@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import compared
 from smlocal.check.jobs.interface import Scenario
-from smlocal.check.jobs.scenarios import NO_CHANNELS
+from smlocal.check.jobs.scenarios import NO_CHANNELS, compared
 from smlocal.check.subject import Subject
 
 

@@ -1,9 +1,8 @@
 """A job that fails in Pipe mode."""
 
 from smlocal.check.interface import Example, Mark, Rule, Severity
-from smlocal.check.jobs.example_job import JOB
 from smlocal.check.jobs.interface import PLAIN, Scenario
-from smlocal.check.jobs.modes import fails_in, need_channels_in
+from smlocal.check.jobs.scenarios import JOB, fails_in, need_channels_in
 from smlocal.check.subject import Subject
 
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.image_files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.missing_programs import missing
-from smlocal.check.subject import Profile, Subject
-from smlocal.check.user import user_of
+from smlocal.check.starting import missing, user_of
+from smlocal.check.subject import LaunchProfile, Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -27,7 +26,7 @@ RULE = Rule(
     remedy="Install bash and Python, and sudo without a password if the image has another USER than root.",
     check=_check,
     files=(PROGRAMS, USERS),
-    profiles=frozenset({Profile.REMOTE_FUNCTION}),
+    profiles=frozenset({LaunchProfile.REMOTE_FUNCTION}),
     example=Example(
         bad="FROM python:3.11-slim-bookworm\nUSER nobody\n",
         good="FROM python:3.11-slim-bookworm\nUSER root\n",

@@ -1,22 +1,18 @@
 """Files below `/opt/ml`."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from smlocal.check.files import NAMES
+from smlocal.check.image_files import NAMES, FoundFile
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
 from smlocal.platforms.sagemaker.contract import paths
-
-if TYPE_CHECKING:
-    from smlocal.check.image_files import Found
 
 _SHOWN = 3
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     # By folder; those in /opt/ml itself by layer, because each COPY makes one.
-    groups: dict[str | int | None, list[Found]] = {}
+    groups: dict[str | int | None, list[FoundFile]] = {}
     for found in subject.files.below(paths.ROOT):
         folder, inside, _ = found.path.removeprefix(f"{paths.ROOT}/").partition("/")
         if found.entry.kind != "folder" and folder != "code":

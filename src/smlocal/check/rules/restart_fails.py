@@ -4,10 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import LONGER, completed_plain, declared
-from smlocal.check.jobs.example_job import JOB
 from smlocal.check.jobs.interface import PLAIN, Scenario
-from smlocal.check.jobs.scenarios import INTERRUPTED
+from smlocal.check.jobs.scenarios import INTERRUPTED, JOB, LONGER, completed_plain, declared
 from smlocal.check.subject import Subject
 
 

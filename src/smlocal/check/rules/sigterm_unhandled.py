@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import LONGER, compared
 from smlocal.check.jobs.interface import JobResult, StopSeen
-from smlocal.check.jobs.scenarios import STOPPED
+from smlocal.check.jobs.scenarios import LONGER, STOPPED, compared
 from smlocal.check.subject import Subject
 
 _INSTALL = "Install a handler for SIGTERM that saves the model and exits."

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.image_files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.starting import has_program
-from smlocal.check.subject import Profile, Subject
+from smlocal.check.subject import LaunchProfile, Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -26,7 +26,7 @@ RULE = Rule(
     remedy="Use an image of AWS that has the library, or install its wheel.",
     check=_check,
     files=(PROGRAMS, USERS),
-    profiles=frozenset({Profile.SMDDP}),
+    profiles=frozenset({LaunchProfile.SMDDP}),
     example=Example(
         bad="FROM python:3.11-slim-bookworm\nCOPY program /opt/smddprun\n",
         good="FROM python:3.11-slim-bookworm\nCOPY program /usr/local/bin/smddprun\n",

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import LONGER, compared, completed_plain
-from smlocal.check.jobs.scenarios import STOPPED
+from smlocal.check.jobs.scenarios import LONGER, STOPPED, compared, completed_plain
 from smlocal.check.subject import Subject
 
 

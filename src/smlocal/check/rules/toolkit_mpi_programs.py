@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.image_files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.missing_programs import missing
-from smlocal.check.subject import Profile, Subject
+from smlocal.check.starting import missing
+from smlocal.check.subject import LaunchProfile, Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -26,7 +26,7 @@ RULE = Rule(
     remedy="Install openssh-server, openmpi-bin and mpi4py in the image.",
     check=_check,
     files=(PROGRAMS, USERS),
-    profiles=frozenset({Profile.TOOLKIT_MPI, Profile.SMDDP}),
+    profiles=frozenset({LaunchProfile.TOOLKIT_MPI, LaunchProfile.SMDDP}),
     example=Example(
         bad="FROM python:3.11-slim-bookworm\nCOPY program /usr/sbin/sshd\n",
         good=(

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.files import NAMES
-from smlocal.check.installed import TOOLKITS, has_toolkit
+from smlocal.check.image_files import NAMES
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.subject import Profile, Subject
+from smlocal.check.starting import TOOLKITS, has_toolkit
+from smlocal.check.subject import LaunchProfile, Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -25,7 +25,7 @@ RULE = Rule(
     remedy="RUN pip install sagemaker-training.",
     check=_check,
     files=(NAMES,),
-    profiles=frozenset({Profile.TOOLKIT, Profile.TOOLKIT_MPI, Profile.SMDDP}),
+    profiles=frozenset({LaunchProfile.TOOLKIT, LaunchProfile.TOOLKIT_MPI, LaunchProfile.SMDDP}),
     example=Example(
         bad="FROM python:3.11-slim-bookworm\nCOPY module.py /opt/program/module.py\n",
         good=(

@@ -3,14 +3,11 @@
 import posixpath
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, USERS
-from smlocal.check.image_files import Found
-from smlocal.check.installed import TOOLKITS, Package, packages
+from smlocal.check.image_files import PROGRAMS, USERS, FoundFile
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.program_files import Script, read_program
-from smlocal.check.starting import find_program
+from smlocal.check.starting import TOOLKITS, Package, find_program, packages, user_of
 from smlocal.check.subject import Subject
-from smlocal.check.user import user_of
 from smlocal.platforms.sagemaker.contract import paths
 
 
@@ -40,7 +37,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         yield Finding(message=wrong[0], path=train.path, layer=train.entry.layer)
 
 
-def _other_python(subject: Subject, package: Package, train: Found) -> str:
+def _other_python(subject: Subject, package: Package, train: FoundFile) -> str:
     """Why the Python that runs `train` does not have the package; empty where it may have it."""
     read = read_program(subject.files.content(train.path) or b"")
     if not isinstance(read, Script) or "python" not in read.program or not package.python:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from smlocal.check.files import NAMES, PROGRAMS, SCRIPTS
-from smlocal.check.installed import has_toolkit
+from smlocal.check.image_files import NAMES, PROGRAMS, SCRIPTS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.subject import Profile, Subject
-from smlocal.check.written_text import lines, written_text
+from smlocal.check.program_files import lines, written_text
+from smlocal.check.starting import has_toolkit
+from smlocal.check.subject import LaunchProfile, Subject
 
 _TOOLKITS = (
     r"CHANNEL_[A-Z0-9_]+|HP_[A-Z0-9_]+|CHANNELS|HOSTS|CURRENT_HOST|CURRENT_INSTANCE_TYPE|CURRENT_INSTANCE_GROUP"
@@ -27,7 +27,7 @@ _EXPECTED = re.compile(
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if has_toolkit(subject.files) or {Profile.MODEL_TRAINER, Profile.MODEL_TRAINER_MPI} & subject.profiles:
+    if has_toolkit(subject.files) or {LaunchProfile.MODEL_TRAINER, LaunchProfile.MODEL_TRAINER_MPI} & subject.profiles:
         return  # either sets them
     given = {*subject.facts.environment, *subject.requested_environment}
     for path, text, layer in written_text(subject):

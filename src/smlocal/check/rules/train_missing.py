@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, USERS
-from smlocal.check.installed import has_toolkit
+from smlocal.check.image_files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.replaced_command import as_entrypoint, replaced_command
-from smlocal.check.starting import Program, programs
+from smlocal.check.starting import StartedProgram, as_entrypoint, has_toolkit, programs, replaced_command
 from smlocal.check.subject import Subject
 from smlocal.platforms.sagemaker.planning.entrypoint import init_program
 
@@ -27,14 +25,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _without_toolkit(subject: Subject, program: Program) -> str:
+def _without_toolkit(subject: Subject, program: StartedProgram) -> str:
     """The toolkit brings a `train`, and some images are made for it and lack it."""
     if not program.is_train or _FOR_TOOLKIT not in subject.facts.environment or has_toolkit(subject.files):
         return ""
     return f" (ENV {_FOR_TOOLKIT} is for the training toolkit, which is not installed)"
 
 
-def _what(subject: Subject, program: Program) -> str:
+def _what(subject: Subject, program: StartedProgram) -> str:
     if program.is_train and replaced_command(subject):
         return f"the service runs train in place of the CMD of the image, and there is no train {_where(program)}"
     if program.starter:
@@ -45,11 +43,11 @@ def _what(subject: Subject, program: Program) -> str:
     return f"the image has no {program.word}"
 
 
-def _where(program: Program) -> str:
+def _where(program: StartedProgram) -> str:
     return f"for {program.starter} to run" if program.starter else "on its PATH"
 
 
-def _words(program: Program) -> str:
+def _words(program: StartedProgram) -> str:
     """What a job says of it."""
     if program.starter == "tini":
         return f"[FATAL tini (7)] exec {program.word} failed: No such file or directory"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.image_files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.starting import programs
 from smlocal.check.subject import Subject

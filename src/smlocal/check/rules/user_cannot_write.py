@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.files import USERS
+from smlocal.check.image_files import USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.starting import UnknownUserError, user_of
 from smlocal.check.subject import Subject
-from smlocal.check.user import UnknownUserError, user_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smlocal.check.timeout import DEFAULT_TIMEOUT, LONGEST_TIMEOUT
+from smlocal.check import DEFAULT_TIMEOUT, LONGEST_TIMEOUT
 from smlocal.cli.check_for_ci import ReportPaths, annotate_check, show_in_group
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
@@ -18,7 +18,7 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from smlocal.check.ignores import Ignore
+    from smlocal.check.examine import Ignore
     from smlocal.check.interface import CheckReport, Finding, RuleResult
     from smlocal.ci.services import CiService
     from smlocal.engine.interface import Engine
@@ -140,7 +140,7 @@ def _check(
 
     from smlocal.check.check_image import check_image
     from smlocal.check.interface import Severity
-    from smlocal.check.subject import Profile
+    from smlocal.check.subject import LaunchProfile
     from smlocal.errors import ImageMissingError
     from smlocal.store.home import home_directory
 
@@ -153,7 +153,7 @@ def _check(
             job=job,
             only=only,
             skip=skip,
-            profiles=[Profile(each) for each in profiles],
+            profiles=[LaunchProfile(each) for each in profiles],
             static=static,
             ignores=accepted,
             dockerfile=dockerfile or "",
@@ -167,7 +167,7 @@ def _check(
     if as_json:
         import json
 
-        from smlocal.check.document import check_document
+        from smlocal.check.report_forms import check_document
 
         click.echo(json_without_commands(json.dumps(check_document(report, Severity(fail_on)), indent=2)))
     else:
@@ -252,7 +252,7 @@ def _ignore(text: str) -> "Ignore":
     rule, equals, reason = text.partition("=")
     if not equals or not rule.strip() or not reason.strip():
         raise click.UsageError(f"--ignore {text}: write ID=REASON; an ignore needs a reason.")
-    from smlocal.check.ignores import Ignore
+    from smlocal.check.examine import Ignore
 
     return Ignore(id=rule.strip(), reason=reason.strip())
 

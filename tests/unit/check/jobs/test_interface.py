@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.check.jobs.interface import HostEnd, JobResult, handles_sigterm
+from smlocal.check.jobs.interface import CheckedHost, JobResult, handles_sigterm
 
 
 def ended(**members: Any) -> JobResult:
@@ -52,7 +52,7 @@ def test_how_a_job_ended() -> None:
 
 def test_the_host_that_failed_is_named_among_several() -> None:
     good, bad = (
-        HostEnd(name=f"algo-{number}", exit_code=code, oom_killed=False, killed=False)
+        CheckedHost(name=f"algo-{number}", exit_code=code, oom_killed=False, killed=False)
         for number, code in ((1, 0), (2, 5))
     )
     assert ended(hosts=(good, bad)).first_failed == "algo-2"
@@ -66,7 +66,7 @@ def test_whether_sigterm_is_in_a_mask(mask: int, *, handled: bool) -> None:
 
 def test_the_hints_and_the_last_lines_of_the_host_that_failed() -> None:
     hosts = tuple(
-        HostEnd(name=f"algo-{number}", exit_code=code, oom_killed=False, killed=False)
+        CheckedHost(name=f"algo-{number}", exit_code=code, oom_killed=False, killed=False)
         for number, code in ((1, 5), (2, 137))
     )
     log = "".join(f"algo-1 | {number}\n" for number in range(9)) + "algo-2 | other\n"

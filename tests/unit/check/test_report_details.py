@@ -2,13 +2,10 @@
 
 import json
 
-from tests.unit.check.reports.example import report, result
+from tests.unit.check.report_example import report, result
 
-from smlocal.check.document import check_document
 from smlocal.check.interface import CheckReport, Finding, Severity
-from smlocal.check.reports.annotations import check_annotations, check_summary
-from smlocal.check.reports.junit_suite import check_suite
-from smlocal.check.reports.sarif import sarif
+from smlocal.check.report_forms import check_annotations, check_document, check_suite, check_summary, sarif
 from smlocal.ci.junit import Case
 
 LINES = ("hint: set it", "last lines of the log:", "  no \udcff data")

@@ -1,9 +1,9 @@
 from xml.etree.ElementTree import fromstring
 
-from tests.unit.check.reports.example import HOSTILE, everything
+from tests.unit.check.report_example import HOSTILE, everything
 
 from smlocal.check.interface import Severity
-from smlocal.check.reports.junit_suite import check_suite
+from smlocal.check.report_forms import check_suite
 from smlocal.ci.junit import Case, CaseVerdict, junit
 
 

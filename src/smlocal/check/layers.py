@@ -4,8 +4,7 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
-from smlocal.check.files import Wanted, Wish
-from smlocal.check.image_files import Entry, ImageFiles
+from smlocal.check.image_files import ImageEntry, ImageFiles, Wanted, Wish
 from smlocal.foreign_archive.stream import BeyondLimitError, Stream
 from smlocal.foreign_archive.tar_entries import tar_entries
 from smlocal.quick_dataclass import dataclass
@@ -46,7 +45,7 @@ class Room:
 class Layer:
     """One layer, as its archive says."""
 
-    entries: list[tuple[str, Entry]] = field(default_factory=list)
+    entries: list[tuple[str, ImageEntry]] = field(default_factory=list)
     hard_links: list[tuple[str, str]] = field(default_factory=list)
     """A path, and the one whose file it is too."""
     removed: list[str] = field(default_factory=list)
@@ -84,7 +83,7 @@ def read_layer(stream: Stream, first: bytes, wanted: Wanted, room: Room) -> Laye
         else:
             stream.skip(size)
             kind = _KINDS.get(kind, kind)  # noqa: PLW2901 - as rules know it
-        layer.entries.append((path, Entry(kind, mode, uid, gid, size, 0, link)))
+        layer.entries.append((path, ImageEntry(kind, mode, uid, gid, size, 0, link)))
     layer.memory = before - room.paths
     return layer
 
@@ -135,7 +134,7 @@ def merged(layers: Sequence[Layer], room: Room, unread: Iterable[str] = (), *, n
         while entries:  # each is gone when the next comes, so that no layer is in memory twice
             path, (kind, mode, uid, gid, size, _, link) = entries.pop()
             if path:
-                seen.put(path, Entry(kind, mode, uid, gid, size, number, link))
+                seen.put(path, ImageEntry(kind, mode, uid, gid, size, number, link))
                 if path in contents:
                     seen.contents[path] = contents[path]
         for path, target in layer.hard_links:
@@ -149,10 +148,10 @@ class _Seen:
 
     def __init__(self, room: Room) -> None:
         self._room = room
-        self.folders: dict[str, dict[str, Entry]] = {"": {}}
+        self.folders: dict[str, dict[str, ImageEntry]] = {"": {}}
         self.contents: dict[str, bytes] = {}
 
-    def put(self, path: str, entry: Entry) -> None:
+    def put(self, path: str, entry: ImageEntry) -> None:
         """Add or replace; a folder keeps what is in it unless it is replaced by something else."""
         folder, _, name = path.rpartition("/")
         if folder not in self.folders:
@@ -168,9 +167,9 @@ class _Seen:
             folder = folder.rpartition("/")[0]
         for each in reversed(missing):
             above, _, name = each.rpartition("/")
-            self._place(above, name, each, Entry("folder", 0o755, 0, 0, 0, layer))
+            self._place(above, name, each, ImageEntry("folder", 0o755, 0, 0, 0, layer))
 
-    def _place(self, folder: str, name: str, path: str, entry: Entry) -> None:
+    def _place(self, folder: str, name: str, path: str, entry: ImageEntry) -> None:
         self.contents.pop(path, None)
         if entry.kind == "folder":
             if path not in self.folders:

@@ -12,10 +12,10 @@ from urllib.parse import unquote_to_bytes, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.check.reports.example import HOSTILE, everything, report, result
+from tests.unit.check.report_example import HOSTILE, everything, report, result
 
 from smlocal.check.interface import CheckReport, Finding
-from smlocal.check.reports.sarif import SCHEMA, sarif
+from smlocal.check.report_forms import SCHEMA, sarif
 
 PUBLISHED = Path(__file__).with_name("schema") / "sarif-schema-2.1.0.json"
 MOST = 5000

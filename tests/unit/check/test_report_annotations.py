@@ -1,7 +1,7 @@
-from tests.unit.check.reports.example import everything, report, result
+from tests.unit.check.report_example import everything, report, result
 
 from smlocal.check.interface import Finding, Severity
-from smlocal.check.reports.annotations import check_annotations, check_summary
+from smlocal.check.report_forms import check_annotations, check_summary
 from smlocal.ci.services import Level
 
 

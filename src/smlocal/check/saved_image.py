@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from smlocal.check.files import Wanted
-from smlocal.check.image_files import ImageFiles
-from smlocal.check.reading.layers import TOO_MANY, Layer, Room, merged, read_layer
+from smlocal.check.image_files import ImageFiles, Wanted
+from smlocal.check.layers import TOO_MANY, Layer, Room, merged, read_layer
 from smlocal.check.subject import Step
 from smlocal.foreign_archive.stream import ArchiveError, BeyondLimitError, CutShortError, Stream, inflated
 from smlocal.foreign_archive.tar_entries import BLOCK, is_tar, tar_entries

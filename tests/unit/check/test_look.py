@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tests.unit.check.images import ID, LINK, file, layer, program, read
 
-from smlocal.check.files import NAMES, PROGRAMS, SCRIPTS
-from smlocal.check.reading.kept import keep, kept
+from smlocal.check.image_files import NAMES, PROGRAMS, SCRIPTS
+from smlocal.check.look import keep, kept
 
 ODD = b"f\xff".decode("utf-8", "surrogateescape")
 WISHES = (NAMES, PROGRAMS, SCRIPTS)

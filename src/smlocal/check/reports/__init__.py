@@ -1,1 +1,0 @@
-"""The report of a check in the forms that CI services read."""
