@@ -22,7 +22,7 @@ from smlocal.check.rules import (
 )
 from smlocal.check.subject import Subject
 from smlocal.errors import EngineError, SmlocalError
-from smlocal.foreign_archive.stream import ArchiveError, Stream
+from smlocal.foreign_archive.stream import ArchiveError, ByteStream
 from smlocal.foreign_archive.tar_entries import tar_entries
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.planning.entrypoint import MODEL_TRAINER_STOP, is_model_trainer
@@ -97,7 +97,7 @@ class _Reader:
     def _read(self, path: str) -> ImageEntry | None:
         try:
             with closing(self._archive(f"/{path}")) as pieces:
-                stream = Stream(pieces)
+                stream = ByteStream(pieces)
                 first = next(tar_entries(stream), None)
                 if first is None:
                     raise CannotLookError(f"the engine delivers nothing for /{path}")

@@ -6,7 +6,7 @@ from datetime import date
 
 from smlocal.check import DEFAULT_TIMEOUT
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.examine import Ignore, examine, ignores_of, judge
+from smlocal.check.examine import Ignore, examine, ignores_of, without_ignored
 from smlocal.check.interface import CheckReport, Rule, RuleResult
 from smlocal.check.jobs.interface import Scenario
 from smlocal.check.look import look_at
@@ -51,7 +51,7 @@ def check_image(
         *_examine_with_jobs([rule for rule in rules if rule.runs_jobs], subject, engine, timeout=timeout, said=said),
     ]
     found.sort(key=lambda result: rules.index(result.rule))
-    results = judge(found, accepted, today or date.today(), place(subject))  # noqa: DTZ011 - the day of whoever reads it
+    results = without_ignored(found, accepted, today or date.today(), place(subject))  # noqa: DTZ011 - the day of whoever reads it
     return CheckReport(
         image=image,
         image_id=subject.facts.id,

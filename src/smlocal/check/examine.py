@@ -63,7 +63,7 @@ def examine(rules: Iterable[Rule], subject: Subject) -> Iterator[RuleResult]:
         )
 
 
-def judge(
+def without_ignored(
     results: Iterable[RuleResult],
     ignores: Sequence[Ignore],
     today: date,

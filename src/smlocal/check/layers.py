@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from smlocal.check.image_files import ImageEntry, ImageFiles, Wanted, Wish
-from smlocal.foreign_archive.stream import BeyondLimitError, Stream
+from smlocal.foreign_archive.stream import BeyondLimitError, ByteStream
 from smlocal.foreign_archive.tar_entries import tar_entries
 from smlocal.quick_dataclass import dataclass
 
@@ -58,7 +58,7 @@ class Layer:
     """Bytes that its paths take."""
 
 
-def read_layer(stream: Stream, first: bytes, wanted: Wanted, room: Room) -> Layer:
+def read_layer(stream: ByteStream, first: bytes, wanted: Wanted, room: Room) -> Layer:
     """Read one archive to its end; `first` is its first block. `BeyondLimitError` when there is no room for it."""
     layer, before = Layer(), room.paths
     for name, kind, mode, uid, gid, size, link, _ in tar_entries(stream, first):

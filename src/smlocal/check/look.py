@@ -66,7 +66,7 @@ def look_at(
 def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Callable[[str], None]) -> SavedImage:
     """All that any rule may ask for is read, so that what is remembered serves every later call."""
     wishes = tuple(dict.fromkeys(wish for rule in all_rules() for wish in rule.files))
-    known = kept(home, facts.id, wishes)
+    known = stored_image(home, facts.id, wishes)
     if known is not None:
         return known
     names = {posixpath.basename(word) for word in (*(facts.entrypoint or ()), *(facts.command or ()))}
@@ -86,7 +86,7 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
         ) from error
     if saved.files.unread:
         saved = _flattened(facts, engine, wanted(wishes, names)) or saved
-    keep(home, facts.id, wishes, saved)
+    store_image(home, facts.id, wishes, saved)
     return saved
 
 
@@ -112,7 +112,7 @@ _CONTENTS, _END = "contents", "end"
 """Lines between the parts; the last says that the file is whole."""
 
 
-def kept(home: str, image: str, wishes: Sequence[Files]) -> SavedImage | None:
+def stored_image(home: str, image: str, wishes: Sequence[Files]) -> SavedImage | None:
     """What is remembered of an image, if it is all that is wished for."""
     path = _path(home, image, wishes)
     try:
@@ -124,7 +124,7 @@ def kept(home: str, image: str, wishes: Sequence[Files]) -> SavedImage | None:
     return found
 
 
-def keep(home: str, image: str, wishes: Sequence[Files], saved: SavedImage) -> None:
+def store_image(home: str, image: str, wishes: Sequence[Files], saved: SavedImage) -> None:
     """Write it down. A home that does not exist or takes nothing is left alone: the next check reads again."""
     if saved.files.unread or saved.files.crowded:
         return

@@ -13,7 +13,7 @@ from typing import Any
 from smlocal.check.image_files import ImageFiles, Wanted
 from smlocal.check.layers import TOO_MANY, Layer, Room, merged, read_layer
 from smlocal.check.subject import Step
-from smlocal.foreign_archive.stream import ArchiveError, BeyondLimitError, CutShortError, Stream, inflated
+from smlocal.foreign_archive.stream import ArchiveError, BeyondLimitError, ByteStream, CutShortError, inflated
 from smlocal.foreign_archive.tar_entries import BLOCK, is_tar, tar_entries
 from smlocal.quick_dataclass import dataclass
 
@@ -53,7 +53,7 @@ class _Unread:
 
 def read_saved_image(pieces: Iterable[bytes], wanted: Wanted, *, image: str) -> SavedImage:
     """Read the archive of one image; `image` is its id."""
-    stream, parts = Stream(pieces), _Parts(wanted=wanted)
+    stream, parts = ByteStream(pieces), _Parts(wanted=wanted)
     try:
         for number, entry in enumerate(tar_entries(stream)):
             if number == _MOST_PARTS:
@@ -77,7 +77,7 @@ def read_saved_image(pieces: Iterable[bytes], wanted: Wanted, *, image: str) -> 
 
 def read_root(pieces: Iterable[bytes], wanted: Wanted) -> ImageFiles:
     """Read the archive of the root folder of a container."""
-    stream = Stream(pieces)
+    stream = ByteStream(pieces)
     room = Room()
     try:
         layer = read_layer(stream, b"", wanted, room)
@@ -98,17 +98,17 @@ class _Parts:
     room_of_documents: int = 32 << 20
     links: dict[str, str] = field(default_factory=dict)
 
-    def read(self, stream: Stream, name: str, size: int) -> None:
+    def read(self, stream: ByteStream, name: str, size: int) -> None:
         """A layer, whatever it is called, or a document."""
         first = stream.exactly(min(size, BLOCK))
         rest = size - len(first)
         if is_tar(first):
-            part = Stream(stream.take(rest))
+            part = ByteStream(stream.take(rest))
             self.layers[name] = self._layer(part, first)
             _pass_over(part)
         elif first.startswith(_GZIP):
-            part = Stream(_joined(first, stream.take(rest)))
-            unpacked = Stream(inflated(part.take(size)))
+            part = ByteStream(_joined(first, stream.take(rest)))
+            unpacked = ByteStream(inflated(part.take(size)))
             self.layers[name] = self._layer(unpacked, b"")
             _pass_over(part)
         elif first.startswith(_ZSTD):
@@ -125,7 +125,7 @@ class _Parts:
             self.layers[name] = _Unread(why="a layer of the image has a format that smlocal does not read")
             stream.skip(rest)
 
-    def _layer(self, stream: Stream, first: bytes) -> Layer | _Unread:
+    def _layer(self, stream: ByteStream, first: bytes) -> Layer | _Unread:
         try:
             return read_layer(stream, first, self.wanted, self.room)
         except BeyondLimitError as error:
@@ -158,7 +158,7 @@ def _joined(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _pass_over(stream: Stream) -> None:
+def _pass_over(stream: ByteStream) -> None:
     for _ in stream.take(1 << 62):
         pass
 

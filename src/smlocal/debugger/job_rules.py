@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from threading import Event, Lock, Thread
 from typing import Any
 
-from smlocal.debugger.action_endpoint import ActionEndpoint, acts, endpoint_folder
+from smlocal.debugger.action_socket import ActionSocket, acts, socket_folder
 from smlocal.debugger.rule_container import MEMORY, Evaluation, read_result, result_folder, rule_container
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
 from smlocal.engine.recreated_container import recreate_container
@@ -71,7 +71,7 @@ class JobRules:
     """Called by the thread with every new status."""
     fetch: Fetch
     """Brings what a rule names in S3 to this machine."""
-    _endpoint: ActionEndpoint = field(init=False)
+    _socket: ActionSocket = field(init=False)
     _rules: list[_Rule] = field(default_factory=list)
     _statuses: list[dict[str, Any]] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
@@ -81,10 +81,10 @@ class JobRules:
     """Of rules that wait for what they name in S3."""
 
     def __post_init__(self) -> None:
-        self._endpoint = ActionEndpoint(
+        self._socket = ActionSocket(
             home=self.store.home,
             job=self.plan.name,
-            folder=endpoint_folder(self.plan),
+            folder=socket_folder(self.plan),
             rules=[rule.name for rule in self.plan.rules],
         )
 
@@ -122,7 +122,7 @@ class JobRules:
             removal.start()
         for removal in removals:
             removal.join(_REMOVAL_SECONDS)
-        self._endpoint.close()
+        self._socket.close()
         for folder in ("rules", "tensors"):
             with _harmless():
                 remove_tree(f"{self.plan.job_directory}/{folder}")
@@ -135,7 +135,7 @@ class JobRules:
             self._find()
         if any(map(acts, self.plan.rules)):
             with _harmless():  # a rule that cannot reach it says so itself
-                self._endpoint.open()
+                self._socket.open()
         for rule in self._active():
             if rule.container:
                 continue

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from smlocal.contract.limits import Limits
-from smlocal.debugger.action_endpoint import (
+from smlocal.debugger.action_socket import (
     FOLDER_IN_CONTAINER,
     SOCKET_IN_CONTAINER,
     acts,
     client_environment,
-    endpoint_folder,
+    socket_folder,
 )
 from smlocal.debugger.evaluator import evaluator_tag
 from smlocal.engine.interface import JOB_LABEL, RULE_LABEL, RUN_LABEL, ContainerSpec, Mount
@@ -62,7 +62,7 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
     if rule.source is not None:
         mounts.append(Mount(source=rule.source, target=_source_in_container(rule.source), read_only=True))
     if acts(rule):
-        mounts.append(Mount(source=endpoint_folder(plan), target=FOLDER_IN_CONTAINER, read_only=True))
+        mounts.append(Mount(source=socket_folder(plan), target=FOLDER_IN_CONTAINER, read_only=True))
     ours = rule.image is None
     if ours:
         mounts.append(Mount(source=_PACKAGE_HERE, target=_PACKAGE, read_only=True))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from smlocal.foreign_archive.stream import BeyondLimitError, CutShortError, RefusedMemberError, Stream, inflated
+from smlocal.foreign_archive.stream import BeyondLimitError, ByteStream, CutShortError, RefusedMemberError, inflated
 from smlocal.foreign_archive.tar_entries import BLOCK, TarEntry, tar_entries
 from smlocal.no_links import FOLDER, NEW
 from smlocal.quick_dataclass import dataclass
@@ -43,7 +43,7 @@ class ForeignArchive:
 
     def __init__(self, pieces: Iterable[bytes], limits: ArchiveLimits = ARTIFACT, *, compressed: bool = True) -> None:
         """Read nothing yet; `compressed` by gzip."""
-        self._stream = Stream(inflated(pieces) if compressed else pieces)
+        self._stream = ByteStream(inflated(pieces) if compressed else pieces)
         self._limits = limits
         self._left = 0
         self._members = 0

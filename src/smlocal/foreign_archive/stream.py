@@ -19,7 +19,7 @@ _FREE_PARTS, _BYTES_OF_PART = 10_000, 512
 _PIECE = 256 << 10
 
 
-class Stream:
+class ByteStream:
     """Pieces, end to end."""
 
     __slots__ = ("_at", "_piece", "_pieces")

@@ -6,7 +6,7 @@ Everything that an entry says is bounded before it is kept: whoever made the arc
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from smlocal.foreign_archive.stream import BeyondLimitError, CutShortError, NoTarError, Stream
+from smlocal.foreign_archive.stream import BeyondLimitError, ByteStream, CutShortError, NoTarError
 
 BLOCK = 512
 _ZEROS = bytes(BLOCK)
@@ -54,7 +54,7 @@ def is_tar(block: bytes) -> bool:
 
 
 def tar_entries(
-    stream: Stream, first: bytes = b"", *, most_headers: int = 1 << 30, strict: bool = False
+    stream: ByteStream, first: bytes = b"", *, most_headers: int = 1 << 30, strict: bool = False
 ) -> Iterator[TarEntry]:
     """Yield each; whoever iterates takes or skips exactly `size` bytes in between, and this what fills the block.
 
@@ -96,7 +96,7 @@ def _verify(block: bytes, *, strict: bool) -> None:
         raise NoTarError
 
 
-def _map_of_holes(stream: Stream, block: bytes) -> int:
+def _map_of_holes(stream: ByteStream, block: bytes) -> int:
     """Pass over it, and return its length: the old sparse files of GNU have further blocks of it."""
     length, more = 0, block[482]
     while more:
@@ -107,7 +107,7 @@ def _map_of_holes(stream: Stream, block: bytes) -> int:
     return length
 
 
-def _extension(stream: Stream, size: int) -> bytes:
+def _extension(stream: ByteStream, size: int) -> bytes:
     if size > _MOST_HEADER:
         raise BeyondLimitError("it has a header of more than 1 MiB")
     content = stream.exactly(size)

@@ -6,18 +6,16 @@ import secrets
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import Self, Unpack
 
 import pytest
 
 import smlocal
+from smlocal.api.artifact import Artifact
 from smlocal.api.job_source import JobSource
 from smlocal.api.keywords import check_keywords
 from smlocal.api.overrides import Overrides
 from smlocal.errors import EngineForbiddenError, EngineUnreachableError, JobUnknownError, NameInUseError, SmlocalError
-
-if TYPE_CHECKING:
-    from smlocal.api.artifact import Artifact
 
 _LINES = 20
 """Of the log of a job, in the report of a failed test."""

@@ -247,7 +247,7 @@ class ReproductionVerdict:
     sentence: str
 
 
-def judge(there: JobEnd, here: JobEnd, *, sampled: bool = False) -> ReproductionVerdict:
+def verdict_of(there: JobEnd, here: JobEnd, *, sampled: bool = False) -> ReproductionVerdict:
     """Compare status and reason. Metrics, phases and logs differ between any two runs: they do not decide.
 
     One case is an exception: a reason without text fits any failure, so the last line of the logs decides.

@@ -10,8 +10,8 @@ from typing import Any
 from smlocal.errors import LogFileError, ServiceRefusedError, SmlocalError
 from smlocal.remote.job_end import LINES, LogEnd
 from smlocal.remote.log_forms import (
-    LogEvent,
-    LogEvents,
+    SavedEvent,
+    SavedEvents,
     UnreadFormError,
     document_events,
     row_events,
@@ -52,7 +52,7 @@ def saved_log(path: str, *, job: str = "") -> LogEnd:
     return _end(_of_job(found, job, path), path)
 
 
-def _found(path: str) -> LogEvents:
+def _found(path: str) -> SavedEvents:
     content, beginning, whole = _content(path)
     for pattern, what in _UNREAD.items():
         if re.match(pattern, beginning):
@@ -109,7 +109,7 @@ def _text(content: bytes, head: bytes) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _of_job(found: LogEvents, job: str, path: str) -> LogEvents:
+def _of_job(found: SavedEvents, job: str, path: str) -> SavedEvents:
     """Without the events of other jobs."""
     jobs = {event.stream.partition("/")[0] for event in found.events if "/" in event.stream}
     if not job or jobs <= {job}:
@@ -120,11 +120,11 @@ def _of_job(found: LogEvents, job: str, path: str) -> LogEvents:
             remedy=[f"Save the streams whose names begin with {job}/."],
         )
     events = [event for event in found.events if event.stream.partition("/")[0] == job]
-    return LogEvents(events=events, ordered=found.ordered, unsure=found.unsure)
+    return SavedEvents(events=events, ordered=found.ordered, unsure=found.unsure)
 
 
-def _end(found: LogEvents, path: str) -> LogEnd:
-    events: dict[str, list[LogEvent]] = {}
+def _end(found: SavedEvents, path: str) -> LogEnd:
+    events: dict[str, list[SavedEvent]] = {}
     for event in found.events:
         events.setdefault(host_in(event.stream), []).append(event)
     lines, last = {}, {}
@@ -140,7 +140,7 @@ def _end(found: LogEvents, path: str) -> LogEnd:
     return LogEnd(lines=lines, last=last, unsure=found.unsure)
 
 
-def _in_order(events: list[LogEvent]) -> list[LogEvent]:
+def _in_order(events: list[SavedEvent]) -> list[SavedEvent]:
     """By time, the oldest first. Among those of the same time, the order of the file is kept."""
     times = [event.time for event in events if event.time is not None]
     if len(times) < len(events):
@@ -150,11 +150,11 @@ def _in_order(events: list[LogEvent]) -> list[LogEvent]:
     return sorted(events, key=lambda event: event.time or 0.0)
 
 
-def _newest(events: Sequence[LogEvent]) -> list[LogEvent]:
+def _newest(events: Sequence[SavedEvent]) -> list[SavedEvent]:
     return [event for event in events if event.time == events[-1].time]
 
 
-def _lines(event: LogEvent) -> list[str]:
+def _lines(event: SavedEvent) -> list[str]:
     return event.message.removesuffix("\n").split("\n")
 
 

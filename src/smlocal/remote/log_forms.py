@@ -49,7 +49,7 @@ class UnreadFormError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LogEvent:
+class SavedEvent:
     """One message."""
 
     message: str
@@ -60,10 +60,10 @@ class LogEvent:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LogEvents:
+class SavedEvents:
     """What a file has."""
 
-    events: Sequence[LogEvent]
+    events: Sequence[SavedEvent]
     """In the order of the file."""
     ordered: bool = True
     """Whether events of the same time are in the order in which they were written."""
@@ -71,13 +71,13 @@ class LogEvents:
     """Why the last event need not be the last of the log."""
 
 
-def document_events(text: str) -> LogEvents | None:
+def document_events(text: str) -> SavedEvents | None:
     """Of JSON; None for a text that only begins like it. `UnreadFormError` for a document of something else."""
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError):
         found = _each_event(text)
-        return None if found is None else LogEvents(events=found)
+        return None if found is None else SavedEvents(events=found)
     if isinstance(document, dict) and "results" in document:
         return _query_results(document)
     if isinstance(document, dict) and not (_OF_AN_EVENT & document.keys()):
@@ -86,19 +86,19 @@ def document_events(text: str) -> LogEvents | None:
         if not isinstance(events, list):
             raise UnreadFormError("it is a JSON document without log events")
         unsure = f"the answer has a {cut}, so more events follow" if cut else None
-        return LogEvents(events=[_event(each) for each in events], unsure=unsure)
+        return SavedEvents(events=[_event(each) for each in events], unsure=unsure)
     items = document if isinstance(document, list) else [document]
     if items and all(isinstance(each, list) for each in items):
         return _query_results({"results": items})
     if not any(isinstance(each, dict) for each in items):
         texts = bool(items) and all(isinstance(each, str) for each in items)
-        return LogEvents(events=[LogEvent(message=each) for each in items]) if texts else None
+        return SavedEvents(events=[SavedEvent(message=each) for each in items]) if texts else None
     # Logs Insights, as the console saves it: the newest first, and no order among events of one time.
     insights = any(isinstance(each, dict) and "@message" in each for each in items)
-    return LogEvents(events=_with_times([_event(each) for each in items]), ordered=not insights)
+    return SavedEvents(events=_with_times([_event(each) for each in items]), ordered=not insights)
 
 
-def _each_event(text: str) -> list[LogEvent] | None:
+def _each_event(text: str) -> list[SavedEvent] | None:
     """Documents one after the other, as `jq '.events[]'` prints them."""
     decoder, at, found = json.JSONDecoder(), 0, []
     while at < len(text):
@@ -113,7 +113,7 @@ def _each_event(text: str) -> list[LogEvent] | None:
     return found or None
 
 
-def _event(given: Any) -> LogEvent:
+def _event(given: Any) -> SavedEvent:
     if not isinstance(given, Mapping):
         raise UnreadFormError("it is a JSON document without log events")
     named = {str(name).lower(): value for name, value in given.items()}
@@ -122,10 +122,10 @@ def _event(given: Any) -> LogEvent:
         raise UnreadFormError("it is a JSON document without log events: they have no message")
     time = next((named[name] for name in _TIMES if name in named), None)
     stream = next((named[name] for name in _STREAMS if name in named), "")
-    return LogEvent(message=str(message), time=_seconds(time), stream=str(stream or ""))
+    return SavedEvent(message=str(message), time=_seconds(time), stream=str(stream or ""))
 
 
-def _query_results(document: Mapping[str, Any]) -> LogEvents:
+def _query_results(document: Mapping[str, Any]) -> SavedEvents:
     """Of `aws logs get-query-results`."""
     rows = document["results"]
     if not isinstance(rows, list) or not all(isinstance(each, list) for each in rows):
@@ -135,10 +135,10 @@ def _query_results(document: Mapping[str, Any]) -> LogEvents:
     ]
     status = document.get("status", "Complete")
     unsure = None if status == "Complete" else f"the query of Logs Insights was {status} when it was saved"
-    return LogEvents(events=_with_times([_event(each) for each in fields]), ordered=False, unsure=unsure)
+    return SavedEvents(events=_with_times([_event(each) for each in fields]), ordered=False, unsure=unsure)
 
 
-def table_events(text: str) -> LogEvents | None:
+def table_events(text: str) -> SavedEvents | None:
     """Of a CSV of CloudWatch's console or of Logs Insights; None if the text does not begin as one.
 
     Raises `UnreadFormError` for a table without a column of messages or of times.
@@ -168,14 +168,14 @@ def table_events(text: str) -> LogEvents | None:
             return None
         raise UnreadFormError("rows of the table have too few columns: the file is damaged, or not the whole table")
     events = [
-        LogEvent(
+        SavedEvent(
             message=row[message].replace(_RETURN, "\r"),
             time=_seconds(row[time]),
             stream=row[stream] if stream is not None and stream < len(row) else "",
         )
         for row in rows
     ]
-    return LogEvents(events=_with_times(events), ordered=names[message] == "message")
+    return SavedEvents(events=_with_times(events), ordered=names[message] == "message")
 
 
 def _is_header(names: Sequence[str]) -> bool:
@@ -188,7 +188,7 @@ def _column(names: Sequence[str], wanted: Sequence[str]) -> int | None:
     return next((names.index(name) for name in wanted if name in names), None)
 
 
-def _with_times(events: list[LogEvent]) -> list[LogEvent]:
+def _with_times(events: list[SavedEvent]) -> list[SavedEvent]:
     if any(event.time is None for event in events):
         raise UnreadFormError("not every event has a time that can be read, so the last line is not known")
     return events
@@ -209,12 +209,12 @@ def _seconds(when: Any) -> float | None:
         return None
 
 
-def row_events(text: str) -> LogEvents | None:
+def row_events(text: str) -> SavedEvents | None:
     """Of `aws logs get-log-events --output text`, or `filter-log-events`; None if it is none."""
     lines = text.split("\n")
     if not any(_ROW.match(line) for line in lines[:2]):
         return None
-    events: list[LogEvent] = []
+    events: list[SavedEvent] = []
     kept: list[str] | None = None
     stream = ""
     for line in lines:
@@ -226,39 +226,39 @@ def row_events(text: str) -> LogEvents | None:
         ended = _ROW_END.search(line)
         kept.append(line[: ended.start()] if ended else line)
         if ended:
-            events.append(LogEvent(message="\n".join(kept), time=float(ended[1]), stream=stream))
+            events.append(SavedEvent(message="\n".join(kept), time=float(ended[1]), stream=stream))
             kept = None
-    return LogEvents(events=events)
+    return SavedEvents(events=events)
 
 
-def text_events(text: str, *, beginning: str) -> LogEvents:
+def text_events(text: str, *, beginning: str) -> SavedEvents:
     """Of any other text. `beginning` is that of the file, of which `text` may be only the end."""
     lines = text.removesuffix("\n").split("\n")
     first = next((line for line in beginning.split("\n") if not _is_of_the_page(line)), "")
     for form in (_TAILED, _TIMED):
         if form.match(_COLOURS.sub("", first)):
-            return LogEvents(events=[*_timed([line for line in lines if not _is_of_the_page(line)], form)])
+            return SavedEvents(events=[*_timed([line for line in lines if not _is_of_the_page(line)], form)])
     lines = [*_without_sdk(lines)]
     unsure = None
     if len([line for line in lines if line.strip()]) == 1 and "\t" in text.strip():
         unsure = "the file has one line with tabs, as --output text prints a list of messages"
-    return LogEvents(events=[LogEvent(message=line) for line in lines], unsure=unsure)
+    return SavedEvents(events=[SavedEvent(message=line) for line in lines], unsure=unsure)
 
 
 def _is_of_the_page(line: str) -> bool:
     return not line.strip() or _OF_THE_PAGE.fullmatch(line.strip()) is not None
 
 
-def _timed(lines: Iterable[str], form: "re.Pattern[str]") -> Iterator[LogEvent]:
+def _timed(lines: Iterable[str], form: "re.Pattern[str]") -> Iterator[SavedEvent]:
     stream = ""
     for line in lines:
         plain = _COLOURS.sub("", line) if line.startswith("\x1b") else line
         found = form.match(plain)
         if found is None:
-            yield LogEvent(message=line, stream=stream)  # more of the message before
+            yield SavedEvent(message=line, stream=stream)  # more of the message before
             continue
         stream = found[2] if form is _TAILED else ""
-        yield LogEvent(message=plain[found.end() :], stream=stream)
+        yield SavedEvent(message=plain[found.end() :], stream=stream)
 
 
 def _without_sdk(lines: list[str]) -> Iterator[str]:

@@ -20,9 +20,9 @@ from smlocal.remote.job_end import (
     LogEnd,
     ReproductionVerdict,
     end_of,
-    judge,
     log_of_answer,
     normalised_reason,
+    verdict_of,
 )
 from smlocal.remote.job_file_text import elsewhere
 from smlocal.remote.unavailable_here import Unavailable, unavailable_here
@@ -105,7 +105,7 @@ def reproduction(
     here = end_of(answer, log_of_answer(answer))
     there = end_of(job.answer or {}, log_there(here.host))
     sample = (run.get("Local") or {}).get("Sample")
-    verdict = judge(there, here, sampled=sample is not None)
+    verdict = verdict_of(there, here, sampled=sample is not None)
     found = () if verdict.reproduced else explanations(job, run, there, here)
     return Reproduction(there=there, here=here, sample=sample, verdict=verdict, explanations=found)
 

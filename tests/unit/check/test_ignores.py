@@ -7,7 +7,7 @@ from tests.unit.check.images import subject
 from tests.unit.check.test_content_rules import job
 
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.examine import Ignore, examine, ignores_of, judge
+from smlocal.check.examine import Ignore, examine, ignores_of, without_ignored
 from smlocal.check.interface import CheckReport, Finding, Mark, Outcome, Rule, RuleResult, Severity
 from smlocal.check.registry import all_rules, chosen_rules
 from smlocal.check.subject import LaunchProfile, Subject
@@ -28,7 +28,7 @@ def rule(*paths: str, id: str = "reserved-files", skipped: str = "") -> Rule:  #
 
 def judged(rules: list[Rule], *ignores: Ignore) -> dict[str, RuleResult]:
     own = [KNOWN["ignore-unused"], KNOWN["ignore-expired"]]
-    results = judge(examine([*rules, *own], subject()), ignores, TODAY)
+    results = without_ignored(examine([*rules, *own], subject()), ignores, TODAY)
     return {result.rule.id: result for result in results}
 
 

@@ -13,7 +13,7 @@ from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import PROGRAMS, SCRIPTS, wanted
 from smlocal.check.layers import TOO_MANY, Room, merged, read_layer
 from smlocal.check.saved_image import BrokenImageError, read_root, read_saved_image
-from smlocal.foreign_archive.stream import BeyondLimitError, Stream
+from smlocal.foreign_archive.stream import BeyondLimitError, ByteStream
 
 DAMAGED = int(os.environ.get("SMLOCAL_DAMAGED_IMAGES", "2000"))
 ALL = DAMAGED >= 6000
@@ -94,7 +94,7 @@ def test_paths_that_are_as_long_as_linux_takes_are_read() -> None:
 def test_whatever_is_kept_needs_room(parts: list[bytes]) -> None:
     room = Room(paths=10_000)
     with pytest.raises(BeyondLimitError):
-        merged([read_layer(Stream(pieces(b"".join(parts) + END)), b"", WANTED, room)], room)
+        merged([read_layer(ByteStream(pieces(b"".join(parts) + END)), b"", WANTED, room)], room)
     with pytest.raises(BrokenImageError):  # with all the room there is, for an archive that is damaged behind it
         read_root(pieces(b"".join(parts) + b"x" * 100), WANTED)
 

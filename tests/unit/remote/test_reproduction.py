@@ -8,7 +8,7 @@ import pytest
 from smlocal.cli.views.reproduction_lines import reproduction_lines
 from smlocal.errors import ServiceJobRunningError, UsageRefusedError
 from smlocal.remote.described_job import DescribedJob, described_job
-from smlocal.remote.job_end import LogEnd, end_of, judge
+from smlocal.remote.job_end import LogEnd, end_of, verdict_of
 from smlocal.remote.reproduction import (
     Explanation,
     Reproduction,
@@ -54,7 +54,7 @@ def test_the_request_of_the_run(answer: dict[str, Any]) -> None:
 
 def made(answer: dict[str, Any], here: dict[str, Any], *, logs: tuple[LogEnd, LogEnd] = (LINES, LINES)) -> Reproduction:
     ends = [end_of(each, log) for each, log in zip((answer, {**answer, **here}), logs, strict=True)]
-    return Reproduction(there=ends[0], here=ends[1], sample=None, verdict=judge(ends[0], ends[1]))
+    return Reproduction(there=ends[0], here=ends[1], sample=None, verdict=verdict_of(ends[0], ends[1]))
 
 
 def test_both_ends_on_a_screen(answer: dict[str, Any]) -> None:

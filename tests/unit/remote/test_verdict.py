@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.remote.job_end import JobEnd, LogEnd, judge, last_lines_agree, same_value
+from smlocal.remote.job_end import JobEnd, LogEnd, last_lines_agree, same_value, verdict_of
 
 EMPTY = "AlgorithmError: , exit code: 1"
 FAILED = JobEnd(
@@ -28,7 +28,7 @@ def logged(end: JobEnd, *lines: str) -> JobEnd:
 
 
 def test_the_same_reason_under_another_name() -> None:
-    found = judge(FAILED, HERE)
+    found = verdict_of(FAILED, HERE)
     assert found.reproduced
     assert found.sentence == "Reproduced: the job Failed there and here with the same reason (exit code 1)."
 
@@ -45,25 +45,27 @@ def test_the_same_reason_under_another_name() -> None:
     ],
 )
 def test_another_end_is_not_reproduced(there: JobEnd, here: JobEnd) -> None:
-    found = judge(there, here)
+    found = verdict_of(there, here)
     assert not found.reproduced
     assert found.sentence.startswith("Not reproduced: ")
 
 
 @pytest.mark.parametrize("end", [COMPLETED, TIMED_OUT])
 def test_the_same_end_without_a_reason(end: JobEnd) -> None:
-    assert judge(end, replace(end, name="here", metrics={"loss": 1.0})).reproduced
+    assert verdict_of(end, replace(end, name="here", metrics={"loss": 1.0})).reproduced
 
 
 def test_of_a_reason_without_text_the_logs_decide() -> None:
     there, here = replace(FAILED, reason=EMPTY), replace(HERE, reason=EMPTY)
-    unsure = judge(there, here)
+    unsure = verdict_of(there, here)
     assert unsure.reproduced
     assert "a log is missing" in unsure.sentence
-    alike = judge(logged(there, "x", "ValueError at 0x7f3c2a1b5d90", ""), logged(here, "ValueError at 0x7f0000000000"))
+    alike = verdict_of(
+        logged(there, "x", "ValueError at 0x7f3c2a1b5d90", ""), logged(here, "ValueError at 0x7f0000000000")
+    )
     assert alike.reproduced
     assert alike.sentence.endswith("the logs end with the same line.")
-    other = judge(logged(there, "ValueError"), logged(here, "KeyError"))
+    other = verdict_of(logged(there, "ValueError"), logged(here, "KeyError"))
     assert not other.reproduced
     assert other.sentence.endswith("the logs end differently.")
 
@@ -74,37 +76,37 @@ def empty(end: JobEnd, **log: object) -> JobEnd:
 
 def test_a_log_whose_end_is_not_known_gives_no_verdict_unless_it_agrees() -> None:
     here = replace(logged(HERE, "ValueError"), reason=EMPTY)
-    cut = judge(empty(FAILED, unsure="it is cut"), here)
+    cut = verdict_of(empty(FAILED, unsure="it is cut"), here)
     assert cut.reproduced is None
     assert cut.sentence.startswith("No verdict: ")
     assert cut.sentence.endswith("The logs cannot tell: it is cut.")
-    assert judge(empty(FAILED, unsure="it is cut", lines={"": ["ValueError"]}), here).reproduced
+    assert verdict_of(empty(FAILED, unsure="it is cut", lines={"": ["ValueError"]}), here).reproduced
 
 
 def test_a_log_of_another_host_gives_no_verdict() -> None:
     here = replace(HERE, reason=EMPTY, host="algo-2", log=LogEnd(lines={"algo-1": ["x"], "algo-2": ["ValueError"]}))
-    other = judge(empty(FAILED, lines={"algo-1": ["KeyError"]}), here)
+    other = verdict_of(empty(FAILED, lines={"algo-1": ["KeyError"]}), here)
     assert (other.reproduced, "the one of algo-1, and here algo-2 failed first" in other.sentence) == (None, True)
-    mixed = judge(empty(FAILED), here)
+    mixed = verdict_of(empty(FAILED), here)
     assert (mixed.reproduced, "does not say which host" in mixed.sentence) == (None, True)
-    assert judge(empty(FAILED, lines={"": ["ValueError"]}), here).reproduced
+    assert verdict_of(empty(FAILED, lines={"": ["ValueError"]}), here).reproduced
 
 
 def test_any_of_the_lines_of_one_time_may_be_the_last() -> None:
     there = empty(FAILED, lines={"": ["KeyError", "x"]}, last={"": ["KeyError", "x"]})
-    assert judge(there, replace(logged(HERE, "KeyError"), reason=EMPTY)).reproduced
-    assert judge(there, replace(logged(HERE, "ValueError"), reason=EMPTY)).reproduced is False
+    assert verdict_of(there, replace(logged(HERE, "KeyError"), reason=EMPTY)).reproduced
+    assert verdict_of(there, replace(logged(HERE, "ValueError"), reason=EMPTY)).reproduced is False
 
 
 def test_times_before_a_line_and_progress_bars_do_not_count() -> None:
     there = empty(FAILED, lines={"": ["2026-11-23 10:00:00,123 ERROR 10%\r20% done"]})
-    assert judge(there, replace(logged(HERE, "20% done"), reason=EMPTY)).reproduced
+    assert verdict_of(there, replace(logged(HERE, "20% done"), reason=EMPTY)).reproduced
     there = empty(FAILED, lines={"": ["2026-11-23T10:00:00 2026-11-23 10:00:00 ERROR x"]})
-    assert judge(there, replace(logged(HERE, "2026-11-24 10:00:00 ERROR x"), reason=EMPTY)).reproduced
+    assert verdict_of(there, replace(logged(HERE, "2026-11-24 10:00:00 ERROR x"), reason=EMPTY)).reproduced
 
 
 def test_a_sample_is_told() -> None:
-    assert judge(FAILED, HERE, sampled=True).sentence.endswith("The run here had only a sample of the data.")
+    assert verdict_of(FAILED, HERE, sampled=True).sentence.endswith("The run here had only a sample of the data.")
 
 
 def test_last_lines_that_are_not_known() -> None:

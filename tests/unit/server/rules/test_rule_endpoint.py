@@ -16,7 +16,7 @@ from tests.kit.boto_sessions import boto_session
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.api.debugging import actions_of_rules
-from smlocal.debugger.action_endpoint import ActionEndpoint, client_environment
+from smlocal.debugger.action_socket import ActionSocket, client_environment
 from smlocal.job.control.requests import open_wakeup
 from smlocal.job.history import RULE_ACTION, STOP
 from smlocal.platforms.sagemaker.rules_of_job import stops_by_others
@@ -39,16 +39,16 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StoredJob]:
 
 
 @pytest.fixture
-def endpoint(job: StoredJob) -> Iterator[ActionEndpoint]:
+def endpoint(job: StoredJob) -> Iterator[ActionSocket]:
     folder = str(job.directory / "rules" / "endpoint")
-    endpoint = ActionEndpoint(home=job.store.home, job=job.name, folder=folder, rules=["First", "Second"])
+    endpoint = ActionSocket(home=job.store.home, job=job.name, folder=folder, rules=["First", "Second"])
     endpoint.open()
     yield endpoint
     endpoint.close()
 
 
 @pytest.fixture
-def session(endpoint: ActionEndpoint, monkeypatch: pytest.MonkeyPatch) -> Any:
+def session(endpoint: ActionSocket, monkeypatch: pytest.MonkeyPatch) -> Any:
     """As in the container of the second rule."""
     for name, value in client_environment(1, "eu-west-1").items():
         monkeypatch.setenv(name, value)
@@ -97,7 +97,7 @@ def test_messages_are_kept(job: StoredJob, session: Any) -> None:
     assert action["Message"] == "SMDebugRule:R fired. "
 
 
-def test_a_call_waits_for_the_next_supervisor(endpoint: ActionEndpoint, session: Any) -> None:
+def test_a_call_waits_for_the_next_supervisor(endpoint: ActionSocket, session: Any) -> None:
     client = session.client("sns")
     endpoint.close()
     with ThreadPoolExecutor() as pool:

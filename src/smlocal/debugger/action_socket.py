@@ -30,7 +30,7 @@ def acts(rule: RulePlan) -> bool:
     return stops_stalled or bool(rule.parameters.get("action_json", "").strip())
 
 
-def endpoint_folder(plan: JobPlan) -> str:
+def socket_folder(plan: JobPlan) -> str:
     """The folder with the socket."""
     return f"{plan.job_directory}/rules/endpoint"
 
@@ -52,7 +52,7 @@ def _access_key(number: int) -> str:
 
 
 @dataclass(kw_only=True, slots=True)
-class ActionEndpoint:
+class ActionSocket:
     """A process that answers at the socket until it is closed, or this process ends."""
 
     home: str
