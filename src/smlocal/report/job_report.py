@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from stat import S_ISDIR
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.secrets.masking import masked_request, with_strings
 from smlocal.contract.secrets.urls import HIDDEN
@@ -23,8 +23,10 @@ from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULE
 from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
 from smlocal.platforms.sagemaker.tensor_place import tensor_place
 from smlocal.report.charts import HostCharts, MetricCharts, host_charts, metric_charts
-from smlocal.report.tensor_charts import TensorCharts, tensor_charts
 from smlocal.store.jobs import Store
+
+if TYPE_CHECKING:
+    from smlocal.report.tensor_charts import TensorCharts
 
 _WITHHELD = "(withheld)"
 """In place of secrets: not every font has the character that terminals show."""
@@ -131,6 +133,7 @@ def _tensors(plan: Mapping[str, Any], directory: str) -> "TensorCharts | None":
     place = tensor_place(plan, directory)
     if place is None:
         return None
+    from smlocal.report.tensor_charts import tensor_charts  # few jobs save tensors
 
     return tensor_charts(place.folder)
 
