@@ -1,20 +1,24 @@
 """Job files of every platform: which one a document is written for, and what it becomes."""
 
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from smlocal.errors import PathNotAllowedError
+from smlocal.errors import PathNotAllowedError, UsageRefusedError
+from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
+from smlocal.platforms.sagemaker.contract.coverage.lookup import coverage_json
+from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+from smlocal.platforms.sagemaker.prepare.absent_paths import absent_paths as sagemaker_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from smlocal.contract.compared_job import ComparedJob
     from smlocal.engine.engines import Engines
     from smlocal.job.prepared import Prepared
     from smlocal.job.view import Reporter
-    from smlocal.jobfile.document import Document
     from smlocal.planning.model import JobPlan
     from smlocal.platforms.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
 
@@ -24,7 +28,7 @@ _MOST_FOLDERS = 5
 """Of those that are allowed, in a message."""
 
 
-def is_replica_job(data: "Mapping[str, Any]") -> bool:
+def is_replica_job(data: Mapping[str, Any]) -> bool:
     """True for a job of AI Platform Training or a custom job, by the keys of its document."""
     if not any(key[:1].islower() for key in data):
         return False  # without an import: members of CreateTrainingJob begin with a capital letter
@@ -33,7 +37,7 @@ def is_replica_job(data: "Mapping[str, Any]") -> bool:
     return bool(job_kinds(data))
 
 
-def has_environment(data: "Mapping[str, Any]") -> bool:
+def has_environment(data: Mapping[str, Any]) -> bool:
     """True if the request of a job of replicas can set environment variables."""
     from smlocal.platforms.ai_platform.model.members import JobKind
     from smlocal.platforms.ai_platform.shape import job_kinds
@@ -41,13 +45,11 @@ def has_environment(data: "Mapping[str, Any]") -> bool:
     return JobKind.CUSTOM_JOB in job_kinds(data)
 
 
-def refuse_misspelt_key(document: "Document") -> None:
+def refuse_misspelt_key(document: Document) -> None:
     """Refuse a document whose only meaning is that of a misspelt key of a job of replicas."""
     data = document.data
     if not data or "AlgorithmSpecification" in data or "OutputDataConfig" in data:
         return  # without an import: nearly every CreateTrainingJob request has one of them
-    from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
-
     known = {name.casefold() for name in CreateTrainingJobRequest.__annotations__}
     if any(key.casefold() in known for key in data):
         return
@@ -86,14 +88,12 @@ def absent_paths(job: "AnyJobFile") -> list[str]:
     """A line for each local path that the job reads and that is not there."""
     if not isinstance(job, JobFile):
         return []  # a folder for a bucket is made if it is not there
-    from smlocal.platforms.sagemaker.prepare.absent_paths import absent_paths as absent
-
     with _limited_by(job):
-        return absent(job)
+        return sagemaker_paths(job)
 
 
 @contextmanager
-def _limited_by(job: "AnyJobFile") -> "Iterator[None]":
+def _limited_by(job: "AnyJobFile") -> Iterator[None]:
     """Say of a path that the job may not use which setting in the user's own file limits it."""
     try:
         yield
@@ -111,9 +111,8 @@ def _limited_by(job: "AnyJobFile") -> "Iterator[None]":
 def coverage_tables() -> dict[str, dict[str, Any]]:
     """How each member of a request is handled, by the request's name."""
     from smlocal.platforms.ai_platform.coverage.lookup import coverage_json as of_replicas
-    from smlocal.platforms.sagemaker.contract.coverage.lookup import coverage_json as of_sagemaker
 
-    return {**of_sagemaker(), **of_replicas()}
+    return {**coverage_json(), **of_replicas()}
 
 
 def job_file_schema(request: str) -> dict[str, Any]:
@@ -136,28 +135,28 @@ def answer_schema(request: str) -> dict[str, Any]:
     return of_replicas(JobKind(request))
 
 
-def replica_kind(data: "Mapping[str, Any]") -> str:
+def replica_kind(data: Mapping[str, Any]) -> str:
     """What sentences call the job of replicas in a document."""
     from smlocal.platforms.ai_platform.shape import job_kind
 
     return job_kind(data).spoken
 
 
-def is_replica_answer(data: "Mapping[str, Any]") -> bool:
+def is_replica_answer(data: Mapping[str, Any]) -> bool:
     """True if a document of a job of replicas is what its platform answers; False for a request."""
     from smlocal.platforms.ai_platform.comparison import is_answer
 
     return is_answer(data)
 
 
-def replica_job_text(document: "Document", *, file: str) -> str | None:
+def replica_job_text(document: Document, *, file: str) -> str | None:
     """The job file of a job of replicas that its platform has described; None if the document is a job file."""
     from smlocal.platforms.ai_platform.jobfile.job_file_text import job_file_text
 
     return job_file_text(document, file=file)
 
 
-def compared_replica_job(document: "Document") -> "ComparedJob":
+def compared_replica_job(document: Document) -> "ComparedJob":
     """What a job of replicas is compared by: that of a request, or of an answer."""
     from smlocal.platforms.ai_platform.comparison import compared_job
 
@@ -165,19 +164,15 @@ def compared_replica_job(document: "Document") -> "ComparedJob":
 
 
 def read_replica_job(
-    document: "Document", *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
 ) -> "tuple[ReplicaJobFile, str]":
     """The validated job of replicas, and its name; `stem` is that of its file."""
-    from datetime import datetime
-
     from smlocal.platforms.ai_platform.identity import broken_name_rule, job_name
     from smlocal.platforms.ai_platform.jobfile.job_file import read_job
 
     job = read_job(document, strict=strict, local_allowed=local_allowed)
     broken = None if name is None else broken_name_rule(job.kind, name)
     if broken is not None:
-        from smlocal.errors import UsageRefusedError
-
         raise UsageRefusedError(
             f"{name!r} cannot be the name of a {job.kind.spoken}",
             remedy=[f"Choose a name that has {broken}."],
@@ -185,10 +180,8 @@ def read_replica_job(
     return job, name or job_name(job.kind, job.request, stem=stem, now=datetime.now().astimezone())
 
 
-def read_again(document: "Document", *, name: str | None, recorded: str, strict: bool) -> "tuple[ReplicaJobFile, str]":
+def read_again(document: Document, *, name: str | None, recorded: str, strict: bool) -> "tuple[ReplicaJobFile, str]":
     """The validated job of another run, which gets a new name like that of the recorded one."""
-    import re
-
     document.data.pop("jobId", None)
     return read_replica_job(
         document, name=name, stem=re.sub(r"([_-])\d{8}\1\d{6}\1\d{3}$", "", recorded), strict=strict
