@@ -39,7 +39,7 @@ def metric_lines(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def tried_lines(request: Mapping[str, Any], texts: Sequence[str]) -> list[dict[str, Any]]:
     """Try the MetricDefinitions on lines: a document for each line, as the service's log shows it."""
     from smlocal.contract.log_view import view_of
-    from smlocal.job.metrics.searcher import try_line
+    from smlocal.job.metrics.metrics_process import try_line
     from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of
 
     documents = []

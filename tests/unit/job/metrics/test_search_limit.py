@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from smlocal.job.metrics.searcher import SearchLimit, SlowSearchError
+from smlocal.job.metrics.metrics_process import SearchLimit, SlowSearchError
 
 
 @pytest.fixture

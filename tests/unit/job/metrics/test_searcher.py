@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.metrics.metric_values import MetricDefinition, number_in
-from smlocal.job.metrics.searcher import Searcher, SearchLimit, try_line
+from smlocal.job.metrics.metrics_process import Searcher, SearchLimit, try_line
 
 BOMB = r"(a+)+$"
 
