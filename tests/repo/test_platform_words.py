@@ -76,6 +76,7 @@ SAGEMAKER = Platform(
         "credentials/http_messages.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
         "doctor/machine_checks.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),
         "errors/__init__.py": (frozenset({"TrainingJob"}), "exports the errors about jobs on SageMaker itself"),
+        "job/kinds.py": (frozenset({"sagemaker"}), "the table of kinds of jobs"),
         "job/metrics/found_values.py": (frozenset({"MetricName"}), "the key of stored values"),
         "store/database.py": (
             frozenset({"sagemaker", "TrainingJob", "TrainingJobArn", "S3ModelArtifacts"}),
@@ -99,6 +100,7 @@ AI_PLATFORM = Platform(
             f"cli/commands/{name}.py": (frozenset({"AI Platform"}), "its help says which jobs it takes")
             for name in ("describe", "jobs", "plan", "run", "stop")
         },
+        "job/kinds.py": (frozenset({"ai_platform"}), "the table of kinds of jobs"),
         "jobfile/settings_of_data.py": (frozenset({"/gcs"}), "says what its jobs have in place of a setting"),
         "platforms/sagemaker/contract/documents/config_files.py": (
             frozenset({"outputPath"}),

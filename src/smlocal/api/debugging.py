@@ -7,7 +7,7 @@ from smlocal.errors.tensors import NoDebugHookError, TensorsInS3Error, TensorsMi
 from smlocal.job.documents import PLAN, REQUEST
 from smlocal.job.finish.describe import describe_job
 from smlocal.job.history import RULE_ACTION
-from smlocal.job.platform import spoken_of
+from smlocal.job.kinds import spoken_of
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULES
 from smlocal.platforms.sagemaker.name import NAME
 from smlocal.platforms.sagemaker.tensor_place import DEBUG_HOOK, tensor_place

@@ -79,7 +79,7 @@ def completed_names(begun: str) -> list[str]:
 
 def host_in_job(store: "Store", name: str, text: str) -> str:
     """The name of the host of a recorded job that `text` means; `2` is `algo-2`, or the second replica."""
-    from smlocal.job.platform import host_called, job_hosts  # takes 20 ms: as above
+    from smlocal.job.kinds import host_called, job_hosts  # takes 20 ms: as above
 
     return host_named(name, text, job_hosts(store, name), called=host_called(store, name))
 

@@ -16,7 +16,7 @@ from smlocal.job.documents import RECALL
 from smlocal.job.finish.cleanup import clear_disk, clear_engines
 from smlocal.job.finish.describe import is_kept
 from smlocal.job.finish.unprepared import fail_with
-from smlocal.job.platform import not_finished
+from smlocal.job.kinds import not_finished
 from smlocal.job.shells import remove_dead_shells
 from smlocal.planning.recall import recall
 from smlocal.store.jobs import Store

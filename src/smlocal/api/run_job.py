@@ -12,7 +12,7 @@ from smlocal.api.execution import execute, execute_in_background
 from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.job.control.requests import StopRequests
-from smlocal.job.platform import platform_named
+from smlocal.job.kinds import showing
 from smlocal.job.view import Reporter
 from smlocal.planning.model import JobPlan
 
@@ -140,7 +140,7 @@ class Printed(Reporter):
     def planned(self, plan: JobPlan) -> None:
         """The job exists from now on."""
         self._several = len(plan.hosts) > 1
-        self._words = platform_named(plan.platform).start(plan).phases
+        self._words = showing(plan.platform).start(plan).phases
         self._say(f"{plan.name}: {plan.image} on {len(plan.hosts)} × {plan.hosts[0].host.instance_type}")
         for note in plan.notes:
             if note.warning:

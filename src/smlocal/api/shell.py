@@ -11,7 +11,7 @@ from smlocal.errors.shells import ContainerNotRunningError
 from smlocal.job.containers import host_container, is_running
 from smlocal.job.documents import RECALL
 from smlocal.job.finish.describe import is_kept
-from smlocal.job.platform import host_called
+from smlocal.job.kinds import host_called
 from smlocal.job.shells import ShellProgram, remove_dead_shells, shell_in_new, shell_in_running
 from smlocal.job.view import Reporter
 from smlocal.planning.model import HostPlan, JobPlan

@@ -7,7 +7,7 @@ from smlocal.contract.statuses import JobStatus
 from smlocal.errors import UsageRefusedError, WaitTimeoutError
 from smlocal.job.control.orphans import ensure_supervised
 from smlocal.job.control.requests import ask_to_stop
-from smlocal.job.platform import finished
+from smlocal.job.kinds import finished
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from smlocal.api.overrides import Overrides
     from smlocal.contract.statuses import JobPhase, JobStatus
     from smlocal.job.finish.publish import PublishResult
+    from smlocal.job.kinds import Spoken
     from smlocal.job.metrics.job_metrics import JobMetrics
-    from smlocal.job.platform import Spoken
     from smlocal.job.view import JobView
     from smlocal.store.jobs import Store
 
@@ -64,11 +64,11 @@ class TrainingJob:
     @property
     def state(self) -> str:
         """The state in the words of the job's platform: for a CreateTrainingJob request its TrainingJobStatus."""
-        from smlocal.job.platform import platform_named
+        from smlocal.job.kinds import showing
 
         with self._store() as store:
             record = store.get(self.name)
-        return platform_named(record.platform).words(record)[0]
+        return showing(record.platform).words(record)[0]
 
     def view(self) -> "JobView":
         """What the screens show."""
@@ -79,10 +79,10 @@ class TrainingJob:
 
     def described_rows(self, view: "JobView") -> "Iterable[tuple[str, str]]":
         """What `smlocal describe` shows of it in the words of its platform."""
-        from smlocal.job.platform import platform_named
+        from smlocal.job.kinds import showing
 
         with self._store() as store:
-            platform = platform_named(store.get(self.name).platform)
+            platform = showing(store.get(self.name).platform)
         return platform.described_rows(view, supervised=self.supervised)
 
     @property
@@ -104,7 +104,7 @@ class TrainingJob:
     @property
     def spoken(self) -> "Spoken":
         """How sentences speak of this job: in the words of its platform."""
-        from smlocal.job.platform import spoken_of
+        from smlocal.job.kinds import spoken_of
 
         with self._store() as store:
             return spoken_of(store.get(self.name))

@@ -15,8 +15,8 @@ from smlocal.job.documents import JOB, PLAN, RECALL, REPORT_FILES, REQUEST
 from smlocal.job.finish.artifacts import REPLACED, artifacts_to_replace
 from smlocal.job.finish.cleanup import clear_kept
 from smlocal.job.finish.describe import DESCRIBE, reserve_space, view_job, write_copy
+from smlocal.job.kinds import KINDS, preparing
 from smlocal.job.mirrored.saving import remove_end_marker
-from smlocal.job.platform import platform_named
 from smlocal.job.prepared import Prepared
 from smlocal.job.supervisor import Supervisor
 from smlocal.job.view import JobView, Reporter
@@ -65,7 +65,7 @@ def supervise(
     if replace:
         for each in clear_kept(store, plan.name):
             reporter.warning(each)
-    documents = {REQUEST: dict(plan.request), PLAN: platform_named(plan.platform).plan_document(plan)}
+    documents = {REQUEST: dict(plan.request), PLAN: preparing(plan.platform).plan_document(plan)}
     ready = nullcontext() if prepared.credentials is None else prepared.credentials.ready()
     with requests, ready, _record(prepared, documents, store, requests, replace=replace):
         context = make_context(plan.name, engines=engines, store=store, reporter=reporter, stop_requests=requests)
@@ -86,7 +86,7 @@ def supervise_submitted(
     `credentials.ready()` of `prepared`, which can show what this machine lacks, has been entered.
     """
     plan = prepared.plan
-    documents = {REQUEST: dict(plan.request), PLAN: platform_named(plan.platform).plan_document(plan)}
+    documents = {REQUEST: dict(plan.request), PLAN: preparing(plan.platform).plan_document(plan)}
     # From here on a later supervisor continues the job, and does not begin it again. The recorded request stays: its
     # tags may have been changed.
     store.put_documents(plan.name, {PLAN: documents[PLAN], RECALL: remember(plan)})
@@ -165,7 +165,7 @@ def _record(
     )
 
 
-def supervisor_of(platform: str) -> type[Supervisor]:
-    """The class of the supervisors of a platform's jobs, by the name of its folder."""
-    found: type[Supervisor] = import_module(f"smlocal.platforms.{platform}.supervisor").SUPERVISOR
+def supervisor_of(kind: str) -> type[Supervisor]:
+    """The class of the supervisors of such jobs."""
+    found: type[Supervisor] = import_module(f"{KINDS[kind]}.supervisor").SUPERVISOR
     return found

@@ -33,11 +33,11 @@ from smlocal.job.finish.results import Results, changed_files, local_block
 from smlocal.job.history import CREDENTIALS, FAULT, RESTART, Past, read_past
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.host.symptoms import MESSAGE_BYTES, ask_platform, log_tail, read_failure
+from smlocal.job.kinds import BesideJob, Running, running
 from smlocal.job.logs.log_readers import log_path, logged_by
 from smlocal.job.metrics.job_metrics import MetricsSearch
 from smlocal.job.mirrored.checkpoints import with_current_checkpoints
 from smlocal.job.mirrored.saving import all_names, keep_not_saved, mark_ends, not_saved_document, save_mirrored
-from smlocal.job.platform import BesideJob, Platform, platform_named
 from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
@@ -62,7 +62,7 @@ class Supervisor:
     credentials: "CredentialEndpoint | None" = None
     """Serves credentials to the containers, if they get any."""
     policy: RestartPolicy = field(default_factory=lambda: RestartPolicy(retries=0))
-    platform: Platform = field(init=False)
+    platform: Running = field(init=False)
     attempt: Attempt = field(init=False)
     metrics: MetricsSearch = field(init=False)
     results: Results = field(default_factory=Results)
@@ -76,7 +76,7 @@ class Supervisor:
     """What the last clean-up could not remove, by the address of the engine."""
 
     def __post_init__(self) -> None:
-        self.platform = platform_named(self.plan.platform)
+        self.platform = running(self.plan.platform)
         self.policy.retries = self.plan.retries
         faults = Faults(planned=self.plan.faults, record=lambda index: self.context.record(FAULT, {"Index": index}))
         self.metrics = MetricsSearch(

@@ -20,8 +20,8 @@ from smlocal.job.metrics.job_metrics import job_metrics
 from smlocal.job.usage.series import UsageSeries, read_series
 from smlocal.job.view import JobView
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULE
-from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
 from smlocal.platforms.sagemaker.tensor_place import tensor_place
+from smlocal.platforms.sagemaker.usage_block import MeasuredHost, usage_block
 from smlocal.report.charts import HostCharts, MetricCharts, host_charts, metric_charts
 from smlocal.store.jobs import Store
 

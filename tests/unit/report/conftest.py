@@ -15,7 +15,7 @@ from smlocal.contract.usage import Point
 from smlocal.job.metrics.found_values import ValuesFile
 from smlocal.job.usage.series import SeriesFile
 from smlocal.job.usage.usage_watch import series_path
-from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
+from smlocal.platforms.sagemaker.usage_block import MeasuredHost, usage_block
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 

@@ -63,10 +63,10 @@ def command(
 
 
 def _row(job: "ListedJob", now: float, *, room: int) -> tuple[str, ...]:
-    from smlocal.job.platform import platform_named
+    from smlocal.job.kinds import showing
 
     record = job.record
-    state, more = platform_named(record.platform).words(record)
+    state, more = showing(record.platform).words(record)
     if record.status.terminal:
         reason = record.failure_reason or more
     else:

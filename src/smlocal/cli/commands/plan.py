@@ -41,10 +41,10 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
     job, name = read_job_options(given) if recorded is None else _read_recorded(recorded, given)
 
     from smlocal.api.run import plan_only
-    from smlocal.job.platform import platform_named
+    from smlocal.job.kinds import preparing
 
     plan = plan_only(job, name=name, strict=given["strict"])
-    platform = platform_named(plan.platform)
+    platform = preparing(plan.platform)
     tried, as_script = _tried(plan, texts), platform.script(plan)
     if as_json:
         import json

@@ -14,7 +14,7 @@ from smlocal.cli.terminal.screen import Screen
 from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
-from smlocal.job.platform import platform_named
+from smlocal.job.kinds import showing
 from smlocal.job.view import JobView
 from smlocal.planning.model import JobPlan
 
@@ -47,7 +47,7 @@ class EventScreen(Screen):
 
     def planned(self, plan: JobPlan) -> None:
         """The job has been created."""
-        self._start = start = platform_named(plan.platform).start(plan)
+        self._start = start = showing(plan.platform).start(plan)
         self._prepare_heads([each.host.name for each in plan.hosts])
         self._event("Planned", **start.members)
         for note in plan.notes:

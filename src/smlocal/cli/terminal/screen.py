@@ -19,7 +19,7 @@ from smlocal.cli.terminal.running_line import PLAIN_SECONDS, Countdown, RunningL
 from smlocal.cli.views.host_prefix import host_prefix, prefixed_lines
 from smlocal.contract.statuses import JobStatus, StopCause
 from smlocal.engine.interface import Written
-from smlocal.job.platform import platform_named
+from smlocal.job.kinds import showing
 from smlocal.job.view import JobView, Reporter, StartView
 from smlocal.planning.model import JobPlan
 
@@ -122,7 +122,7 @@ class Screen(Reporter):
 
     def planned(self, plan: JobPlan) -> None:
         """Show what starts, and warn of what will fail on the service."""
-        self._start = start = platform_named(plan.platform).start(plan)
+        self._start = start = showing(plan.platform).start(plan)
         self.headline(plan.name, printable(start.about), hosts=[each.host.name for each in plan.hosts])
         for note in plan.notes:
             if note.warning:

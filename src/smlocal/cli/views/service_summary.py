@@ -6,7 +6,7 @@ from typing import Any
 from smlocal.cli.terminal.colour import BOLD, paint
 from smlocal.cli.terminal.columns import shortened
 from smlocal.cli.views.summary import COLOURS, failure, item
-from smlocal.platforms.sagemaker.outcome.view import EMPTY_REASON, NO_TEXT
+from smlocal.platforms.sagemaker.showing import EMPTY_REASON, NO_TEXT
 
 _MOST_METRICS = 8
 _SHORT_NAME = 9

@@ -24,8 +24,8 @@ from smlocal.job.finish.cleanup import clear_disk, clear_engines, clear_this_eng
 from smlocal.job.finish.describe import is_kept, keeps, mark_kept, release_space, write_copies
 from smlocal.job.finish.unprepared import fail_unprepared, fail_with, stop_unprepared
 from smlocal.job.history import BEGINNING, STOP, Past, read_past
+from smlocal.job.kinds import preparing
 from smlocal.job.mirrored.saving import keep_not_saved
-from smlocal.job.platform import platform_named
 from smlocal.job.prepared import Prepared, credentials_of
 from smlocal.job.supervision import make_context, supervise_submitted, supervisor_of
 from smlocal.job.supervisor import Supervisor, end_job, remember_left
@@ -123,7 +123,7 @@ def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSigna
         context=context,
         plan=plan,
         credentials=credentials_of(plan, engines),
-        plan_again=lambda: platform_named(plan.platform).plan_again(
+        plan_again=lambda: preparing(plan.platform).plan_again(
             store.document(name, JOB), plan, home=store.home, engines=engines
         ),
     )
@@ -215,6 +215,6 @@ def _prepare(store: Store, name: str) -> Prepared:
         for _ in clear_this_engine(store, connect()):
             pass
     record = store.get(name)
-    return platform_named(record.platform).prepare_recorded(
+    return preparing(record.platform).prepare_recorded(
         store.document(name, JOB), record, home=store.home, reporter=Reporter()
     )

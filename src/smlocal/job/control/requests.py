@@ -20,7 +20,7 @@ from smlocal.job.documents import LOCAL, REQUEST
 from smlocal.job.finish.describe import write_copies
 from smlocal.job.finish.unprepared import unprepared_block
 from smlocal.job.history import INTERRUPT, STOP
-from smlocal.job.platform import platform_named
+from smlocal.job.kinds import showing
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
@@ -46,7 +46,7 @@ def ask_to_stop(store: Store, name: str, *, grace: float | None) -> bool:
 def ask_to_interrupt(store: Store, name: str) -> bool:
     """Request a spot interruption of a job that is training on spot instances; False if it has no supervisor."""
     record = store.get(name)
-    refused = platform_named(record.platform).not_interruptible(store.document(name, REQUEST))
+    refused = showing(record.platform).not_interruptible(store.document(name, REQUEST))
     if refused is not None:
         why, remedy = refused
         raise JobNotInterruptibleError(f"the job {name} {why}", remedy=[remedy])

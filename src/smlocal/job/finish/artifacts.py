@@ -27,8 +27,8 @@ from smlocal.errors import (
 from smlocal.job.documents import LOCAL, RECALL, UNSENT, unsent_document
 from smlocal.job.finish.describe import DESCRIBE, describe_job, write_copy
 from smlocal.job.host.host_run import HostRun
+from smlocal.job.kinds import not_finished
 from smlocal.job.mirrored.saving import NOT_SAVED, save_again
-from smlocal.job.platform import not_finished
 from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.planning.recall import recall

@@ -12,7 +12,7 @@ from typing import Any
 from smlocal.base.files import DRAFT, replace_file
 from smlocal.contract.statuses import JobStatus
 from smlocal.job.documents import DECISION, FINAL_METRICS, LOCAL, PLAN, RECALL, REQUEST, RULES
-from smlocal.job.platform import platform_named
+from smlocal.job.kinds import showing
 from smlocal.job.view import JobView
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import engine_of_each_host
@@ -34,28 +34,28 @@ def describe_job(store: Store, name: str, *, service: bool = False, final: bool 
     """
     stored = _read(store, name)
     if service:
-        return platform_named(stored.record.platform).describe(stored, final=final)
+        return showing(stored.record.platform).describe(stored, final=final)
     return _described(store, stored, final=final)
 
 
 def list_entry(store: Store, record: JobRecord) -> tuple[str, dict[str, Any]]:
     """The name of the platform's list of jobs, and the job in it."""
-    return platform_named(record.platform).listed(record, lambda: _read(store, record.name))
+    return showing(record.platform).listed(record, lambda: _read(store, record.name))
 
 
 def view_job(store: Store, name: str, *, final: bool = False) -> JobView:
     """What the screens show of a job; `final` as above."""
     stored = _read(store, name)
-    return platform_named(stored.record.platform).view(stored, _described(store, stored, final=final))
+    return showing(stored.record.platform).view(stored, _described(store, stored, final=final))
 
 
 def _read(store: Store, name: str) -> StoredJob:
-    platform = platform_named(store.get(name).platform)
-    return store.read(name, (REQUEST, LOCAL, RULES, *platform.documents))
+    platform = showing(store.get(name).platform)
+    return store.read(name, (REQUEST, LOCAL, RULES, *platform.DOCUMENTS))
 
 
 def _described(store: Store, stored: StoredJob, *, final: bool) -> dict[str, Any]:
-    platform, local = platform_named(stored.record.platform), stored.documents.get(LOCAL, {})
+    platform, local = showing(stored.record.platform), stored.documents.get(LOCAL, {})
     directory = store.directory(stored.record.name)
     return {
         **platform.describe(stored, final=final),

@@ -17,7 +17,7 @@ from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
 from smlocal.job.documents import LOCAL, RECALL, UNSENT, published_document, unsent_document
-from smlocal.job.platform import not_finished, spoken_of
+from smlocal.job.kinds import not_finished, spoken_of
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
 from smlocal.quick_dataclass import dataclass

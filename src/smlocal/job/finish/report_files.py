@@ -15,8 +15,8 @@ from smlocal.contract.statuses import JobStatus
 from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
 from smlocal.job.documents import LOCAL, REPORT_FILES
 from smlocal.job.finish.describe import describe_job
+from smlocal.job.kinds import showing
 from smlocal.job.logs.log_readers import host_logs, read_log_tail
-from smlocal.job.platform import platform_named
 from smlocal.job.prepared import ReportFiles
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
@@ -122,7 +122,7 @@ def _job_case(store: Store, name: str, *, shown: str) -> Case:
     """Only a job that is `Completed` has passed. `shown`: the name of the case."""
     stored = store.read(name, (LOCAL,))
     job, reason = stored.record, _reason(stored.record)
-    state, _ = platform_named(job.platform).words(job)
+    state, _ = showing(job.platform).words(job)
     passed = job.status is JobStatus.COMPLETED
     return Case(
         name=shown,
@@ -150,7 +150,7 @@ def _log_tails(store: Store, name: str) -> str:
 def _reason(job: JobRecord) -> str:
     if job.failure_reason is not None:
         return job.failure_reason
-    state, more = platform_named(job.platform).words(job)
+    state, more = showing(job.platform).words(job)
     return f"the job is {state}" + (f" ({more})" if more not in {"", state} else "")
 
 

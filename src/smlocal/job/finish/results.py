@@ -14,9 +14,9 @@ from smlocal.job.decide.attempt_outcome import RestartPolicy
 from smlocal.job.documents import DECISION, FINAL_METRICS, UNSENT, published_document, unsent_document
 from smlocal.job.finish.artifacts import kept_directory
 from smlocal.job.host.host_run import HostRun
+from smlocal.job.kinds import running
 from smlocal.job.metrics.job_metrics import MetricsReport
 from smlocal.job.mirrored.saving import NOT_SAVED, not_saved_document
-from smlocal.job.platform import platform_named
 from smlocal.job.usage.usage_watch import usage_directory
 from smlocal.planning.model import JobPlan
 from smlocal.planning.note_documents import note_documents
@@ -116,7 +116,7 @@ def _not_saved(plan: JobPlan, names: Collection[str]) -> dict[str, Any]:
 def _usage(plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:
     if not os.path.isdir(usage_directory(plan.job_directory)):
         return None  # short jobs are not measured
-    return platform_named(plan.platform).usage(plan, killed)
+    return running(plan.platform).usage(plan, killed)
 
 
 def _host(attempt: Attempt, name: str) -> dict[str, Any]:

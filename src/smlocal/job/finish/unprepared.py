@@ -27,7 +27,7 @@ from smlocal.errors import (
 )
 from smlocal.job.documents import FINAL_METRICS, LOCAL
 from smlocal.job.finish.describe import write_copies
-from smlocal.job.platform import platform_named
+from smlocal.job.kinds import running
 from smlocal.store.jobs import Store
 
 _DATA = (
@@ -73,7 +73,7 @@ def preparation_failure(error: SmlocalError) -> Failure:
 def fail_with(store: Store, name: str, failure: Failure, *, explanation: str, hints: Sequence[str] = ()) -> None:
     """End it as `Failed`."""
     block = unprepared_block(explanation=explanation, hints=hints)
-    _end(store, name, FAILED, block, platform_named(store.get(name).platform).reason(failure))
+    _end(store, name, FAILED, block, running(store.get(name).platform).reason(failure))
 
 
 def stop_unprepared(store: Store, name: str) -> None:

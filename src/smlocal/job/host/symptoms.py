@@ -11,7 +11,7 @@ from smlocal.job.decide.attempt_outcome import HostEnd, Symptoms, Trouble
 from smlocal.job.decide.hints import HostExit, exit_hint, is_full, start_hint
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.host.staging import mounts
-from smlocal.job.platform import platform_named
+from smlocal.job.kinds import running
 from smlocal.planning.host_folders import host_directory
 
 _TAIL_BYTES = 16384
@@ -62,7 +62,7 @@ def ask_platform(run: HostRun, trouble: Trouble, log: str, *, failure: str = "")
         failure=failure,
         archive=lambda path: run.engine.get_archive(run.container.id, path, small=True),
     )
-    return platform_named(run.plan.platform).hint(run.plan, run.host, symptoms)
+    return running(run.plan.platform).hint(run.plan, run.host, symptoms)
 
 
 def log_tail(run: HostRun) -> str:

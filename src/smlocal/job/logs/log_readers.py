@@ -28,7 +28,7 @@ def logged_by(job_directory: str, host: str) -> int:
 
 def host_logs(store: "Store", name: str) -> dict[str, str]:
     """By host, in host order: the path of its log. A file exists once its host has started."""
-    from smlocal.job.platform import job_hosts  # the process that searches for metrics needs no platform
+    from smlocal.job.kinds import job_hosts  # the process that searches for metrics needs no platform
 
     directory = store.directory(name)
     return {host: log_path(directory, host) for host in job_hosts(store, name)}

@@ -17,8 +17,8 @@ from smlocal.contract.metrics.metric_values import (
     final_metric_data,
 )
 from smlocal.job.documents import REQUEST
+from smlocal.job.kinds import showing
 from smlocal.job.metrics.found_values import MetricSummary, read_state, read_values, summaries
-from smlocal.job.platform import platform_named
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 
@@ -210,7 +210,7 @@ class JobMetrics:
 def job_metrics(store: Store, name: str) -> JobMetrics:
     """Read them; `JobUnknownError` if there is no such job."""
     record, request = store.get(name), store.document(name, REQUEST)
-    platform = platform_named(record.platform)
+    platform = showing(record.platform)
     definitions = platform.metrics(request)
     directory = store.directory(name)
     return JobMetrics(

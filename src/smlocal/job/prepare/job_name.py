@@ -2,7 +2,7 @@
 
 from smlocal.errors import JobUnknownError, NotPackedError
 from smlocal.job.documents import LOCAL
-from smlocal.job.platform import not_finished, spoken_of
+from smlocal.job.kinds import not_finished, spoken_of
 from smlocal.store.jobs import Store, name_in_use
 
 

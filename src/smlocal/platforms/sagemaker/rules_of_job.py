@@ -7,8 +7,8 @@ from smlocal.debugger.job_rules import JobRules
 from smlocal.debugger.rule_container import Evaluation
 from smlocal.job.control.requests import ask_to_stop
 from smlocal.job.history import RULE_ACTION, STOP
+from smlocal.job.kinds import JobContext
 from smlocal.job.mirrored.folders import prepare_rule_tensors, rule_tensors
-from smlocal.job.platform import JobContext
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus
 from smlocal.quick_dataclass import dataclass

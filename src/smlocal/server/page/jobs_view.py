@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from smlocal.contract.statuses import JobStatus
-from smlocal.job.platform import platform_named
+from smlocal.job.kinds import showing
 from smlocal.quick_dataclass import dataclass
 from smlocal.report.formatting import duration
 from smlocal.report.page import render
@@ -112,7 +112,7 @@ def _address(path: str, asked: JobsAsked, after: str | None) -> str:
 
 
 def _row(record: JobRecord) -> ShownJob:
-    state, more = platform_named(record.platform).words(record)
+    state, more = showing(record.platform).words(record)
     reason = " ".join((record.failure_reason or "").split()) or more
     if not record.status.terminal:
         hosts = f"{record.instances} hosts" if record.instances > 1 else ""

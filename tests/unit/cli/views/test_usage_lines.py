@@ -7,7 +7,7 @@ from smlocal.cli.views.usage_lines import describe_lines, evenly, summary_lines
 from smlocal.contract.usage import MIB, Point
 from smlocal.job.usage.series import SeriesFile
 from smlocal.job.usage.usage_watch import series_path
-from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
+from smlocal.platforms.sagemaker.usage_block import MeasuredHost, usage_block
 
 GPU = {"gpu_percent": 97, "gpu_memory": 15_000 * MIB}
 

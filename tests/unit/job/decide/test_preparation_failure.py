@@ -15,7 +15,7 @@ from smlocal.errors import (
 )
 from smlocal.job.finish.unprepared import preparation_failure
 from smlocal.platforms.sagemaker.contract.outcome import failure_reason
-from smlocal.platforms.sagemaker.outcome.ending import reason_of
+from smlocal.platforms.sagemaker.running import reason as reason_of
 
 
 @pytest.mark.parametrize(

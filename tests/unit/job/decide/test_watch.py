@@ -18,7 +18,7 @@ from smlocal.job.decide.events import (
 )
 from smlocal.job.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
 from smlocal.planning.model import StopPlan
-from smlocal.platforms.sagemaker.outcome.ending import ending
+from smlocal.platforms.sagemaker.running import ending
 
 LIMITS = StopPlan(max_runtime=1000, grace=120, peer_grace=10)
 

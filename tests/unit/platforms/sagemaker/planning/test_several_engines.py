@@ -11,9 +11,9 @@ from smlocal.planning.facts import EngineFacts, EngineShare, Facts, GpuFacts, Ma
 from smlocal.planning.model import JobPlan
 from smlocal.planning.plan_changes import on_network
 from smlocal.planning.recall import recall, remember
+from smlocal.platforms.sagemaker import running
 from smlocal.platforms.sagemaker.planning.plan_rows import plan_rows
 from smlocal.platforms.sagemaker.planning.script import shell_script
-from smlocal.platforms.sagemaker.platform import PLATFORM as SAGEMAKER
 
 Planner = Callable[..., JobPlan]
 A, B = "ssh://a", "ssh://b"
@@ -87,7 +87,7 @@ def test_memory_is_that_of_the_hosts_on_one_machine(several: Planner) -> None:
     assert "memory-together" not in {note.id for note in enough.notes}
     (note,) = (each for each in several({"Memory": "40g"}).notes if each.id == "memory-together")
     assert note.text.startswith("algo-1, algo-3 may use 80 GiB of memory together, and the machine of the engine at ")
-    assert SAGEMAKER.docker_command(enough) is None
+    assert running.docker_command(enough) is None
 
 
 def test_the_note_says_how_data_gets_there(several: Planner) -> None:

@@ -1,11 +1,13 @@
-"""Why a program failed, as its output and its job show it: channels, hyperparameters, arguments. Pure."""
+"""Why a program failed or left no model: what `check` finds in its image, else what its output and its job show."""
 
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import Protocol
 
 from smlocal.contract.secrets.names import looks_secret
-from smlocal.job.decide.attempt_outcome import Symptoms
+from smlocal.job.decide.attempt_outcome import Archive, Symptoms, Trouble
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.platforms.sagemaker.contract import paths
 from smlocal.quick_dataclass import dataclass
@@ -59,6 +61,43 @@ _NOT_A_NUMBER = re.compile(
 
 _ABORTED = "terminate called without an active exception"
 """What C++ says then. Of gloo it comes by chance, on a busy machine from every second process."""
+
+
+_NO_PROGRAM = (
+    r"^exec \S+: |exec user process caused|exec format error|\\r'|[^\w.-]train: (?:[Nn]o such file|not found)"
+    r"|exec train failed|(?:can't|[Cc]annot) open (?:file )?'?(?:\S{0,500}/)?train\b|bad interpreter"
+    r"|cannot execute: required file not found|can't execute|env: .{0,200}No such file"
+)
+"""Of the kernel, shells, init programs and interpreters that did not find what they are to run."""
+
+
+class _AfterFailure(Protocol):
+    """What is used of `smlocal.check.after_failure`."""
+
+    def program_hint(self, plan: JobPlan, archive: Archive) -> str | None: ...
+
+    def signal_hint(self, plan: JobPlan, archive: Archive) -> str | None: ...
+
+
+def hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
+    """The one that explains most; None if nothing is known."""
+    if symptoms.trouble is Trouble.NO_MODEL:
+        return lost_model(symptoms.log)
+    if symptoms.trouble is Trouble.NOT_STOPPED:
+        return _check().signal_hint(plan, symptoms.archive)
+    if symptoms.trouble is Trouble.NOT_STARTED or re.search(_NO_PROGRAM, symptoms.log, re.MULTILINE):
+        found = _check().program_hint(plan, symptoms.archive)
+        if found is not None:
+            return found
+    if symptoms.trouble is Trouble.NOT_STARTED:
+        return None
+    return log_hint(plan, host, symptoms)
+
+
+def _check() -> _AfterFailure:
+    """By name, as a platform is: `check` runs jobs, so it stands above this. It is loaded after a failure only."""
+    module: _AfterFailure = import_module("smlocal.check.after_failure")
+    return module
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -348,3 +387,30 @@ _RULES: tuple[Callable[[_Case], str | None], ...] = (
     _without_gpu,
     _aborted_at_end,
 )
+
+
+_SAVED = re.compile(
+    r"\b(?:sav(?:ed|ing)|wr(?:ote|itten|iting)|export(?:ed|ing)|dump(?:ed|ing)|stor(?:ed|ing))\b", re.IGNORECASE
+)
+_PATH = re.compile(r"(?<![\w/.:])/[\w./+@-]{2,500}")
+_NO_FILES = ("/dev/", "/proc/", "/sys/")
+
+
+def lost_model(log: str) -> str | None:
+    """A hint for the last path outside the folder of the model that the log says was saved."""
+    for line in reversed(log.splitlines()):
+        text = line[:_LONGEST_LINE]
+        if _SAVED.search(text):
+            for path in _PATH.findall(text):
+                hint = _place_hint(path.rstrip(".-/"))
+                if hint:
+                    return hint
+    return None
+
+
+def _place_hint(path: str) -> str:
+    if path.startswith(_NO_FILES) or f"{path}/".startswith(f"{paths.MODEL}/"):
+        return ""
+    if f"{path}/".startswith(f"{paths.OUTPUT_DATA}/"):
+        return f"The log names {path}, which is in output.tar.gz: the model is what is below {paths.MODEL}."
+    return f"The log names {path}, which is not below {paths.MODEL}: only what is there is kept as the model."

@@ -8,8 +8,7 @@ import pytest
 from tests.unit.platforms.sagemaker.planning.conftest import FACTS, LISTING, REQUEST, job
 
 from smlocal.job.decide.attempt_outcome import Symptoms, Trouble
-from smlocal.platforms.sagemaker.outcome.log_hints import log_hint
-from smlocal.platforms.sagemaker.outcome.lost_model import lost_model
+from smlocal.platforms.sagemaker.hints import log_hint, lost_model
 from smlocal.platforms.sagemaker.planning.build import build_plan
 
 DATA = "/opt/ml/input/data"

@@ -1,8 +1,11 @@
-"""What a platform decides about its jobs. Everything else in this room is the same for all platforms."""
+"""Kinds of jobs: what a kind decides is in modules of its folder. Everything else in this room is the same for all.
+
+Another kind is a row in `KINDS` and a folder with the modules `preparing`, `running`, `showing` and `supervisor`.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from smlocal.contract.failures import Failure
 from smlocal.contract.metrics.metric_values import MetricDefinition
@@ -69,13 +72,8 @@ class Spoken:
     """What is said of a job that has ended and has no artifacts to upload."""
 
 
-class Platform(Protocol):
-    """One platform, for which jobs are written."""
-
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """The kinds of documents that its answer needs, in addition to the usual ones."""
-        ...
+class Preparing(Protocol):
+    """What a kind decides about its jobs before they run."""
 
     def prepare_recorded(
         self, recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter
@@ -99,6 +97,10 @@ class Platform(Protocol):
         """A script of docker commands that does the same; None if none can."""
         ...
 
+
+class Running(Protocol):
+    """What a kind decides about a job that runs, and how it ends."""
+
     def for_attempt(self, plan: JobPlan, number: int) -> JobPlan:
         """The plan of another attempt."""
         ...
@@ -119,24 +121,21 @@ class Platform(Protocol):
         """What is wrong with the image or the job of a host that failed, or left nothing; None if it is not known."""
         ...
 
-    def host_names(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:
-        """The names of the hosts of a recorded job, which may not have been prepared."""
-        ...
-
-    def host_called(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:
-        """What else the platform and its containers call a host, and the host's name here."""
-        ...
-
-    def metrics(self, request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
-        """The metrics that a request wants from the logs."""
+    def usage(self, plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:
+        """What the hosts used, with advice on machine types; `killed`: hosts whose memory ran out."""
         ...
 
     def docker_command(self, plan: JobPlan) -> str | None:
         """What starts a failed job again by hand. Needs the job's folder. None: nothing does."""
         ...
 
-    def usage(self, plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:
-        """What the hosts used, with advice on machine types; `killed`: hosts whose memory ran out."""
+
+class Showing(Protocol):
+    """How a kind speaks of its jobs: answers, lists, screens."""
+
+    @property
+    def DOCUMENTS(self) -> tuple[str, ...]:  # noqa: N802 - a constant of the module
+        """The kinds of documents that its answer needs, in addition to the usual ones."""
         ...
 
     def describe(self, stored: StoredJob, *, final: bool = False) -> dict[str, Any]:
@@ -147,8 +146,23 @@ class Platform(Protocol):
         """Members of the `Local` block about what the platform will add to the answer of a job that has ended."""
         ...
 
-    def not_interruptible(self, request: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Why no command can interrupt a job with this request, and what to do; None if one can."""
+    def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The members of the request that this answer does not have."""
+        ...
+
+    def listed(self, record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:
+        """The name of the platform's list of jobs, and a job in it. What is None is left out.
+
+        `read`: with the documents that its answer is made from.
+        """
+        ...
+
+    def words(self, record: JobRecord) -> tuple[str, str]:
+        """The state of a job, and what it is doing or why it ended so, if that says more."""
+        ...
+
+    def spoken(self, record: JobRecord) -> Spoken:
+        """How sentences speak of this job."""
         ...
 
     def start(self, plan: JobPlan) -> StartView:
@@ -163,40 +177,56 @@ class Platform(Protocol):
         """What `smlocal describe` shows before what is the same for all platforms."""
         ...
 
-    def words(self, record: JobRecord) -> tuple[str, str]:
-        """The state of a job, and what it is doing or why it ended so, if that says more."""
+    def host_names(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:
+        """The names of the hosts of a recorded job, which may not have been prepared."""
         ...
 
-    def spoken(self, record: JobRecord) -> Spoken:
-        """How sentences speak of this job."""
+    def host_called(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:
+        """What else the platform and its containers call a host, and the host's name here."""
         ...
 
-    def listed(self, record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:
-        """The name of the platform's list of jobs, and a job in it. What is None is left out.
-
-        `read`: with the documents that its answer is made from.
-        """
+    def metrics(self, request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
+        """The metrics that a request wants from the logs."""
         ...
 
-    def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The members of the request that this answer does not have."""
+    def not_interruptible(self, request: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Why no command can interrupt a job with this request, and what to do; None if one can."""
         ...
 
 
-def platform_named(name: str) -> Platform:
-    """A platform by the name of its folder in `smlocal.platforms`. Nothing below imports one in any other way."""
-    platform: Platform = import_module(f"smlocal.platforms.{name}.platform").PLATFORM
-    return platform
+KINDS: Final[Mapping[str, str]] = {
+    "sagemaker": "smlocal.platforms.sagemaker",
+    "ai_platform": "smlocal.platforms.ai_platform",
+}
+"""The folder of each, by its name in plans and recorded jobs. Nothing below imports one in another way."""
+
+
+def preparing(kind: str) -> Preparing:
+    """What decides about its jobs before they run."""
+    part: Preparing = import_module(f"{KINDS[kind]}.preparing")
+    return part
+
+
+def running(kind: str) -> Running:
+    """What decides about a job that runs."""
+    part: Running = import_module(f"{KINDS[kind]}.running")
+    return part
+
+
+def showing(kind: str) -> Showing:
+    """What speaks of its jobs."""
+    part: Showing = import_module(f"{KINDS[kind]}.showing")
+    return part
 
 
 def spoken_of(record: JobRecord) -> Spoken:
     """How sentences speak of this job."""
-    return platform_named(record.platform).spoken(record)
+    return showing(record.platform).spoken(record)
 
 
 def not_finished(record: JobRecord, *remedy: str) -> JobNotFinishedError:
     """The error for what only a finished job allows."""
-    state, _ = platform_named(record.platform).words(record)
+    state, _ = showing(record.platform).words(record)
     return JobNotFinishedError(
         f"The {spoken_of(record).job} '{record.name}' is not finished: it is {state}.", remedy=remedy
     )
@@ -210,10 +240,10 @@ def finished(record: JobRecord) -> JobFinishedError:
 def job_hosts(store: Store, name: str) -> list[str]:
     """In host order; `JobUnknownError` if there is no such job. It may not have been prepared."""
     record = store.get(name)
-    return platform_named(record.platform).host_names(record, lambda: store.document(name, REQUEST))
+    return showing(record.platform).host_names(record, lambda: store.document(name, REQUEST))
 
 
 def host_called(store: Store, name: str) -> Mapping[str, str]:
     """What else the platform calls a host, and the host's name here."""
     record = store.get(name)
-    return platform_named(record.platform).host_called(record, lambda: store.document(name, REQUEST))
+    return showing(record.platform).host_called(record, lambda: store.document(name, REQUEST))

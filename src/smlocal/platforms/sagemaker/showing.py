@@ -1,14 +1,40 @@
-"""SageMaker's jobs on the screens."""
+"""SageMaker's jobs in answers and on screens: `job.kinds.Showing`."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from smlocal.contract.secrets.urls import without_passwords
 from smlocal.contract.statuses import JobStatus, StopCause
+from smlocal.job.documents import FINAL_METRICS, LOCAL, REQUEST, RULES
+from smlocal.job.kinds import Spoken
 from smlocal.job.view import JobView, Stage, StartView
 from smlocal.planning.model import JobPlan
+from smlocal.platforms.sagemaker.contract.documents.hosts import host_names as names_of
+from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of as metrics
+from smlocal.platforms.sagemaker.contract.outcome.describe import JobFacts, TransitionFacts, request_only
+from smlocal.platforms.sagemaker.contract.outcome.describe import describe as answer
 from smlocal.readable import local_time
+from smlocal.store.records import JobRecord, StoredJob
 
+__all__ = [
+    "DOCUMENTS",
+    "describe",
+    "described_rows",
+    "host_called",
+    "host_names",
+    "listed",
+    "metrics",
+    "not_interruptible",
+    "request_only",
+    "spoken",
+    "start",
+    "still_to_come",
+    "view",
+    "words",
+]
+
+DOCUMENTS: Final[tuple[str, ...]] = ()
+"""The answer needs no other documents than those of every job."""
 EMPTY_REASON = "AlgorithmError: , exit code: "
 NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
 NO_MODEL = "none: nothing was left in /opt/ml/model"
@@ -22,7 +48,88 @@ CAUSES = {
 }
 
 
-def start_of(plan: JobPlan) -> StartView:
+def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # noqa: ARG001 - the end says everything
+    """The DescribeTrainingJob answer."""
+    record, local = stored.record, stored.documents.get(LOCAL, {})
+    return answer(
+        stored.documents[REQUEST],
+        JobFacts(
+            name=record.name,
+            arn=record.arn,
+            status=record.status,
+            phase=record.phase,
+            created=record.created,
+            modified=record.modified,
+            started=record.started,
+            ended=record.ended,
+            failure_reason=record.failure_reason,
+            transitions=[
+                TransitionFacts(status=each.status, started=each.started, ended=each.ended, message=each.message)
+                for each in stored.transitions
+            ],
+            model_uri=record.model_uri,
+            rules=stored.documents.get(RULES),
+            final_metrics=local.get(FINAL_METRICS, ()) if record.status.terminal else (),
+        ),
+    )
+
+
+def words(record: JobRecord) -> tuple[str, str]:
+    """TrainingJobStatus and SecondaryStatus; of a job that has ended only if they differ."""
+    same = record.status.terminal and str(record.phase) == str(record.status)
+    return record.status, "" if same else record.phase
+
+
+def spoken(record: JobRecord) -> Spoken:
+    """A training job; StopTrainingJob gives it 120 seconds."""
+    return Spoken(
+        job="training job",
+        ended=f"The request was rejected because the training job is in status {record.status}.",
+        stopping="stopping",
+        longest_grace=120,
+        no_metrics="has no MetricDefinitions",
+        no_tensors="saves no tensors: it has no DebugHookConfig",
+        no_artifacts=f"It is {record.status}, and no host wrote a model or output data.",
+    )
+
+
+def listed(record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:  # noqa: ARG001 - the record has everything
+    """As ListTrainingJobs answers, with the reason."""
+    return "TrainingJobSummaries", {
+        "TrainingJobName": record.name,
+        "CreationTime": record.created,
+        "TrainingEndTime": record.ended,
+        "LastModifiedTime": record.modified,
+        "TrainingJobStatus": record.status,
+        "SecondaryStatus": record.phase,
+        "FailureReason": record.failure_reason,
+    }
+
+
+def still_to_come(stored: StoredJob) -> dict[str, Any]:  # noqa: ARG001 - there is none
+    """Nothing is added to the answer later."""
+    return {}
+
+
+def host_names(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:  # noqa: ARG001 - other platforms need it
+    """`algo-1` and so on."""
+    return names_of(record.instances)
+
+
+def host_called(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:  # noqa: ARG001 - other platforms need it
+    """Nothing else: messages, logs and host names are alike."""
+    return {}
+
+
+def not_interruptible(request: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Only jobs on spot instances are interrupted."""
+    if request.get("EnableManagedSpotTraining"):
+        return None
+    remedy = "To make it interruptible, set EnableManagedSpotTraining: true in the job file."
+    return "does not use spot instances", remedy
+
+
+def start(plan: JobPlan) -> StartView:
     """`1 × ml.m5.large · File`."""
     specification = plan.request.get("AlgorithmSpecification") or {}
     default = specification.get("TrainingInputMode") or "File"
@@ -46,6 +153,11 @@ def start_of(plan: JobPlan) -> StartView:
         phases={},
         causes=CAUSES,
     )
+
+
+def view(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:  # noqa: ARG001 - the answer has it all
+    """What is shown of a job."""
+    return view_of(answer)
 
 
 def view_of(answer: Mapping[str, Any]) -> JobView:
@@ -97,8 +209,9 @@ def _failure_files(local: Mapping[str, Any]) -> Iterator[str]:
         yield f'{who} wrote "{first}" to /opt/ml/output/failure and exited with 0: the service ignores the file'
 
 
-def described_rows(answer: Mapping[str, Any], *, supervised: bool) -> Iterator[tuple[str, str]]:
+def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
     """Of `smlocal describe`: the request, the result and the phases."""
+    answer = view.answer
     local = answer["Local"]
     running = answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
     for name, value in (*_about(answer), *_places(answer, local, running=running, supervised=supervised)):

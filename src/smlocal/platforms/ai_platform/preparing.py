@@ -1,0 +1,20 @@
+"""Jobs of AI Platform Training and custom jobs before they run: `job.kinds.Preparing`."""
+
+from collections.abc import Iterable
+
+from smlocal.planning.model import JobPlan
+from smlocal.platforms.ai_platform.planning.document import plan_document
+from smlocal.platforms.ai_platform.prepare.job_preparation import plan_again, prepare_recorded
+
+__all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
+
+
+def plan_rows(plan: JobPlan) -> Iterable[tuple[str, str]]:
+    """The plan for people."""
+    from smlocal.platforms.ai_platform.views.plan import plan_rows as rows  # `smlocal plan` alone shows it
+
+    return rows(plan)
+
+
+def script(plan: JobPlan) -> None:
+    """A script would have to restart replicas."""
