@@ -4,7 +4,7 @@ from collections.abc import Callable
 from smlocal.contract.model.structure import members
 from smlocal.jobfile.option import Kind
 from smlocal.jobfile.settings import LocalSettings, refused_settings
-from smlocal.platforms.ai_platform.jobfile.fault_rules import KINDS
+from smlocal.platforms.ai_platform.jobfile.job_file import KINDS
 
 
 def test_settings_and_faults_are_those_of_the_code(

@@ -53,7 +53,7 @@ def refuse_misspelt_key(document: Document) -> None:
     known = {name.casefold() for name in CreateTrainingJobRequest.__annotations__}
     if any(key.casefold() in known for key in data):
         return
-    from smlocal.platforms.ai_platform.misspelt_key import refuse_misspelt_key as refuse
+    from smlocal.platforms.ai_platform.shape import refuse_misspelt_key as refuse
 
     refuse(document)
 
@@ -67,7 +67,7 @@ def prepare(
             from smlocal.platforms.sagemaker.prepare.job_preparation import prepare as prepare_sagemaker
 
             return prepare_sagemaker(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
-        from smlocal.platforms.ai_platform.prepare.job_preparation import prepare as prepare_replicas
+        from smlocal.platforms.ai_platform.job_preparation import prepare as prepare_replicas
 
         return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
 
@@ -79,7 +79,7 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
             from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job as plan_sagemaker
 
             return plan_sagemaker(job, name=name, home=home, engines=engines, strict=strict)
-        from smlocal.platforms.ai_platform.prepare.job_preparation import plan_job as plan_replicas
+        from smlocal.platforms.ai_platform.job_preparation import plan_job as plan_replicas
 
         return plan_replicas(job, name=name, home=home, engines=engines)
 
@@ -151,7 +151,7 @@ def is_replica_answer(data: Mapping[str, Any]) -> bool:
 
 def replica_job_text(document: Document, *, file: str) -> str | None:
     """The job file of a job of replicas that its platform has described; None if the document is a job file."""
-    from smlocal.platforms.ai_platform.jobfile.job_file_text import job_file_text
+    from smlocal.platforms.ai_platform.jobfile.job_file import job_file_text
 
     return job_file_text(document, file=file)
 

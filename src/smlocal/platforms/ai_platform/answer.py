@@ -1,19 +1,19 @@
 """What the service would answer about a stored job."""
 
 import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.job.documents import JOB, PLAN, REQUEST
-from smlocal.platforms.ai_platform.describe import JobFacts, describe
-from smlocal.platforms.ai_platform.identity import job_region
-from smlocal.platforms.ai_platform.lifecycle.error_classes import ErrorClass
-from smlocal.platforms.ai_platform.lifecycle.error_codes import ERROR_CODES
+from smlocal.platforms.ai_platform.identity import job_region, resource_name
+from smlocal.platforms.ai_platform.lifecycle.error_classes import ERROR_CODES, ErrorClass
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
-from smlocal.platforms.ai_platform.model.members import JobKind
+from smlocal.platforms.ai_platform.model.members import JobKind, is_structure, members
 from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE
 from smlocal.platforms.ai_platform.shape import job_kind
-from smlocal.platforms.ai_platform.state_words import word_of
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.records import JobRecord, StoredJob
 
 DOCUMENTS: Final = (LIFECYCLE, JOB, PLAN)
@@ -102,3 +102,83 @@ def _delayed_until(stored: StoredJob) -> float:
 def list_of(record: JobRecord) -> str:
     """The list of the service that a job is in."""
     return "customJobs" if kind_of(record) is JobKind.CUSTOM_JOB else "jobs"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobFacts:
+    """What is known about a job. Times are seconds since 1970."""
+
+    job: str
+    """The name of the job on this machine."""
+    state: str
+    """In the words of the job's kind."""
+    created: float
+    updated: float
+    started: float | None = None
+    """When it was RUNNING for the first time."""
+    ended: float | None = None
+    message: str = ""
+    """Of a job that failed or was cancelled."""
+    code: int | None = None
+    """The code of its error; None until it is set, about a minute after the end."""
+
+
+def describe(kind: JobKind, request: Mapping[str, Any], facts: JobFacts, *, region: str) -> dict[str, Any]:
+    """A job as its service describes it."""
+    stored = stored_form(kind, kind.value, request)
+    times = {"createTime": facts.created, "startTime": facts.started, "endTime": facts.ended}
+    if kind is JobKind.TRAINING_JOB:
+        answer = {
+            "jobId": facts.job,
+            **stored,
+            "state": facts.state,
+            "errorMessage": facts.message,
+        }
+    else:
+        times["updateTime"] = facts.updated
+        answer = {
+            "name": resource_name(facts.job, region=region),
+            "displayName": facts.job,
+            **stored,
+            "state": facts.state,
+            "error": None if facts.code is None else {"code": facts.code, "message": facts.message},
+        }
+    answer |= {name: timestamp(seconds) for name, seconds in times.items() if seconds is not None}
+    return {name: value for name, value in answer.items() if value not in (None, "")}
+
+
+def timestamp(seconds: float) -> str:
+    """`2026-11-23T16:43:02.120000Z`; whole seconds have no fraction."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.replace(tzinfo=None).isoformat() + "Z"
+
+
+def word_of(state: JobState, kind: JobKind) -> str:
+    """A state in the words of the job's kind."""
+    return state.value if kind is JobKind.TRAINING_JOB else state.of_custom_job
+
+
+def stored_form(kind: JobKind, structure: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of a structure in the JSON of the service."""
+    known = members(kind, structure)
+    return {name: _stored(kind, known[name].type, value) for name, value in data.items() if value or value == {}}
+
+
+def _stored(kind: JobKind, type_name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_stored(kind, type_name, item) for item in value]
+    if is_structure(kind, type_name):
+        return stored_form(kind, type_name, value)
+    return str(value) if type_name == "int64" else value
+
+
+def snake_case(value: Any) -> Any:
+    """The same data with keys such as `worker_count`."""
+    if isinstance(value, dict):
+        return {snake_name(key): snake_case(item) for key, item in value.items()}
+    return [snake_case(item) for item in value] if isinstance(value, list) else value
+
+
+def snake_name(name: str) -> str:
+    """`workerCount` to `worker_count`."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

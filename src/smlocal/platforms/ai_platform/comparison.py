@@ -8,12 +8,11 @@ from smlocal.contract.compared_job import ComparedEnd, ComparedJob
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
+from smlocal.platforms.ai_platform.answer import stored_form, word_of
 from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.model.members import JobKind, members
-from smlocal.platforms.ai_platform.model.stored_form import stored_form
 from smlocal.platforms.ai_platform.shape import JOB_SPEC, TRAINING_INPUT, WORKER_POOLS, camel, job_kind
-from smlocal.platforms.ai_platform.state_words import word_of
 from smlocal.platforms.ai_platform.validation.reading import read_document
 
 _STATE: Final = "state"

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 
 from smlocal.planning.model import JobPlan
-from smlocal.platforms.ai_platform.planning.document import plan_document
-from smlocal.platforms.ai_platform.prepare.job_preparation import plan_again, prepare_recorded
+from smlocal.platforms.ai_platform.job_preparation import plan_again, prepare_recorded
+from smlocal.platforms.ai_platform.planning_of_jobs import plan_document
 
 __all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
 
 
 def plan_rows(plan: JobPlan) -> Iterable[tuple[str, str]]:
     """The plan for people."""
-    from smlocal.platforms.ai_platform.views.plan import plan_rows as rows  # `smlocal plan` alone shows it
+    from smlocal.platforms.ai_platform.views_of_jobs import plan_rows as rows  # `smlocal plan` alone shows it
 
     return rows(plan)
 

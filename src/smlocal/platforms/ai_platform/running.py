@@ -8,7 +8,7 @@ from smlocal.contract.statuses import FAILED, Ending
 from smlocal.job.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.job.kinds import BesideJob, JobContext
 from smlocal.planning.model import HostPlan, JobPlan
-from smlocal.platforms.ai_platform.run.reasons import reason_of
+from smlocal.platforms.ai_platform.run.stored_lifecycle import reason_of
 
 
 def for_attempt(plan: JobPlan, number: int) -> JobPlan:  # noqa: ARG001 - nothing in it says the number

@@ -1,8 +1,12 @@
-"""Which kind of job a document describes, by its keys."""
+"""Which kind of job a document describes, by its keys, and whether one of them is misspelt."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from smlocal.contract.validation.suggestions import closest
+from smlocal.contract.validation.violation import Violation
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.refusal import invalid_request
 from smlocal.platforms.ai_platform.model.members import JobKind
 
 TRAINING_INPUT: Final = "trainingInput"
@@ -34,3 +38,15 @@ def job_kinds(data: Mapping[str, Any]) -> dict[JobKind, str]:
         if kind is not None:
             found.setdefault(kind, key)
     return found
+
+
+_LIKENESS = 0.75
+
+
+def refuse_misspelt_key(document: Document) -> None:
+    """Refuse a document with a key that is nearly one of this platform's. It has no key of another platform."""
+    for key in document.data:
+        meant = closest(camel(key), (TRAINING_INPUT, JOB_SPEC, WORKER_POOLS), likeness=_LIKENESS)
+        if meant is not None:
+            text = f"unknown key {key}: did you mean {meant}?"
+            raise invalid_request(document, [Violation(path=(key,), text=text)])

@@ -7,12 +7,11 @@ from smlocal.contract.metrics.metric_values import MetricDefinition
 from smlocal.job.kinds import Spoken
 from smlocal.job.view import JobView, StartView
 from smlocal.planning.model import JobPlan
-from smlocal.platforms.ai_platform.answer import DOCUMENTS, answer_of, error_at, kind_of, list_of, state_word
+from smlocal.platforms.ai_platform.answer import DOCUMENTS, answer_of, error_at, kind_of, list_of, state_word, timestamp
 from smlocal.platforms.ai_platform.answer import answer_of as describe
-from smlocal.platforms.ai_platform.describe import timestamp
 from smlocal.platforms.ai_platform.replicas import called_replicas, replicas
 from smlocal.platforms.ai_platform.shape import job_kind
-from smlocal.platforms.ai_platform.views.job import view_of as view
+from smlocal.platforms.ai_platform.views_of_jobs import view_of as view
 from smlocal.store.records import JobRecord, StoredJob
 
 __all__ = [
@@ -70,14 +69,14 @@ def spoken(record: JobRecord) -> Spoken:
 
 def start(plan: JobPlan) -> StartView:
     """The replicas and their machines."""
-    from smlocal.platforms.ai_platform.views.start import start_of  # needs what `describe` and lists do not
+    from smlocal.platforms.ai_platform.views_of_jobs import start_of  # needs what `describe` and lists do not
 
     return start_of(plan)
 
 
 def described_rows(view: JobView, *, supervised: bool) -> Iterable[tuple[str, str]]:
     """The request, the result and the history."""
-    from smlocal.platforms.ai_platform.views.described import described_rows as rows  # likewise
+    from smlocal.platforms.ai_platform.views_of_jobs import described_rows as rows  # likewise
 
     return rows(view, supervised=supervised)
 

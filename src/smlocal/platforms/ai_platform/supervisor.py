@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from smlocal.base.parallel import run_each
 from smlocal.contract.failures import FailureKind
 from smlocal.contract.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
 from smlocal.errors import EngineError
+from smlocal.job.control.found_containers import FoundContainers
 from smlocal.job.decide.attempt_outcome import HostEnd
 from smlocal.job.decide.events import (
     ContainerExited,
@@ -24,7 +25,8 @@ from smlocal.job.decide.events import (
 )
 from smlocal.job.documents import RECALL
 from smlocal.job.finish.cleanup import clear_attempt
-from smlocal.job.history import RESTART
+from smlocal.job.finish.results import changed_files
+from smlocal.job.history import RESTART, Past
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.logs.log_readers import log_path, logged_by
 from smlocal.job.supervisor import Supervisor
@@ -35,27 +37,22 @@ from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.lifecycle.lifecycle import Lifecycle
 from smlocal.platforms.ai_platform.lifecycle.progress import End, Progress
 from smlocal.platforms.ai_platform.planned_job import PlannedJob
-from smlocal.platforms.ai_platform.run.checkpoint_advice import checkpoint_advice
 from smlocal.platforms.ai_platform.run.container_events import (
+    NUMBER_LABEL,
     Container,
+    FoundReplica,
+    found_replicas,
     is_lost,
     of_host,
     of_request,
     of_start,
     of_thread,
 )
-from smlocal.platforms.ai_platform.run.found_replicas import FoundReplica, found_replicas
-from smlocal.platforms.ai_platform.run.labels import NUMBER_LABEL
-from smlocal.platforms.ai_platform.run.log_marks import mark_log
-from smlocal.platforms.ai_platform.run.reasons import reason_of
-from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE, StoredLifecycle, read_lifecycle
-from smlocal.platforms.ai_platform.views.history import what_follows_now, what_happened
+from smlocal.platforms.ai_platform.run.log_lines import checkpoint_advice, mark_log
+from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE, StoredLifecycle, read_lifecycle, reason_of
+from smlocal.platforms.ai_platform.views_of_jobs import what_follows_now, what_happened
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
-
-if TYPE_CHECKING:
-    from smlocal.job.control.found_containers import FoundContainers
-    from smlocal.job.history import Past
 
 _LOG_BYTES = 16384
 """Of a log, at its end: a traceback may be in it."""
@@ -459,8 +456,6 @@ class ReplicaSupervisor(Supervisor):
             self.attempt.explanation = verdict.why
         self._advise()
         if self.plan.list_changes:
-            from smlocal.job.finish.results import changed_files  # few jobs want it
-
             with suppress(EngineError):
                 self.results.changes = changed_files(self.attempt.runs.values())
 

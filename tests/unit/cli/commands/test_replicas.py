@@ -13,8 +13,8 @@ from smlocal.api.training_job import TrainingJob
 from smlocal.cli.main import run_command_line
 from smlocal.contract.statuses import COMPLETED
 from smlocal.errors import JobNotFinishedError, NameInUseError
+from smlocal.platforms.ai_platform.answer import snake_case
 from smlocal.platforms.ai_platform.model.members import JobKind
-from smlocal.platforms.ai_platform.model.stored_form import snake_case
 from smlocal.platforms.ai_platform.replicas import replicas
 from smlocal.store.jobs import Store
 

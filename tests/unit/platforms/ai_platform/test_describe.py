@@ -1,8 +1,8 @@
 from typing import Any
 
-from smlocal.platforms.ai_platform.describe import JobFacts, describe, timestamp
+from smlocal.platforms.ai_platform.answer import JobFacts, describe, timestamp
 from smlocal.platforms.ai_platform.identity import resource_name
-from smlocal.platforms.ai_platform.request_reading import read_request
+from smlocal.platforms.ai_platform.validation.rules import read_request
 
 Json = dict[str, Any]
 CREATED = 1_795_000_000.0

@@ -4,7 +4,7 @@ import pytest
 
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.replicas import Replica, replicas
-from smlocal.platforms.ai_platform.request_reading import read_request
+from smlocal.platforms.ai_platform.validation.rules import read_request
 
 Json = dict[str, Any]
 

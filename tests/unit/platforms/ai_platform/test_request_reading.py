@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from smlocal.jobfile.reading import load_document
 from smlocal.platforms.ai_platform.model.members import JobKind
-from smlocal.platforms.ai_platform.request_reading import RequestReading, read_request
+from smlocal.platforms.ai_platform.validation.rules import RequestReading, read_request
 
 Json = dict[str, Any]
 _GONE = object()

@@ -1,9 +1,9 @@
 from typing import Any
 
 from smlocal.platforms.ai_platform.model.members import JobKind
+from smlocal.platforms.ai_platform.planned_job import lifecycle_replicas, lifecycle_rules
 from smlocal.platforms.ai_platform.replicas import replicas
-from smlocal.platforms.ai_platform.request_reading import read_request
-from smlocal.platforms.ai_platform.rules_of_request import lifecycle_replicas, lifecycle_rules
+from smlocal.platforms.ai_platform.validation.rules import read_request
 
 Json = dict[str, Any]
 

@@ -6,17 +6,14 @@ from typing import Any
 
 from smlocal.contract.support import Support
 from smlocal.contract.validation.member_path import Path
-from smlocal.platforms.ai_platform.coverage.rows import Row
+from smlocal.platforms.ai_platform.coverage.tables import CUSTOM_JOB, TRAINING_JOB, Row
 from smlocal.platforms.ai_platform.model.members import JobKind
 
 
 def table(kind: JobKind) -> Mapping[str, Row]:
     """The coverage table of a kind of job."""
     if kind is JobKind.TRAINING_JOB:
-        from smlocal.platforms.ai_platform.coverage.training_job import TRAINING_JOB  # a job needs one of the two
-
         return TRAINING_JOB
-    from smlocal.platforms.ai_platform.coverage.custom_job import CUSTOM_JOB
 
     return CUSTOM_JOB
 

@@ -1,19 +1,17 @@
 """The JSON Schemas of the job files of this platform, for editors."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from smlocal.jobfile.local_schema import DRAFT, local_schema, plain_schema
 from smlocal.jobfile.option import LOCAL, Kind
+from smlocal.platforms.ai_platform.answer import snake_name
 from smlocal.platforms.ai_platform.coverage.lookup import table
-from smlocal.platforms.ai_platform.jobfile.fault_rules import KINDS
+from smlocal.platforms.ai_platform.coverage.tables import Row
+from smlocal.platforms.ai_platform.jobfile.job_file import KINDS
 from smlocal.platforms.ai_platform.machine_types import offered
 from smlocal.platforms.ai_platform.model.members import JobKind, Member, is_structure, members
-from smlocal.platforms.ai_platform.model.stored_form import snake_name
 from smlocal.platforms.ai_platform.shape import JOB_SPEC, TRAINING_INPUT
-
-if TYPE_CHECKING:
-    from smlocal.platforms.ai_platform.coverage.rows import Row
 
 _Json = dict[str, Any]
 _SPEC: Final = "CustomJobSpec"

@@ -1,4 +1,4 @@
-"""What kind of error an exit code is, and how often the job is tried again after it."""
+"""The kind of error that an exit code is, how often the job is tried again after it, and the code it ends with."""
 
 from enum import StrEnum
 
@@ -41,3 +41,17 @@ def error_class(exit_code: int, *, oom_killed: bool) -> ErrorClass:
     if exit_code in _TRANSIENT:
         return ErrorClass.TRANSIENT
     return ErrorClass.REPLICA_FAILURE if exit_code in _OF_SIGNALS else ErrorClass.USER_EXCEPTION
+
+
+CANCELLED = 1
+_INVALID_ARGUMENT, _RESOURCE_EXHAUSTED, _INTERNAL = 3, 8, 13
+
+ERROR_CODES: dict[ErrorClass, int] = {
+    ErrorClass.USER_EXCEPTION: _INVALID_ARGUMENT,
+    ErrorClass.TRANSIENT: _INVALID_ARGUMENT,
+    ErrorClass.REPLICA_FAILURE: _INVALID_ARGUMENT,
+    ErrorClass.OUT_OF_MEMORY: _INVALID_ARGUMENT,
+    ErrorClass.STOCK_OUT: _RESOURCE_EXHAUSTED,
+    ErrorClass.INTERNAL: _INTERNAL,
+}
+"""Seen for user exceptions; the others are inferred."""

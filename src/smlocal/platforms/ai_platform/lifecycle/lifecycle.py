@@ -9,11 +9,26 @@ from collections.abc import Collection
 from dataclasses import field
 from typing import Any, assert_never
 
-from smlocal.platforms.ai_platform.lifecycle import verdicts
-from smlocal.platforms.ai_platform.lifecycle.actions import Action, AttachError, EnterState, Record, Restart, Start
+from smlocal.platforms.ai_platform.lifecycle import messages
+from smlocal.platforms.ai_platform.lifecycle.actions import (
+    Action,
+    AttachError,
+    EnterState,
+    Kill,
+    Record,
+    Restart,
+    Start,
+    Terminate,
+)
 from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Entry, Happened, end_entry
-from smlocal.platforms.ai_platform.lifecycle.error_classes import MOST_REPLICA_RESTARTS, MOST_RETRIES, ErrorClass
-from smlocal.platforms.ai_platform.lifecycle.error_codes import CANCELLED, ERROR_CODES
+from smlocal.platforms.ai_platform.lifecycle.error_classes import (
+    CANCELLED,
+    ERROR_CODES,
+    MOST_REPLICA_RESTARTS,
+    MOST_RETRIES,
+    ErrorClass,
+    error_class,
+)
 from smlocal.platforms.ai_platform.lifecycle.events import (
     CancelAsked,
     CancelCause,
@@ -28,9 +43,7 @@ from smlocal.platforms.ai_platform.lifecycle.events import (
     StockOut,
 )
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
-from smlocal.platforms.ai_platform.lifecycle.progress import End, Progress, Verdict
-from smlocal.platforms.ai_platform.lifecycle.rules import Replica, Rules
-from smlocal.platforms.ai_platform.lifecycle.stops import forget, kill, kill_due, repeat_signal, signal_to, terminate
+from smlocal.platforms.ai_platform.lifecycle.progress import End, Progress, Replica, Rules, Verdict
 from smlocal.quick_dataclass import dataclass
 
 _ReplicaEnd = ReplicaExited | ReplicaLost | StartRefused
@@ -214,7 +227,7 @@ class Lifecycle:
 
     def _failed(self, event: _ReplicaEnd, now: float) -> list[Action]:
         progress, name = self.progress, event.replica
-        verdict = verdicts.of_replica(event)
+        verdict = of_replica(event)
         restarts = progress.restarts.get(name, 0)
         in_place = verdict.error is ErrorClass.REPLICA_FAILURE and not self.rules.restarts_job
         if in_place and restarts < MOST_REPLICA_RESTARTS:
@@ -239,12 +252,12 @@ class Lifecycle:
         return [recorded, *terminate(progress, {name}, grace=self.rules.grace, now=now)]
 
     def _stock_out(self, now: float) -> list[Action]:
-        failed = self._fail(Happened.STOCK_OUT, verdicts.of_stock_out(self.rules))
+        failed = self._fail(Happened.STOCK_OUT, of_stock_out(self.rules))
         return [*failed, *self._terminate(now)] if failed else []
 
     def _internal_error(self, event: InternalError, now: float) -> list[Action]:
         """All machines are gone at once."""
-        actions = self._fail(Happened.INTERNAL_ERROR, verdicts.of_internal_error(event))
+        actions = self._fail(Happened.INTERNAL_ERROR, of_internal_error(event))
         if actions:
             actions += self._kill(self.running, now)
         if event.replica in self.running:
@@ -264,7 +277,7 @@ class Lifecycle:
             # Nothing changes how the job ends. Another request can only make it end sooner.
             return [] if grace is None else terminate(self.progress, self.running, grace=grace, now=now)
         given = self.rules.grace if grace is None else grace
-        self.progress.verdict = verdicts.of_cancellation(cause, self.rules)
+        self.progress.verdict = of_cancellation(cause, self.rules)
         recorded = self._record(Happened.CANCEL, Decision.CANCEL, cause=cause, grace=given)
         return [
             recorded,
@@ -325,3 +338,109 @@ class Lifecycle:
 
     def _kill(self, names: set[str], now: float) -> list[Action]:
         return kill(self.progress, names, timeout=self.rules.kill_timeout, now=now)
+
+
+# Signals to replicas, and when the next are due.
+
+
+def terminate(progress: Progress, replicas: Collection[str], *, grace: float, now: float) -> list[Action]:
+    """SIGTERM to those that have not had it. A shorter grace than before moves their SIGKILL forward.
+
+    A replica whose container is just starting gets its signal when it has started.
+    """
+    for replica in progress.running & {*replicas} - progress.killed:
+        progress.kill_at[replica] = min(now + grace, progress.kill_at.get(replica, now + grace))
+    chosen = (progress.running & {*replicas}) - progress.signalled
+    progress.signalled |= chosen
+    there = tuple(sorted(chosen - progress.starting))
+    return [Terminate(replicas=there)] if there else []
+
+
+def kill(progress: Progress, replicas: Collection[str], *, timeout: float, now: float) -> list[Action]:
+    """SIGKILL to those that have not had it."""
+    chosen = (progress.running & {*replicas}) - progress.killed
+    for replica in chosen:
+        progress.kill_at.pop(replica, None)
+        progress.lost_at[replica] = now + timeout
+    progress.signalled |= chosen
+    progress.killed |= chosen
+    there = tuple(sorted(chosen - progress.starting))
+    return [Kill(replicas=there)] if there else []
+
+
+def kill_due(progress: Progress, *, timeout: float, now: float) -> list[Action]:
+    """SIGKILL to those whose grace period is over."""
+    due = [replica for replica, at in progress.kill_at.items() if now >= at]
+    return kill(progress, due, timeout=timeout, now=now)
+
+
+def repeat_signal(progress: Progress, replica: str) -> list[Action]:
+    """The signal that this replica could not get because it was just starting."""
+    if replica in progress.killed:
+        return [Kill(replicas=(replica,))]
+    return [Terminate(replicas=(replica,))] if replica in progress.signalled else []
+
+
+def signal_to(progress: Progress, replica: str) -> str | None:
+    """The last signal that this replica got; None: it got none."""
+    if replica in progress.killed:
+        return "SIGKILL"
+    return "SIGTERM" if replica in progress.signalled else None
+
+
+def forget(progress: Progress, replica: str) -> None:
+    """The container has ended: no signal to it is remembered or due."""
+    for names in (progress.signalled, progress.killed):
+        names.discard(replica)
+    for times in (progress.kill_at, progress.lost_at):
+        times.pop(replica, None)
+
+
+# How an attempt ends after an error, with the service's message.
+
+NO_PROGRAM = 127
+"""The exit code of a container whose program could not be started."""
+GONE = 137
+"""The exit code of a container of which nothing is left."""
+
+
+def of_replica(event: ReplicaExited | ReplicaLost | StartRefused) -> Verdict:
+    """A replica ended, and not with exit code 0."""
+    name = event.replica
+    why: str | None = None
+    match event:
+        case ReplicaLost(why=why):
+            error, code, reason = ErrorClass.REPLICA_FAILURE, GONE, messages.UNKNOWN
+        case StartRefused(why=why):
+            error, code, reason = ErrorClass.USER_EXCEPTION, NO_PROGRAM, messages.CANNOT_RUN
+        case ReplicaExited(exit_code=code):
+            error = error_class(code, oom_killed=event.oom_killed)
+            reason = messages.ERROR
+    if error is ErrorClass.OUT_OF_MEMORY:
+        message = messages.out_of_memory(name, code)
+    else:
+        message = messages.user_exception(name, code, reason)
+    return Verdict(end=End.FAILED, error=error, message=message, replica=name, exit_code=code, why=why)
+
+
+def of_stock_out(rules: Rules) -> Verdict:
+    """There are no machines for the job."""
+    message = messages.stock_out(rules.region, rules.stock_out_advice)
+    return Verdict(end=End.FAILED, error=ErrorClass.STOCK_OUT, message=message)
+
+
+def of_internal_error(event: InternalError) -> Verdict:
+    """The service has failed."""
+    return Verdict(end=End.FAILED, error=ErrorClass.INTERNAL, message=messages.INTERNAL, why=event.why)
+
+
+def of_cancellation(cause: CancelCause, rules: Rules) -> Verdict:
+    """The job was cancelled."""
+    match cause:
+        case CancelCause.REQUEST:
+            message = messages.CANCELLED
+        case CancelCause.RAN_TOO_LONG:
+            message = messages.ran_too_long(rules.max_running or 0.0)
+        case CancelCause.WAITED_TOO_LONG:
+            message = messages.waited_too_long(rules.max_wait or 0.0)
+    return Verdict(end=End.CANCELLED, message=message)

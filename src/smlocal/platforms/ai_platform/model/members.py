@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, Literal
 
-from smlocal.platforms.ai_platform.model.exceptions import OPTIONAL_HERE, OPTIONAL_THERE
+from smlocal.platforms.ai_platform.model.custom_job import STRUCTURES as CUSTOM_JOB_STRUCTURES
+from smlocal.platforms.ai_platform.model.training_job import STRUCTURES
 from smlocal.quick_dataclass import dataclass
 
 
@@ -48,10 +49,7 @@ _KNOWN: Final[dict[tuple[JobKind, str], dict[str, Member]]] = {}
 def structures(kind: JobKind) -> Mapping[str, Mapping[str, str]]:
     """The generated data of a kind of job."""
     if kind is JobKind.TRAINING_JOB:
-        from smlocal.platforms.ai_platform.model.training_job import STRUCTURES  # a job needs one of the two
-
         return STRUCTURES
-    from smlocal.platforms.ai_platform.model.custom_job import STRUCTURES as CUSTOM_JOB_STRUCTURES
 
     return CUSTOM_JOB_STRUCTURES
 
@@ -85,3 +83,18 @@ def _member(place: str, text: str) -> Member:
         required_when_strict=marked == "required" and place in OPTIONAL_HERE,
         output=marked == "output",
     )
+
+
+OPTIONAL_HERE: Final = {
+    "Job.jobId": "The name of the file and the time are the default.",
+    "CustomJob.displayName": "The name of the file and the time are the default.",
+    "TrainingInput.region": "Jobs run on this machine.",
+}
+"""Required with `strict`, as on the service."""
+
+OPTIONAL_THERE: Final = {
+    "TrainingInput.packageUris": "Jobs with an image of their own have none.",
+    "TrainingInput.pythonModule": "Jobs with an image of their own have none.",
+    "TrainingInput.scaleTier": "The first value of the enumeration, BASIC, is meant when it is left out.",
+}
+"""Optional on the service too."""

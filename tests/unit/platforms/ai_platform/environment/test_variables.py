@@ -4,9 +4,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.platforms.ai_platform.environment.variables import expanded, replica_variables
+from smlocal.platforms.ai_platform.replica_environment import expanded, replica_variables
 from smlocal.platforms.ai_platform.replicas import replicas
-from smlocal.platforms.ai_platform.request_reading import read_request
+from smlocal.platforms.ai_platform.validation.rules import read_request
 
 Json = dict[str, Any]
 

@@ -13,11 +13,11 @@ from smlocal.contract.model.structure import members as structure_members
 from smlocal.jobfile.option import Kind
 from smlocal.jobfile.reading import load_document
 from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
+from smlocal.platforms.ai_platform.answer import snake_case
 from smlocal.platforms.ai_platform.coverage.lookup import table
 from smlocal.platforms.ai_platform.jobfile.job_file import read_job
 from smlocal.platforms.ai_platform.jobfile.schema import job_file_schema
 from smlocal.platforms.ai_platform.model.members import JobKind
-from smlocal.platforms.ai_platform.model.stored_form import snake_case
 from smlocal.platforms.ai_platform.shape import job_kind
 
 Json = dict[str, Any]

@@ -19,8 +19,7 @@ from smlocal.platforms.ai_platform.lifecycle.error_classes import MOST_REPLICA_R
 from smlocal.platforms.ai_platform.lifecycle.events import Event, ReplicaExited, ReplicaLost, ReplicaReady, StartRefused
 from smlocal.platforms.ai_platform.lifecycle.job_states import FOLLOWING, JobState
 from smlocal.platforms.ai_platform.lifecycle.lifecycle import Lifecycle
-from smlocal.platforms.ai_platform.lifecycle.progress import Progress, read_progress
-from smlocal.platforms.ai_platform.lifecycle.rules import Replica, Rules
+from smlocal.platforms.ai_platform.lifecycle.progress import Progress, Replica, Rules, read_progress
 
 PRIMARY = "workerpool0-0"
 REPLICAS = (Replica(name=PRIMARY, primary=True), Replica(name="workerpool1-0"), Replica(name="workerpool1-1"))

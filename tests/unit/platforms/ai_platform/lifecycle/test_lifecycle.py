@@ -17,7 +17,7 @@ from smlocal.platforms.ai_platform.lifecycle.events import (
     StockOut,
 )
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
-from smlocal.platforms.ai_platform.lifecycle.rules import Replica, Rules
+from smlocal.platforms.ai_platform.lifecycle.progress import Replica, Rules
 
 WORKER, OTHER = "workerpool1-0", "workerpool1-1"
 

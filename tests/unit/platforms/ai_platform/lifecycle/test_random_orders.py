@@ -20,8 +20,7 @@ from smlocal.platforms.ai_platform.lifecycle.events import (
     StockOut,
 )
 from smlocal.platforms.ai_platform.lifecycle.lifecycle import Lifecycle
-from smlocal.platforms.ai_platform.lifecycle.progress import read_progress
-from smlocal.platforms.ai_platform.lifecycle.rules import Rules
+from smlocal.platforms.ai_platform.lifecycle.progress import Rules, read_progress
 
 PERMANENT = {ErrorClass.USER_EXCEPTION, ErrorClass.OUT_OF_MEMORY}
 RULES = st.builds(

@@ -1,5 +1,5 @@
 from smlocal.engine.interface import ContainerState
-from smlocal.platforms.ai_platform.run.found_replicas import FoundReplica
+from smlocal.platforms.ai_platform.run.container_events import FoundReplica
 
 
 def test_a_signal_is_that_of_the_container_that_ran_then() -> None:

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from smlocal.engine.interface import Written
-from smlocal.platforms.ai_platform.run.log_marks import mark_log
+from smlocal.platforms.ai_platform.run.log_lines import mark_log
 
 
 def test_a_mark_begins_a_line_and_is_written_once_until_something_follows(tmp_path: Path) -> None:

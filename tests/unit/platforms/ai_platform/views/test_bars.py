@@ -1,7 +1,7 @@
 from typing import Any
 
 from smlocal.job.view import Bar, Span
-from smlocal.platforms.ai_platform.views.bars import bars
+from smlocal.platforms.ai_platform.views_of_jobs import bars
 
 
 def attempt(number: int, at: float) -> dict[str, Any]:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
-from smlocal.platforms.ai_platform.views.history import entry_text, what_follows_now
+from smlocal.platforms.ai_platform.views_of_jobs import entry_text, what_follows_now
 
 
 @pytest.mark.parametrize(

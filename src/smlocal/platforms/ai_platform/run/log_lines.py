@@ -1,9 +1,12 @@
-"""Advice for a job that ran for long and saved no checkpoint."""
+"""What smlocal itself writes into logs: attempts, and advice for a job that ran for long and saved no checkpoint."""
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Final
 
+from smlocal.engine.interface import Written
+from smlocal.job.logs.log_file import LogFile
 from smlocal.platforms.ai_platform.locations import mounted_path
 
 _FOUR_HOURS: Final = 4 * 3600
@@ -46,3 +49,31 @@ def _is_newer(path: str, began: float) -> bool:
         return os.lstat(path).st_mtime >= began
     except OSError:  # removed meanwhile
         return False
+
+
+def mark_log(path: str, text: str, show: Callable[[Written], None]) -> None:
+    """Write the line, and show it as output of the replica.
+
+    If the log ends with it, an earlier supervisor was killed before the container wrote anything.
+    """
+    line = f"smlocal: {text}\n".encode()
+    end = _end(path, len(line))
+    if end == line:
+        return
+    if end and not end.endswith(b"\n"):
+        line = b"\n" + line
+    log = LogFile(path)
+    try:
+        log.write(line, time.time())
+    finally:
+        log.close()
+    show(Written(line, [(1, line)]))
+
+
+def _end(path: str, size: int) -> bytes:
+    try:
+        with open(path, "rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - size))
+            return log.read()
+    except OSError:
+        return b""

@@ -1,12 +1,14 @@
-"""Makes the plan from the request and the facts. Pure: nothing here looks at the machine."""
+"""The plan, made from the request and the facts, with notes and document. Pure: nothing here looks at the machine."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from smlocal.contract.gpus import VISIBLE_DEVICES
 from smlocal.contract.hosts import Host
 from smlocal.contract.limits import Limits, read_size, read_ulimit
 from smlocal.contract.listing import Listing
+from smlocal.planning.facts import EngineFacts, ImageFacts, MachineFacts
 from smlocal.planning.faults import planned_faults
 from smlocal.planning.gpus import share_out
 from smlocal.planning.limits import MIB, wants_limits
@@ -14,27 +16,46 @@ from smlocal.planning.model import (
     ContainerFolders,
     HostPlan,
     JobPlan,
+    Note,
     OutputPlan,
     ProgramPlan,
     StopPlan,
     TreePlan,
 )
 from smlocal.planning.network import plan_network
-from smlocal.platforms.ai_platform.environment.variables import replica_variables
+from smlocal.planning.note_documents import note_documents
+from smlocal.platforms.ai_platform.coverage.lookup import recorded_members
 from smlocal.platforms.ai_platform.identity import PROJECT, resource_name
 from smlocal.platforms.ai_platform.jobfile.job_file import JobFile
-from smlocal.platforms.ai_platform.lifecycle.rules import GRACE
+from smlocal.platforms.ai_platform.lifecycle.progress import GRACE
 from smlocal.platforms.ai_platform.locations import BucketFolder
 from smlocal.platforms.ai_platform.machine_types import container_memory_mib
 from smlocal.platforms.ai_platform.model.members import JobKind
-from smlocal.platforms.ai_platform.name import NAME
-from smlocal.platforms.ai_platform.planning.facts import Facts
-from smlocal.platforms.ai_platform.planning.notes import notes
+from smlocal.platforms.ai_platform.planned_job import lifecycle_rules
+from smlocal.platforms.ai_platform.replica_environment import replica_variables
 from smlocal.platforms.ai_platform.replicas import Replica, replicas
-from smlocal.platforms.ai_platform.rules_of_request import lifecycle_rules
+from smlocal.quick_dataclass import dataclass
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
 """The platform promises none; buckets are mounted as a whole."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Facts:
+    """Everything about this machine that decides how a request is run."""
+
+    engine: EngineFacts
+    machine: MachineFacts
+    images: Mapping[str, ImageFacts | None]
+    """By name; None for those that are not on the engine."""
+    buckets: tuple[BucketFolder, ...]
+    output: str
+    """The absolute local folder for what the job writes."""
+    region: str
+    run_id: str
+    job_directory: str
+    subnet: str = ""
+    """A free subnet for the job's own network, if it needs one."""
 
 
 def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
@@ -49,7 +70,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         network = plan_network(stem, facts.subnet, names, within=local.NetworkRange, isolated=False)
     primary = planned[0]
     plan = JobPlan(
-        platform=NAME,
+        platform="ai_platform",
         name=name,
         run_id=facts.run_id,
         arn=_resource(job, name, facts.region),
@@ -175,3 +196,75 @@ def _limits(replica: Replica, job: JobFile, facts: Facts) -> Limits:
         ulimits={name: read_ulimit(limit) or (0, 0) for name, limit in (local.Ulimits or {}).items()},
         processes=local.Processes,
     )
+
+
+# Notes on what differs from the service for a job.
+
+
+def notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica], *, absent: Sequence[str]) -> tuple[Note, ...]:
+    """All notes, in the order in which they are shown. `absent`: images that are not on the engine."""
+    missing = [
+        Note(id="image-absent", text=f"{image} is not available locally; a run pulls it first") for image in absent
+    ]
+    return (*missing, *(Note(id=name, text=text) for name, text in _notes(plan, job, replicas)))
+
+
+def _notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> Iterator[tuple[str, str]]:
+    recorded = recorded_members(job.kind, job.request)
+    if recorded:
+        yield "recorded", f"recorded, without an effect here: {', '.join(recorded)}"
+    mapped = [f"{tree.uri} is {tree.listing.root}" for tree in plan.trees]
+    if mapped:
+        yield "buckets", f"local folders stand for buckets: {', '.join(mapped)}"
+    machines = {each.machine.name for each in replicas}
+    if not job.local.EnforceInstanceLimits:
+        yield (
+            "machines",
+            (
+                f"replicas have all processors and memory of this machine, not those of {', '.join(sorted(machines))};"
+                " Local.EnforceInstanceLimits limits them"
+            ),
+        )
+    without = [
+        each.name for each, host in zip(replicas, plan.hosts, strict=True) if each.accelerators and not host.devices
+    ]
+    if without:
+        yield "allow-cpu", f"without the accelerators that the service gives them: {', '.join(without)}"
+
+
+def plan_document(plan: JobPlan) -> dict[str, Any]:
+    """Everything that `smlocal plan --json` prints."""
+    return {
+        "Version": 1,
+        "Platform": plan.platform,
+        "Name": plan.name,
+        "Resource": plan.arn,
+        "Region": plan.region,
+        "Request": dict(plan.request),
+        "Engine": {"Address": plan.engine.address, "Version": plan.engine.version, "Product": plan.engine.product},
+        "Network": None
+        if plan.network is None
+        else {"Name": plan.network.name, "Subnet": plan.network.subnet, "Addresses": dict(plan.network.addresses)},
+        "Hosts": [_host(host) for host in plan.hosts],
+        "Output": {"Directory": plan.output.directory},
+        "Stop": {"MaxRunningSeconds": plan.stop.max_runtime, "GraceSeconds": plan.stop.grace},
+        "Notes": note_documents(plan),
+    }
+
+
+def _host(host: HostPlan) -> dict[str, Any]:
+    program = host.program
+    return {
+        "Name": host.host.name,
+        "MachineType": host.host.instance_type,
+        "Accelerators": host.host.gpus,
+        "GpuIds": None if host.devices is None else "all" if host.devices.every else host.devices.ids,
+        "Image": program and program.image,
+        "Entrypoint": program and program.entrypoint,
+        "Command": program and program.command,
+        "Container": host.container,
+        "Hostname": host.hostname,
+        "Environment": dict(host.environment),
+        "Mounts": [{"Target": tree.target, "Source": tree.listing.root, "Uri": tree.uri} for tree in host.channels],
+        "Limits": {"Memory": host.limits.memory, "Cpus": host.limits.cpus},
+    }

@@ -9,12 +9,15 @@ from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineRemoteError, ImagePullError, SourceMissingError, TooManyHostsError
 from smlocal.job.documents import STRICT
+from smlocal.job.prepare.gpu_checks import check_gpu_count, find_gpus, try_gpus
 from smlocal.job.prepare.image_pull import check_architecture, pull_image
+from smlocal.job.prepare.limit_checks import check_limits, try_ulimits, with_limit_facts
 from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import choose_network
 from smlocal.job.prepare.output_folders import DEFAULT_OUTPUT, folder_at
 from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines
 from smlocal.job.prepare.plain_runtime import plain_runtime
+from smlocal.job.prepare.seen_folders import is_folder_seen
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared
 from smlocal.job.view import Reporter
@@ -26,8 +29,7 @@ from smlocal.planning.model import JobPlan
 from smlocal.platforms.ai_platform.identity import job_region
 from smlocal.platforms.ai_platform.jobfile.job_file import JobFile, read_job
 from smlocal.platforms.ai_platform.locations import BucketFolder, bucket_folders
-from smlocal.platforms.ai_platform.planning.build import build_plan, host_of
-from smlocal.platforms.ai_platform.planning.facts import Facts
+from smlocal.platforms.ai_platform.planning_of_jobs import Facts, build_plan, host_of
 from smlocal.platforms.ai_platform.replicas import Replica, replicas
 from smlocal.sources.local_path import local_path
 from smlocal.store.records import JobRecord
@@ -146,8 +148,6 @@ def _plan(
     runtimes = {plain_runtime(engine, image, None) for image in images.values()}
     machine = replace(machine_facts(gpus, engine_facts), plain_runtime=next(iter(runtimes - {""}), ""))
     if wants_limits(job.local):
-        from smlocal.job.prepare.limit_checks import check_limits, try_ulimits, with_limit_facts  # few jobs have any
-
         check_limits(job.local, job.document, machine)
         machine = with_limit_facts(machine, engine, home=home)
         if making:
@@ -211,7 +211,6 @@ def _check_buckets(
     """Folders that stand for buckets are mounted as they are."""
     if not buckets or (facts.shares_folders and facts.same_mounts):
         return
-    from smlocal.job.prepare.seen_folders import is_folder_seen  # most engines have our mounts
 
     for bucket in buckets:
         if not facts.shares_folders or (image and not is_folder_seen(bucket.folder, [engine], image.id)):
@@ -228,7 +227,6 @@ def _gpu_facts(
     hosts = [host_of(each, number) for number, each in enumerate(planned, start=1)]
     if not wants_gpus(hosts, job.local):
         return GpuFacts()
-    from smlocal.job.prepare.gpu_checks import check_gpu_count, find_gpus  # few jobs need any
 
     gpus = find_gpus(engine, facts)
     if required:
@@ -239,6 +237,4 @@ def _gpu_facts(
 def _try_accelerators(job: JobFile, planned: tuple[Replica, ...], gpus: GpuFacts, engine: Engine) -> None:
     hosts = [host_of(each, number) for number, each in enumerate(planned, start=1)]
     if wants_gpus(hosts, job.local):
-        from smlocal.job.prepare.gpu_checks import try_gpus
-
         try_gpus(hosts, job.local, gpus, engine, planned[0].image)
