@@ -8,7 +8,7 @@ from smlocal.api.job_names import resolve_job_name
 from smlocal.errors import JobUnknownError
 from smlocal.job.control.orphans import is_orphan
 from smlocal.job.documents import LOCAL
-from smlocal.job.finish.describe import is_kept
+from smlocal.job.finish.describe import has_kept_containers
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
@@ -54,7 +54,7 @@ def list_jobs(*, limit: int | None, selection: JobSelection | None = None) -> li
         return [
             ListedJob(
                 record=record,
-                containers_kept=record.status.terminal and is_kept(store.directory(record.name)),
+                containers_kept=record.status.terminal and has_kept_containers(store.directory(record.name)),
                 supervisor_gone=is_orphan(store, record),
             )
             for record in records

@@ -14,7 +14,7 @@ from smlocal.errors import EngineError, JobFinishedError, JobLeftoversError, Job
 from smlocal.job.control.orphans import ensure_supervised
 from smlocal.job.documents import RECALL
 from smlocal.job.finish.cleanup import clear_disk, clear_engines
-from smlocal.job.finish.describe import is_kept
+from smlocal.job.finish.describe import has_kept_containers
 from smlocal.job.finish.unprepared import fail_with
 from smlocal.job.kinds import not_finished
 from smlocal.job.shells import remove_dead_shells
@@ -42,7 +42,7 @@ def remove(
     remove_dead_shells(store.home)
     if stop and not store.get(name).status.terminal:
         _kill(store, name)
-    if store.left_on_engines(name) or is_kept(store.directory(name)):
+    if store.left_on_engines(name) or has_kept_containers(store.directory(name)):
         _clear_engines(store, name, force=force, on_message=on_message)
     record = store.get(name)
     if not record.status.terminal:

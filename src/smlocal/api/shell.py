@@ -10,7 +10,7 @@ from smlocal.engine.interface import ProcessStreams
 from smlocal.errors.shells import ContainerNotRunningError
 from smlocal.job.containers import host_container, is_running
 from smlocal.job.documents import RECALL
-from smlocal.job.finish.describe import is_kept
+from smlocal.job.finish.describe import has_kept_containers
 from smlocal.job.kinds import host_called
 from smlocal.job.shells import ShellProgram, remove_dead_shells, shell_in_new, shell_in_running
 from smlocal.job.view import Reporter
@@ -39,7 +39,7 @@ def find_containers(name: str) -> JobWithContainers | None:
     """None for an ended job that has kept nothing."""
     with Store.open(home_directory()) as store:
         record = store.get(name)
-        if record.status.terminal and not is_kept(store.directory(name)):
+        if record.status.terminal and not has_kept_containers(store.directory(name)):
             return None
         recalled = store.document(name, RECALL)
         if recalled is None:  # submitted, and not prepared yet

@@ -21,8 +21,7 @@ from smlocal.errors import (
     StagingError,
     StreamNotStartedError,
 )
-from smlocal.job import context as details
-from smlocal.job.context import Context
+from smlocal.job.context import Context, download_details, end_details
 from smlocal.job.control.requests import StagingStoppedError, StopRequests
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.job.decide.events import (
@@ -122,81 +121,7 @@ class Attempt:
             self.fail(INTERNAL_ERROR, "simulated by Local.Faults before training")
         else:
             self._stage()
-        phases.leave(details.downloaded(self.plan, self.runs.values()), good=not self.outcome.failed)
-
-    def train(self) -> None:
-        """Start the containers and watch them to their end."""
-        self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
-        started, error = _start_hosts(list(self.runs.values()))
-        self.on_running()
-        if error is not None:
-            self._handle_error(error, containers=True)
-        watch = self._watch(run.name for run in started)
-        self.faults.training_began(time.monotonic())
-        if error is not None:
-            self._do(watch.stop_started(time.monotonic()))
-        self._watch_to_the_end(watch)
-
-    def resume_watching(self, past: Past, ended: Sequence[ContainerExited], stop_grace: float | None) -> None:
-        """Watch containers that an earlier supervisor started, and continue its stop if there was one.
-
-        `ended`: the containers that have ended, in that order. `stop_grace`: the stop's own grace period.
-        """
-        self.ran = True
-        watch = self._watch(set(self.runs) - {each.container for each in ended})
-        watch.signalled.update(past.terminated, past.killed)
-        watch.killed.update(past.killed)
-        stop = self.plan.stop
-        grace = stop_grace if stop_grace is not None else stop.grace if self.over else stop.peer_grace
-        if past.terminated or self.over:
-            first = min(past.terminated.values(), default=time.time())
-            watch.kill_at = time.monotonic() + max(0.0, grace - (time.time() - first))
-            watch.grace = grace
-            self._do(watch.terminate_rest())
-        if past.interruption_asked:
-            self._handle([Interrupted()], watch)
-        self._handle(ended, watch)
-        for run in self.runs.values():
-            run.resume_watching()
-        self.on_running()
-        self._watch_to_the_end(watch)
-
-    def host_run(self, host: HostPlan) -> HostRun:
-        """Add a host to `runs`."""
-        context = self.context
-        self.runs[host.host.name] = HostRun(
-            plan=self.plan,
-            host=host,
-            engine=context.engines.at(host.engine),
-            events=context.events,
-            reporter=context.reporter,
-            delivery=self.delivery,
-            marks=self.marks.get(host.host.name, {}),
-            environment={} if self.credentials is None else self.credentials.environment,
-        )
-        return self.runs[host.host.name]
-
-    def handle_late_requests(self) -> None:
-        """Handle stop requests that come while artifacts are packed and uploaded."""
-        if not self.context.events.empty():
-            self.hurried = self._handle_waiting() or self.hurried
-
-    def engine_failed(self, error: EngineError | MachineNotReadyError) -> None:
-        """The engine does not do what it should; this fails the job unless its outcome is decided."""
-        if isinstance(error, EngineLostError | EngineUnreachableError):
-            self._engine_lost(error.sentence)
-        elif not self.outcome.decided:
-            self.fail(INTERNAL_ERROR, error.with_details)
-
-    def simulate_fault_after_training(self) -> None:
-        """Fail if `Local.Faults` wants an internal error now."""
-        if not self.outcome.decided and self.faults.fails("After"):
-            self.fail(INTERNAL_ERROR, "simulated by Local.Faults after training")
-
-    def fail(self, failure: Failure, explanation: str | None) -> None:
-        """Make the attempt fail for this reason."""
-        self.explanation = explanation
-        self.outcome = replace(self.outcome, failure=failure)
+        phases.leave(download_details(self.plan, self.runs.values()), good=not self.outcome.failed)
 
     def _stage(self) -> None:
         staged = False
@@ -227,6 +152,34 @@ class Attempt:
         _stage_hosts([self.host_run(host) for host in self.plan.hosts], context.stop_requests)
         context.stop_requests.check()
         context.phases.change_message(PhaseMessage.DOWNLOADING_IMAGE)
+
+    def host_run(self, host: HostPlan) -> HostRun:
+        """Add a host to `runs`."""
+        context = self.context
+        self.runs[host.host.name] = HostRun(
+            plan=self.plan,
+            host=host,
+            engine=context.engines.at(host.engine),
+            events=context.events,
+            reporter=context.reporter,
+            delivery=self.delivery,
+            marks=self.marks.get(host.host.name, {}),
+            environment={} if self.credentials is None else self.credentials.environment,
+        )
+        return self.runs[host.host.name]
+
+    def train(self) -> None:
+        """Start the containers and watch them to their end."""
+        self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
+        started, error = _start_hosts(list(self.runs.values()))
+        self.on_running()
+        if error is not None:
+            self._handle_error(error, containers=True)
+        watch = self._watch(run.name for run in started)
+        self.faults.training_began(time.monotonic())
+        if error is not None:
+            self._do(watch.stop_started(time.monotonic()))
+        self._watch_to_the_end(watch)
 
     def _watch(self, running: Iterable[str]) -> Watch:
         stop = self.plan.stop
@@ -265,7 +218,7 @@ class Attempt:
         self._explain_exit_codes(watch)
         self._explain_unread_objects()
         self.context.training_seconds += time.monotonic() - began
-        self.context.phases.leave(details.ended(self.outcome), good=not self.outcome.failed)
+        self.context.phases.leave(end_details(self.outcome), good=not self.outcome.failed)
 
     def _handle_events(self, watch: Watch) -> None:
         stored = self.context.stored_requests
@@ -281,25 +234,6 @@ class Attempt:
             self._handle(self.faults.due(time.monotonic()), watch)
             watch.ended = {name for name, run in self.runs.items() if run.container.exited}
             self._do(watch.tick(time.monotonic()))
-
-    def _handle_waiting(self, *, containers: bool = False) -> bool:
-        """Handle the events in the queue while no container is watched; True if one of them wants no wait at all.
-
-        `containers`: what happens to them is kept.
-        """
-        watch, kept, hurried = self._watch(()), [], False
-        while (event := self.context.events.next(0)) is not None:
-            if containers and isinstance(event, ContainerExited | ContainerLost):
-                kept.append(event)
-                continue
-            events = [*self.context.stored_requests.read()] if isinstance(event, Woken) else [event]
-            hurried = hurried or any(map(wants_no_wait, events))
-            self._handle(events, watch, idle=True)
-        for each in kept:
-            self.context.events.put(each)
-        self.outcome = watch.outcome
-        self.explanation = self.explanation or watch.explanation
-        return hurried
 
     def _handle(self, events: Iterable[Event], watch: Watch, *, idle: bool = False) -> None:
         for event in events:
@@ -339,31 +273,70 @@ class Attempt:
         if isinstance(event, ThreadDied):
             self.context.record(DEFECT, {"Thread": event.thread, "Traceback": "".join(format_exception(event.error))})
 
-    def _explain_exit_codes(self, watch: Watch) -> None:
-        for end in self.outcome.ends:
-            if end.exit_code != 0:
-                hint = hint_of_exit(
-                    end,
-                    self.runs[end.host],
-                    grace=watch.grace,
-                    killed_early=watch.killed_early,
-                    credentials=self.credentials is not None,
-                )
-                self.hints += [] if hint is None else [hint]
+    def resume_watching(self, past: Past, ended: Sequence[ContainerExited], stop_grace: float | None) -> None:
+        """Watch containers that an earlier supervisor started, and continue its stop if there was one.
 
-    def _explain_unread_objects(self) -> None:
-        """A program that gets EIO from a FastFile channel cannot know the reason."""
-        self.hints += [note for note in self.delivery.not_checked() if note not in self.hints]
-        unread = self.delivery.unread()
-        if not unread:
-            return
+        `ended`: the containers that have ended, in that order. `stop_grace`: the stop's own grace period.
+        """
+        self.ran = True
+        watch = self._watch(set(self.runs) - {each.container for each in ended})
+        watch.signalled.update(past.terminated, past.killed)
+        watch.killed.update(past.killed)
+        stop = self.plan.stop
+        grace = stop_grace if stop_grace is not None else stop.grace if self.over else stop.peer_grace
+        if past.terminated or self.over:
+            first = min(past.terminated.values(), default=time.time())
+            watch.kill_at = time.monotonic() + max(0.0, grace - (time.time() - first))
+            watch.grace = grace
+            self._do(watch.terminate_rest())
+        if past.interruption_asked:
+            self._handle([Interrupted()], watch)
+        self._handle(ended, watch)
+        for run in self.runs.values():
+            run.resume_watching()
+        self.on_running()
+        self._watch_to_the_end(watch)
 
-        facts = unread_facts(unread)
-        if self.outcome.first_failure is not None and self.explanation is None:
-            self.explanation = "; ".join(facts)
-        else:
-            self.hints += facts
-        self.hints += unread_advice(unread)
+    def simulate_fault_after_training(self) -> None:
+        """Fail if `Local.Faults` wants an internal error now."""
+        if not self.outcome.decided and self.faults.fails("After"):
+            self.fail(INTERNAL_ERROR, "simulated by Local.Faults after training")
+
+    def handle_late_requests(self) -> None:
+        """Handle stop requests that come while artifacts are packed and uploaded."""
+        if not self.context.events.empty():
+            self.hurried = self._handle_waiting() or self.hurried
+
+    def _handle_waiting(self, *, containers: bool = False) -> bool:
+        """Handle the events in the queue while no container is watched; True if one of them wants no wait at all.
+
+        `containers`: what happens to them is kept.
+        """
+        watch, kept, hurried = self._watch(()), [], False
+        while (event := self.context.events.next(0)) is not None:
+            if containers and isinstance(event, ContainerExited | ContainerLost):
+                kept.append(event)
+                continue
+            events = [*self.context.stored_requests.read()] if isinstance(event, Woken) else [event]
+            hurried = hurried or any(map(wants_no_wait, events))
+            self._handle(events, watch, idle=True)
+        for each in kept:
+            self.context.events.put(each)
+        self.outcome = watch.outcome
+        self.explanation = self.explanation or watch.explanation
+        return hurried
+
+    def fail(self, failure: Failure, explanation: str | None) -> None:
+        """Make the attempt fail for this reason."""
+        self.explanation = explanation
+        self.outcome = replace(self.outcome, failure=failure)
+
+    def engine_failed(self, error: EngineError | MachineNotReadyError) -> None:
+        """The engine does not do what it should; this fails the job unless its outcome is decided."""
+        if isinstance(error, EngineLostError | EngineUnreachableError):
+            self._engine_lost(error.sentence)
+        elif not self.outcome.decided:
+            self.fail(INTERNAL_ERROR, error.with_details)
 
     def find_lost_engines(self) -> None:
         """Remember which engine is lost, after a call to one has shown that."""
@@ -414,6 +387,32 @@ class Attempt:
         else:
             self.fail(INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
             self.hints += error.remedy
+
+    def _explain_exit_codes(self, watch: Watch) -> None:
+        for end in self.outcome.ends:
+            if end.exit_code != 0:
+                hint = hint_of_exit(
+                    end,
+                    self.runs[end.host],
+                    grace=watch.grace,
+                    killed_early=watch.killed_early,
+                    credentials=self.credentials is not None,
+                )
+                self.hints += [] if hint is None else [hint]
+
+    def _explain_unread_objects(self) -> None:
+        """A program that gets EIO from a FastFile channel cannot know the reason."""
+        self.hints += [note for note in self.delivery.not_checked() if note not in self.hints]
+        unread = self.delivery.unread()
+        if not unread:
+            return
+
+        facts = unread_facts(unread)
+        if self.outcome.first_failure is not None and self.explanation is None:
+            self.explanation = "; ".join(facts)
+        else:
+            self.hints += facts
+        self.hints += unread_advice(unread)
 
 
 def staging_failure(error: Exception) -> tuple[Failure, str | None]:  # noqa: PLR0911 - one for each kind of error

@@ -169,7 +169,7 @@ _HOW = {
 }
 
 
-def downloaded(plan: JobPlan, runs: Iterable[HostRun]) -> str:
+def download_details(plan: JobPlan, runs: Iterable[HostRun]) -> str:
     """Each channel with its size and how it was brought."""
     parts: dict[str, str] = {}
     for run in runs:
@@ -197,7 +197,7 @@ def _part(name: str, listing: Listing, how: str, *, file_system: str = "") -> st
     return f"{name}: {count} {kind}{'s' * (count != 1)}{size}, {how} {where}"
 
 
-def ended(outcome: AttemptOutcome) -> str:
+def end_details(outcome: AttemptOutcome) -> str:
     """Exit codes."""
     if not outcome.ends:
         return "could not start" if outcome.failure is not None and outcome.failure.kind is FailureKind.START else ""
@@ -216,14 +216,14 @@ def ended(outcome: AttemptOutcome) -> str:
     return "; ".join(parts)
 
 
-def uploaded(artifacts: Artifacts | None, published: "PublishResult | None" = None) -> str:
+def upload_details(artifacts: Artifacts | None, published: "PublishResult | None" = None) -> str:
     """The archives with their sizes, and whether they are in S3."""
     if artifacts is None:
         return "no artifacts could be written"
     if published is not None and (published.failure is not None or published.cancelled):
-        return f"{uploaded(artifacts)}; {published.failure or 'the upload was interrupted'}"
+        return f"{upload_details(artifacts)}; {published.failure or 'the upload was interrupted'}"
     if published is not None and published.objects:
-        return f"{uploaded(artifacts)}, uploaded to {os.path.dirname(published.objects[0].uri)}/"
+        return f"{upload_details(artifacts)}, uploaded to {os.path.dirname(published.objects[0].uri)}/"
     found = [(artifacts.model, artifacts.model_bytes), (artifacts.output, artifacts.output_bytes)]
     parts = [f"{os.path.basename(path)} {readable_bytes(size)}" for path, size in found if path is not None]
     return ", ".join(parts) or "no artifacts"

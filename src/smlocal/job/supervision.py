@@ -1,4 +1,8 @@
-"""How a job gets its supervisor: it is recorded, unless it was submitted, and run to its end in this process."""
+"""How a job gets its supervisor: it is recorded, unless it was submitted, and run to its end in this process.
+
+The way of a job goes down from here: `Supervisor` takes it through its attempts, `Attempt` through the phases of one,
+`HostRun` is one host of an attempt, and `ContainerRun` its container.
+"""
 
 import os
 import time
@@ -78,6 +82,33 @@ def supervise(
     return Result(view=view, signal=requests.signal)
 
 
+def _record(
+    prepared: Prepared, documents: Mapping[str, Any], store: Store, requests: StopRequests, *, replace: bool
+) -> Lease:
+    plan = prepared.plan
+    replaced = artifacts_to_replace(store, plan.name) if replace else {}
+    return store.create(
+        plan.name,
+        run_id=plan.run_id,
+        created=time.time(),
+        documents={
+            **documents,
+            RECALL: remember(plan),
+            JOB: prepared.job,
+            **({} if prepared.report_files is None else {REPORT_FILES: prepared.report_files.as_document()}),
+            **({REPLACED: replaced} if replaced else {}),
+        },
+        supervisor_pid=os.getpid(),
+        arn=plan.arn,
+        model_uri=plan.output.model_uri,
+        instances=len(plan.hosts),
+        platform=plan.platform,
+        message=PhaseMessage.PREPARING,
+        replace=replace,
+        begin=requests.accept_wakeups,
+    )
+
+
 def supervise_submitted(
     prepared: Prepared, *, engines: Engines, store: Store, reporter: Reporter, requests: StopRequests
 ) -> None:
@@ -135,33 +166,6 @@ def make_context(
         stored_requests=StoredRequests(store=store, job=job, token=new_token()),
         phases=Phases(store=store, job=job, reporter=reporter),
         created=store.get(job).created,
-    )
-
-
-def _record(
-    prepared: Prepared, documents: Mapping[str, Any], store: Store, requests: StopRequests, *, replace: bool
-) -> Lease:
-    plan = prepared.plan
-    replaced = artifacts_to_replace(store, plan.name) if replace else {}
-    return store.create(
-        plan.name,
-        run_id=plan.run_id,
-        created=time.time(),
-        documents={
-            **documents,
-            RECALL: remember(plan),
-            JOB: prepared.job,
-            **({} if prepared.report_files is None else {REPORT_FILES: prepared.report_files.as_document()}),
-            **({REPLACED: replaced} if replaced else {}),
-        },
-        supervisor_pid=os.getpid(),
-        arn=plan.arn,
-        model_uri=plan.output.model_uri,
-        instances=len(plan.hosts),
-        platform=plan.platform,
-        message=PhaseMessage.PREPARING,
-        replace=replace,
-        begin=requests.accept_wakeups,
     )
 
 

@@ -12,9 +12,8 @@ from smlocal.contract.failures import INTERNAL_ERROR, input_failure
 from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
-from smlocal.job import context as details
 from smlocal.job.attempt import Attempt, staging_failure
-from smlocal.job.context import Context
+from smlocal.job.context import Context, upload_details
 from smlocal.job.control.found_containers import FoundContainers
 from smlocal.job.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.job.decide.events import ContainerExited, Faults, unexpected_error
@@ -23,22 +22,21 @@ from smlocal.job.finish.artifacts import (
     collect_artifacts,
     delete_replaced,
     keep_unpacked,
-    kept_directory,
     replaced_artifacts,
     restore_ownership,
+    unpacked_directory,
 )
 from smlocal.job.finish.cleanup import clear_disk, clear_engines
-from smlocal.job.finish.describe import keeps, mark_kept, release_space
+from smlocal.job.finish.describe import keeps_containers, mark_containers_kept, release_space
 from smlocal.job.finish.results import Results, changed_files, local_block
 from smlocal.job.history import CREDENTIALS, FAULT, RESTART, Past, read_past
 from smlocal.job.host.host_run import HostRun
-from smlocal.job.host.symptoms import MESSAGE_BYTES, ask_platform, log_tail, read_failure
+from smlocal.job.host.symptoms import MESSAGE_BYTES, ask_platform, failure_file, log_tail
 from smlocal.job.kinds import BesideJob, Running, running
 from smlocal.job.logs.log_readers import log_path, logged_by
 from smlocal.job.metrics.job_metrics import MetricsSearch
 from smlocal.job.mirrored.checkpoints import with_current_checkpoints
 from smlocal.job.mirrored.saving import all_names, keep_not_saved, mark_ends, not_saved_document, save_mirrored
-from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
@@ -86,6 +84,16 @@ class Supervisor:
         )
         self.attempt = self._attempt(self.plan, faults, hints=[])
 
+    def _attempt(self, plan: JobPlan, faults: Faults, hints: list[str]) -> Attempt:
+        return Attempt(
+            context=self.context,
+            plan=plan,
+            faults=faults,
+            hints=hints,
+            credentials=self.credentials,
+            on_running=self.metrics.begin,
+        )
+
     def run_and_finish(self, run: Callable[[], None]) -> None:
         """Call `run`, then finish. Whatever goes wrong, the job ends with a terminal status and is cleaned up."""
         try:
@@ -123,106 +131,6 @@ class Supervisor:
             self.run_attempts()
         elif self.attempt.ran:
             self._upload()
-
-    def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
-        """Continue the attempt with the containers that were found."""
-        attempt, grace = self.attempt, past.grace
-        attempt.outcome = past.outcome
-        if len(found.hosts) < len(self.plan.hosts):  # training had not begun, or containers were removed
-            if not attempt.over:
-                why = f"smlocal was killed or the machine stopped in phase {phase}"
-                attempt.fail(INTERNAL_ERROR, why)
-            self.after_training()
-            return
-        for host in attempt.plan.hosts:
-            run = attempt.host_run(host)
-            run.logged_before = past.logged.get(run.name, 0)
-            run.take_over(found.hosts[run.name].id, running=found.hosts[run.name].running)
-            run.complete_log(later=True)
-        self._reopen_credentials()
-        if not attempt.over and found.ended_with_the_engine:
-            attempt.ran = True
-            attempt.fail(INTERNAL_ERROR, "the engine was restarted while the job had no supervisor")
-            self.after_training()
-            return
-        if self.plan.fed and not attempt.over:
-            # Readers of FIFOs saw a false end of file when the first supervisor died.
-            attempt.fail(INTERNAL_ERROR, "smlocal was killed while it streamed Pipe channels")
-            grace = self.plan.stop.peer_grace
-        # In the order in which they ended: it decides whose failure came first.
-        ended = [
-            ContainerExited(container=name, exit_code=host.state.exit_code, oom_killed=host.state.oom_killed)
-            for name, host in sorted(found.hosts.items(), key=lambda item: item[1].state.finished_at)
-            if not host.running
-        ]
-        attempt.resume_watching(past, ended, grace)
-        for run in attempt.runs.values():
-            run.complete_log()
-        self.after_training()
-
-    @classmethod
-    def logged_before(cls, store: Store, name: str) -> Mapping[str, int]:
-        """Bytes of each host's log from containers before the last one."""
-        return read_past(store.events(name)).logged
-
-    def decide(self) -> tuple[Ending, str | None]:
-        """How the job ends, and the reason in the platform's words."""
-        return self.platform.ending(self.attempt.outcome, self._failure_file())
-
-    def more_results(self) -> dict[str, Any]:
-        """Members of the `Local` block that only jobs of this platform have."""
-        return {}
-
-    def finish(self) -> None:
-        """Decide how the job ended and store that; clean up; only then end the job."""
-        over = time.time()  # as on the service, what follows is not part of the job's time
-        if not self.ends_marked:
-            self.results.notes += mark_ends(self.plan, self._cancelled)
-        if self.rules is not None:
-            self._end_rules(self.rules)
-        ended, reason = self.decide()
-        if ended.status is JobStatus.COMPLETED:
-            self.results.failure_files = self._ignored_failure_files()
-            self._explain_lost_model()
-        release_space(self.context.store.directory(self.plan.name))
-        self.results.metrics = self.metrics.finish()
-        if self.attempt.ran and (ended.status is JobStatus.FAILED or self.context.reporter.verbose):
-            self.results.docker_command = self.platform.docker_command(self.plan)
-        with suppress(HomeUnusableError):  # a full disk may have room after the clean-up
-            self._store_decision(ended, reason)
-        self._clean_up(keep=keeps(self.plan, ended.status))
-        with suppress(HomeUnusableError):
-            self._delete_replaced(ended)
-        self.context.phases.leave(good=ended.status is not JobStatus.FAILED)
-        try:
-            self._store_decision(ended, reason)
-            remember_left(self.context.store, self.plan, self.left_on_engines)
-            end_job(self.context.store, self.plan.name, ended, reason, over=over)
-        except HomeUnusableError as error:
-            raise JobUnrecordedError(
-                f"the job '{self.plan.name}' has ended, but its record cannot be saved",
-                details=[f"{ended.status}{f': {reason}' if reason else ''}", error.sentence, *error.details],
-                remedy=[f"Free some space there, then: smlocal describe {self.plan.name}"],
-            ) from error
-
-    def _reopen_credentials(self) -> None:
-        """Serve credentials at the address that the containers know."""
-        if self.credentials is None:
-            return
-        context = self.context
-        recorded = [event.data for event in context.store.events(context.job) if event.kind == CREDENTIALS]
-        if recorded and isinstance(recorded[-1], Mapping):
-            self.credentials.reopen(recorded[-1])
-
-    def _attempt(self, plan: JobPlan, faults: Faults, hints: list[str]) -> Attempt:
-        return Attempt(
-            context=self.context,
-            plan=plan,
-            faults=faults,
-            hints=hints,
-            credentials=self.credentials,
-            on_running=self.metrics.begin,
-        )
 
     def _restart(self, why: RestartCause) -> None:
         """Prepare the next attempt. It begins with empty folders, and its inputs are brought again."""
@@ -275,7 +183,7 @@ class Supervisor:
             if not_saved is not None:
                 self._upload_failed(not_saved, [*not_saved.remedy, *self._kept_remedy()])
         except ArtifactError as error:
-            kept = f"the job's output is kept in {kept_directory(self.plan)}"
+            kept = f"the job's output is kept in {unpacked_directory(self.plan)}"
             self._upload_failed(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
         except PackingStoppedError:
             if not results.unpacked:
@@ -288,33 +196,25 @@ class Supervisor:
         self._check_published()
         published = results.published
         phases.leave(
-            details.uploaded(results.artifacts, published),
+            upload_details(results.artifacts, published),
             good=results.artifacts is not None
             and not_saved is None
             and (published is None or published.failure is None),
         )
 
-    def _reachable_runs(self) -> list[HostRun]:
-        """All hosts; of a job on several engines, those whose engine is not lost."""
-        runs, lost = self.attempt.runs.values(), self.attempt.lost_engines
-        return [run for run in runs if not run.host.engine or run.host.engine not in lost]
-
-    def _containers(self) -> list[tuple[HostPlan, str, Engine]]:
-        """Of the reachable hosts that have one: the host, its container and its engine."""
-        return [(run.host, run.container.id, run.engine) for run in self._reachable_runs() if run.container.id]
-
-    def _end_rules(self, rules: BesideJob) -> None:
-        """Give the rules some time for the last tensors, unless a stop is requested after the training."""
-        before = rules.stops() if self.stops_in_training is None else self.stops_in_training
-
-        def cancelled() -> bool:
-            return self._cancelled() or rules.stops() > before
-
-        with suppress(HomeUnusableError):
-            rules.finish(self._report_upload, cancelled)
-
-    def _cancelled(self) -> bool:
-        return self.context.stop_requests.repeated or self.attempt.hurried
+    def _save_mirrored(self, working: Callable[[str], None], *, last: bool) -> ArtifactError | None:
+        """Save what is mirrored; returns the error if not all of it could be saved. `last`: no attempt follows."""
+        self.results.notes += self.attempt.mirror_notes
+        check = self._check_upload if last else no_check
+        saved = save_mirrored(
+            self.plan, self._containers(), last=last, cancelled=self._cancelled, check=check, working=working
+        )
+        if last:
+            self.results.unsaved = saved.lost
+        self.ends_marked = last and saved.error is None
+        self.results.notes += saved.notes
+        self.results.unsent = saved.unsent
+        return saved.error
 
     def _report_upload(self, text: str) -> None:
         """Called several times a second."""
@@ -336,6 +236,9 @@ class Supervisor:
             publishes = self.plan.output.publish or self.plan.published_mirrors
             what = "the upload" if publishes else "packing"
             self.context.reporter.progress(f"{what} continues (Ctrl-C again to stop it)")
+
+    def _cancelled(self) -> bool:
+        return self.context.stop_requests.repeated or self.attempt.hurried
 
     def _upload_failed(self, error: ArtifactError, remedy: Sequence[str]) -> None:
         attempt = self.attempt
@@ -362,65 +265,63 @@ class Supervisor:
         if not attempt.outcome.decided:
             attempt.fail(input_failure(sentence), attempt.explanation or again)
 
-    def _save_mirrored(self, working: Callable[[str], None], *, last: bool) -> ArtifactError | None:
-        """Save what is mirrored; returns the error if not all of it could be saved. `last`: no attempt follows."""
-        self.results.notes += self.attempt.mirror_notes
-        check = self._check_upload if last else no_check
-        saved = save_mirrored(
-            self.plan, self._containers(), last=last, cancelled=self._cancelled, check=check, working=working
-        )
-        if last:
-            self.results.unsaved = saved.lost
-        self.ends_marked = last and saved.error is None
-        self.results.notes += saved.notes
-        self.results.unsent = saved.unsent
-        return saved.error
+    def finish(self) -> None:
+        """Decide how the job ended and store that; clean up; only then end the job."""
+        over = time.time()  # as on the service, what follows is not part of the job's time
+        if not self.ends_marked:
+            self.results.notes += mark_ends(self.plan, self._cancelled)
+        if self.rules is not None:
+            self._end_rules(self.rules)
+        ended, reason = self.decide()
+        if ended.status is JobStatus.COMPLETED:
+            self.results.failure_files = self._ignored_failure_files()
+            self._explain_lost_model()
+        release_space(self.context.store.directory(self.plan.name))
+        self.results.metrics = self.metrics.finish()
+        if self.attempt.ran and (ended.status is JobStatus.FAILED or self.context.reporter.verbose):
+            self.results.docker_command = self.platform.docker_command(self.plan)
+        with suppress(HomeUnusableError):  # a full disk may have room after the clean-up
+            self._store_decision(ended, reason)
+        self._clean_up(keep=keeps_containers(self.plan, ended.status))
+        with suppress(HomeUnusableError):
+            self._delete_replaced(ended)
+        self.context.phases.leave(good=ended.status is not JobStatus.FAILED)
+        try:
+            self._store_decision(ended, reason)
+            remember_left(self.context.store, self.plan, self.left_on_engines)
+            end_job(self.context.store, self.plan.name, ended, reason, over=over)
+        except HomeUnusableError as error:
+            raise JobUnrecordedError(
+                f"the job '{self.plan.name}' has ended, but its record cannot be saved",
+                details=[f"{ended.status}{f': {reason}' if reason else ''}", error.sentence, *error.details],
+                remedy=[f"Free some space there, then: smlocal describe {self.plan.name}"],
+            ) from error
 
-    def _store_decision(self, ended: Ending, reason: str | None) -> None:
-        """If this supervisor dies while it cleans up, the next one has nothing to decide."""
-        block = local_block(self.plan, self.attempt, self.results, policy=self.policy, ended=ended, reason=reason)
-        self.context.store.put_document(self.plan.name, LOCAL, {**block, **self.more_results()})
+    def decide(self) -> tuple[Ending, str | None]:
+        """How the job ends, and the reason in the platform's words."""
+        return self.platform.ending(self.attempt.outcome, self._failure_file())
 
-    def _delete_replaced(self, ended: Ending) -> None:
-        artifacts = self.results.artifacts
-        new = {} if artifacts is None else {"Model": artifacts.model, "Output": artifacts.output}
-        completed = ended.status is JobStatus.COMPLETED
-        self.results.notes += delete_replaced(self.context.store, self.plan.name, new, completed=completed)
+    def more_results(self) -> dict[str, Any]:
+        """Members of the `Local` block that only jobs of this platform have."""
+        return {}
 
-    def _clean_up(self, *, keep: bool = False, rules: bool = True) -> None:
-        attempt, results = self.attempt, self.results
-        if self.credentials is not None:
-            self.credentials.close()  # first, because it would create again what is removed
-        if len(self.context.engines) > 1 or not attempt.engine_lost:
-            results.leftovers += restore_ownership(self._reachable_runs())
-        if results.unpacked:
-            results.leftovers += keep_unpacked(self.plan)
-            results.unpacked = os.path.isdir(kept_directory(self.plan))
-        if results.unsaved:  # after the model, which may contain such a folder
-            results.leftovers += keep_not_saved(self.plan, not_saved_document(self.plan, results.unsaved))
-        if keep and not attempt.engine_lost and mark_kept(self.plan.job_directory):
-            attempt.delivery.close()
-            return
-        self.left_on_engines = clear_engines(
-            self.context.engines,
-            self.plan.name,
-            self.plan.run_id,
-            engine_lost=attempt.engine_lost,
-            cancelled=self._cancelled,
-            rules=rules,
-        )
-        for each in self.left_on_engines.values():
-            results.leftovers += each
-        attempt.delivery.close()
-        results.leftovers += clear_disk(self.plan.job_directory)
+    def _end_rules(self, rules: BesideJob) -> None:
+        """Give the rules some time for the last tensors, unless a stop is requested after the training."""
+        before = rules.stops() if self.stops_in_training is None else self.stops_in_training
+
+        def cancelled() -> bool:
+            return self._cancelled() or rules.stops() > before
+
+        with suppress(HomeUnusableError):
+            rules.finish(self._report_upload, cancelled)
 
     def _failure_file(self) -> bytes:
         run = self.attempt.runs.get(self.attempt.outcome.first_failure or "")
-        return b"" if run is None else self._failure_file_of(run)
+        return b"" if run is None else failure_file(run)
 
     def _ignored_failure_files(self) -> dict[str, str]:
         """What hosts wrote there although they exited with 0, with which the platform does nothing."""
-        found = ((run.name, self._failure_file_of(run)[:MESSAGE_BYTES]) for run in self._reachable_runs())
+        found = ((run.name, failure_file(run)[:MESSAGE_BYTES]) for run in self._reachable_runs())
         return {name: text.decode("utf-8", "replace") for name, text in found if text.strip()}
 
     def _explain_lost_model(self) -> None:
@@ -436,17 +337,102 @@ class Supervisor:
                 self.attempt.hints.append(hint)
                 return
 
-    def _failure_file_of(self, run: HostRun) -> bytes:
-        folders = self.plan.folders
-        if not folders.failure:
-            return b""
-        return read_failure(
-            host_directory(self.plan, run.host) + folders.below(folders.failure),
-            run.engine,
-            run.container.id,
-            in_container=folders.failure,
-            shared=self.plan.engine.shares_folders,
+    def _store_decision(self, ended: Ending, reason: str | None) -> None:
+        """If this supervisor dies while it cleans up, the next one has nothing to decide."""
+        block = local_block(self.plan, self.attempt, self.results, policy=self.policy, ended=ended, reason=reason)
+        self.context.store.put_document(self.plan.name, LOCAL, {**block, **self.more_results()})
+
+    def _clean_up(self, *, keep: bool = False, rules: bool = True) -> None:
+        attempt, results = self.attempt, self.results
+        if self.credentials is not None:
+            self.credentials.close()  # first, because it would create again what is removed
+        if len(self.context.engines) > 1 or not attempt.engine_lost:
+            results.leftovers += restore_ownership(self._reachable_runs())
+        if results.unpacked:
+            results.leftovers += keep_unpacked(self.plan)
+            results.unpacked = os.path.isdir(unpacked_directory(self.plan))
+        if results.unsaved:  # after the model, which may contain such a folder
+            results.leftovers += keep_not_saved(self.plan, not_saved_document(self.plan, results.unsaved))
+        if keep and not attempt.engine_lost and mark_containers_kept(self.plan.job_directory):
+            attempt.delivery.close()
+            return
+        self.left_on_engines = clear_engines(
+            self.context.engines,
+            self.plan.name,
+            self.plan.run_id,
+            engine_lost=attempt.engine_lost,
+            cancelled=self._cancelled,
+            rules=rules,
         )
+        for each in self.left_on_engines.values():
+            results.leftovers += each
+        attempt.delivery.close()
+        results.leftovers += clear_disk(self.plan.job_directory)
+
+    def _delete_replaced(self, ended: Ending) -> None:
+        artifacts = self.results.artifacts
+        new = {} if artifacts is None else {"Model": artifacts.model, "Output": artifacts.output}
+        completed = ended.status is JobStatus.COMPLETED
+        self.results.notes += delete_replaced(self.context.store, self.plan.name, new, completed=completed)
+
+    def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
+        """Continue the attempt with the containers that were found."""
+        attempt, grace = self.attempt, past.grace
+        attempt.outcome = past.outcome
+        if len(found.hosts) < len(self.plan.hosts):  # training had not begun, or containers were removed
+            if not attempt.over:
+                why = f"smlocal was killed or the machine stopped in phase {phase}"
+                attempt.fail(INTERNAL_ERROR, why)
+            self.after_training()
+            return
+        for host in attempt.plan.hosts:
+            run = attempt.host_run(host)
+            run.logged_before = past.logged.get(run.name, 0)
+            run.take_over(found.hosts[run.name].id, running=found.hosts[run.name].running)
+            run.complete_log(later=True)
+        self._reopen_credentials()
+        if not attempt.over and found.ended_with_the_engine:
+            attempt.ran = True
+            attempt.fail(INTERNAL_ERROR, "the engine was restarted while the job had no supervisor")
+            self.after_training()
+            return
+        if self.plan.fed and not attempt.over:
+            # Readers of FIFOs saw a false end of file when the first supervisor died.
+            attempt.fail(INTERNAL_ERROR, "smlocal was killed while it streamed Pipe channels")
+            grace = self.plan.stop.peer_grace
+        # In the order in which they ended: it decides whose failure came first.
+        ended = [
+            ContainerExited(container=name, exit_code=host.state.exit_code, oom_killed=host.state.oom_killed)
+            for name, host in sorted(found.hosts.items(), key=lambda item: item[1].state.finished_at)
+            if not host.running
+        ]
+        attempt.resume_watching(past, ended, grace)
+        for run in attempt.runs.values():
+            run.complete_log()
+        self.after_training()
+
+    def _reopen_credentials(self) -> None:
+        """Serve credentials at the address that the containers know."""
+        if self.credentials is None:
+            return
+        context = self.context
+        recorded = [event.data for event in context.store.events(context.job) if event.kind == CREDENTIALS]
+        if recorded and isinstance(recorded[-1], Mapping):
+            self.credentials.reopen(recorded[-1])
+
+    @classmethod
+    def logged_before(cls, store: Store, name: str) -> Mapping[str, int]:
+        """Bytes of each host's log from containers before the last one."""
+        return read_past(store.events(name)).logged
+
+    def _reachable_runs(self) -> list[HostRun]:
+        """All hosts; of a job on several engines, those whose engine is not lost."""
+        runs, lost = self.attempt.runs.values(), self.attempt.lost_engines
+        return [run for run in runs if not run.host.engine or run.host.engine not in lost]
+
+    def _containers(self) -> list[tuple[HostPlan, str, Engine]]:
+        """Of the reachable hosts that have one: the host, its container and its engine."""
+        return [(run.host, run.container.id, run.engine) for run in self._reachable_runs() if run.container.id]
 
 
 def remember_left(store: Store, plan: JobPlan, engines: Collection[str]) -> None:

@@ -146,7 +146,7 @@ def limited_memory() -> None:
 
 def in_small_process(module: str, *arguments: str) -> Mapping[str, Any]:
     """What such a process prints: one document."""
-    command = [sys.executable, "-m", f"tests.unit.attack.{module}", *arguments]
+    command = [sys.executable, "-m", f"tests.unit.{module}", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr[-4000:]
     found: dict[str, Any] = json.loads(done.stdout)

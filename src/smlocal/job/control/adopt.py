@@ -21,7 +21,13 @@ from smlocal.job.decide.events import unexpected_error
 from smlocal.job.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
 from smlocal.job.finish.artifacts import delete_replaced, keep_unpacked, restore_ownership
 from smlocal.job.finish.cleanup import clear_disk, clear_engines, clear_this_engine
-from smlocal.job.finish.describe import is_kept, keeps, mark_kept, release_space, write_copies
+from smlocal.job.finish.describe import (
+    has_kept_containers,
+    keeps_containers,
+    mark_containers_kept,
+    release_space,
+    write_copies,
+)
 from smlocal.job.finish.unprepared import fail_unprepared, fail_with, stop_unprepared
 from smlocal.job.history import BEGINNING, STOP, Past, read_past
 from smlocal.job.kinds import preparing
@@ -91,7 +97,7 @@ def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
     not_kept = keep_unpacked(plan) if artifacts.get("Kept") else []
     if kept_folders := artifacts.get("NotSaved"):
         not_kept += keep_not_saved(plan, kept_folders)
-    kept = keeps(plan, JobStatus(decision["Status"])) and mark_kept(store.directory(name))
+    kept = keeps_containers(plan, JobStatus(decision["Status"])) and mark_containers_kept(store.directory(name))
     on_engines = {} if kept else clear_engines(engines, name, plan.run_id, engine_lost=True)
     for address in plan.engine_addresses:
         store.delete_leftovers(LeftOnEngine(run_id=plan.run_id, name=name, engine=address))
@@ -140,7 +146,7 @@ def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSigna
         supervisor.resume(past, found, record.phase)
 
     supervisor.run_and_finish(resume)
-    if len(found.hosts) < len(plan.hosts) and not is_kept(plan.job_directory):
+    if len(found.hosts) < len(plan.hosts) and not has_kept_containers(plan.job_directory):
         # Engines go on with requests whose client was killed, such as one for a network. The next command looks again.
         remember_left(store, plan, plan.engine_addresses)
 

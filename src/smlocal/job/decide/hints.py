@@ -134,7 +134,7 @@ def exit_hint(end: HostExit, of_platform: Callable[[], str | None] = lambda: Non
     if end.killed:
         why = "" if end.killed_early else f" {of_platform() or 'Does it handle SIGTERM?'}"
         return f"{_ignored_sigterm(end)}{why}"
-    for rule in _RULES_OF_ENDS:
+    for rule in _BY_HOW_IT_ENDED:
         found = rule(end)
         if found is not None:
             return found
@@ -143,7 +143,7 @@ def exit_hint(end: HostExit, of_platform: Callable[[], str | None] = lambda: Non
         if hidden:
             return hidden[0]
     found = of_platform()
-    return found if found is not None else next(filter(None, (rule(end) for rule in _RULES)), None)
+    return found if found is not None else next(filter(None, (rule(end) for rule in _BY_WHAT_IT_WROTE)), None)
 
 
 def is_full(log_tail: str) -> bool:
@@ -243,8 +243,8 @@ def _credentials(end: HostExit) -> str | None:
     return "It called AWS without credentials. To give it some: --credentials inherit or --credentials role."
 
 
-_RULES_OF_ENDS: tuple[Callable[[HostExit], str | None], ...] = (_killed_from_outside, _out_of_memory)
-_RULES: tuple[Callable[[HostExit], str | None], ...] = (
+_BY_HOW_IT_ENDED: tuple[Callable[[HostExit], str | None], ...] = (_killed_from_outside, _out_of_memory)
+_BY_WHAT_IT_WROTE: tuple[Callable[[HostExit], str | None], ...] = (
     _program,
     _denied,
     _shared_memory,

@@ -134,7 +134,7 @@ def _tree(plan: JobPlan, run: HostRun, path: str, check: Check) -> HostTree:
     )
 
 
-def kept_directory(plan: JobPlan) -> str:
+def unpacked_directory(plan: JobPlan) -> str:
     """The folder with what is kept."""
     return f"{plan.job_directory}/kept"
 
@@ -155,7 +155,7 @@ def keep_unpacked(plan: JobPlan) -> list[str]:
             copied = spool(plan, host.host.name, path)
             source = copied if os.path.exists(copied + INDEX) else host_directory(plan, host) + plan.folders.below(path)
             try:
-                keep_folder(source, _kept(plan, host, path))
+                keep_folder(source, _unpacked(plan, host, path))
             except (ArtifactError, OSError) as error:
                 failures.append(f"what {host.host.name} wrote to {path} could not be kept: {error}")
     return failures
@@ -184,19 +184,19 @@ def pack_again(
             )
         plan = recall(store.document(name, RECALL))
         if document.get("Kept"):
-            document = _pack_kept(
+            document = _pack_unpacked(
                 store, plan, document, output, working, completed=record.status is JobStatus.COMPLETED
             )
             store.put_document(name, LOCAL, {**local, "Artifacts": document})
-            remove_tree(kept_directory(plan))
+            remove_tree(unpacked_directory(plan))
         if document.get("NotSaved"):
-            document = _save_kept(plan, document, output, working)
+            document = _save_unsaved(plan, document, output, working)
             store.put_document(name, LOCAL, {**local, "Artifacts": document})
         write_copy(store.directory(name), DESCRIBE, describe_job(store, name, final=True))
     return document
 
 
-def _pack_kept(
+def _pack_unpacked(
     store: Store,
     plan: JobPlan,
     document: Mapping[str, Any],
@@ -220,7 +220,7 @@ def _pack_kept(
     return {**packed, "Notes": [*artifacts.notes, *map(str, artifacts.clashes), *notes]}
 
 
-def _save_kept(
+def _save_unsaved(
     plan: JobPlan, document: Mapping[str, Any], output: str | None, working: Callable[[str], None] | None
 ) -> dict[str, Any]:
     below = None if output is None else f"{output}/{plan.name}"
@@ -235,8 +235,8 @@ def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], 
     remove_partial(directory, plan.run_id)  # of an earlier `smlocal pack` that was killed
     try:
         return write_artifacts(
-            _kept_trees(plan, plan.folders.model),
-            _kept_trees(plan, plan.folders.output_data),
+            _unpacked_trees(plan, plan.folders.model),
+            _unpacked_trees(plan, plan.folders.output_data),
             model_folder=plan.folders.model,
             output_folder=plan.folders.output_data,
             destination=directory,
@@ -251,16 +251,16 @@ def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], 
         raise ArtifactError(
             error.sentence,
             details=error.details,
-            remedy=[*error.remedy, f"The files are still kept in {kept_directory(plan)}"],
+            remedy=[*error.remedy, f"The files are still kept in {unpacked_directory(plan)}"],
         ) from error
 
 
-def _kept_trees(plan: JobPlan, path: str) -> list[HostTree]:
-    return [read_kept_folder(host.host.name, _kept(plan, host, path)) for host in plan.hosts]
+def _unpacked_trees(plan: JobPlan, path: str) -> list[HostTree]:
+    return [read_kept_folder(host.host.name, _unpacked(plan, host, path)) for host in plan.hosts]
 
 
-def _kept(plan: JobPlan, host: HostPlan, path: str) -> str:
-    return f"{kept_directory(plan)}/{host.host.name}{plan.folders.below(path)}"
+def _unpacked(plan: JobPlan, host: HostPlan, path: str) -> str:
+    return f"{unpacked_directory(plan)}/{host.host.name}{plan.folders.below(path)}"
 
 
 def artifacts_to_replace(store: Store, name: str) -> _Replaced:

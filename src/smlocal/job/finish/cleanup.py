@@ -17,7 +17,7 @@ from smlocal.job.containers import owned_by
 from smlocal.job.control.found_containers import hosts_with_containers
 from smlocal.job.documents import RECALL
 from smlocal.job.finish.artifacts import restore_ownership
-from smlocal.job.finish.describe import is_kept, unmark_kept
+from smlocal.job.finish.describe import has_kept_containers, unmark_containers_kept
 from smlocal.job.host.staging import unmount_volumes
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
@@ -216,7 +216,7 @@ def kept_by(store: Store, name: str) -> list[LeftOnEngine]:
         record = store.get(name)
     except JobUnknownError:
         return []
-    if not record.status.terminal or not is_kept(store.directory(name)):
+    if not record.status.terminal or not has_kept_containers(store.directory(name)):
         return []
     addresses = recall(store.document(name, RECALL)).engine_addresses
     return [LeftOnEngine(run_id=record.run_id, name=name, engine=address) for address in addresses]
@@ -249,11 +249,11 @@ def _clear_left(store: Store, engines: Engines, left: LeftOnEngine) -> list[str]
     failures = clear_engines(engines, left.name, left.run_id, engine_lost=False)
     if not failures:
         store.delete_leftovers(left)
-        if _is_stored(store, left) and is_kept(directory):
+        if _is_stored(store, left) and has_kept_containers(directory):
             for address in recall(store.document(left.name, RECALL)).engine_addresses:
                 if address != left.engine:  # what is kept there is no longer wanted either
                     store.record_leftovers(LeftOnEngine(run_id=left.run_id, name=left.name, engine=address))
-            unmark_kept(directory)
+            unmark_containers_kept(directory)
     return failures.get(left.engine, [])
 
 

@@ -66,7 +66,7 @@ def _described(store: Store, stored: StoredJob, *, final: bool) -> dict[str, Any
             "Request": platform.request_only(stored.documents[REQUEST]),
             **_placement(store, stored.record),
             **({} if final else platform.still_to_come(stored)),
-            **({"ContainersKept": True} if is_kept(directory) else {}),
+            **({"ContainersKept": True} if has_kept_containers(directory) else {}),
             **{key: value for key, value in local.items() if key not in {DECISION, FINAL_METRICS}},
         },
     }
@@ -139,12 +139,12 @@ def _drafts(directory: str) -> Iterator[str]:
             yield from (os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(DRAFT))
 
 
-def keeps(plan: JobPlan, status: JobStatus) -> bool:
+def keeps_containers(plan: JobPlan, status: JobStatus) -> bool:
     """True if a job that ends with this status keeps its containers."""
     return plan.keep == "all" or (plan.keep == "failed" and status is JobStatus.FAILED)
 
 
-def mark_kept(job_directory: str) -> bool:
+def mark_containers_kept(job_directory: str) -> bool:
     """Record that they are kept; False if that is not possible, on a full disk."""
     try:
         with open(os.path.join(job_directory, _MARK), "wb"):
@@ -153,12 +153,12 @@ def mark_kept(job_directory: str) -> bool:
         return False
 
 
-def is_kept(job_directory: str) -> bool:
+def has_kept_containers(job_directory: str) -> bool:
     """True for a job that has kept them."""
     return os.path.exists(os.path.join(job_directory, _MARK))
 
 
-def unmark_kept(job_directory: str) -> None:
+def unmark_containers_kept(job_directory: str) -> None:
     """Record that they have been removed."""
     with suppress(OSError):
         os.unlink(os.path.join(job_directory, _MARK))

@@ -12,7 +12,7 @@ from smlocal.errors import EngineError
 from smlocal.job.attempt import Attempt
 from smlocal.job.decide.attempt_outcome import RestartPolicy
 from smlocal.job.documents import DECISION, FINAL_METRICS, UNSENT, published_document, unsent_document
-from smlocal.job.finish.artifacts import kept_directory
+from smlocal.job.finish.artifacts import unpacked_directory
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.kinds import running
 from smlocal.job.metrics.job_metrics import MetricsReport
@@ -82,7 +82,7 @@ def local_block(
             "Output": artifacts and artifacts.output,
             "OutputBytes": artifacts.output_bytes if artifacts is not None else 0,
             "Notes": [*results.notes, *([] if artifacts is None else [*artifacts.notes, *map(str, artifacts.clashes)])],
-            "Kept": kept_directory(plan) if results.unpacked else None,
+            "Kept": unpacked_directory(plan) if results.unpacked else None,
             **({} if results.published is None else published_document(results.published)),
             **({UNSENT: unsent_document(results.unsent)} if results.unsent else {}),
             **(_not_saved(plan, results.unsaved) if results.unsaved else {}),

@@ -45,7 +45,9 @@ def hint_of_exit(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool
         free=free_bytes(host_directory(plan, run.host)) if plan.engine.shares_folders and is_full(tail) else None,
     )
     trouble = Trouble.NOT_STOPPED if end.killed else Trouble.FAILED
-    return exit_hint(known, lambda: ask_platform(run, trouble, tail, failure=_failure(run)))
+    return exit_hint(
+        known, lambda: ask_platform(run, trouble, tail, failure=failure_file(run).decode("utf-8", "replace"))
+    )
 
 
 def hint_of_start(error: EngineError, run: HostRun) -> str | None:
@@ -75,7 +77,17 @@ def log_tail(run: HostRun) -> str:
         return ""
 
 
-def read_failure(path: str, engine: Engine, container: str, *, in_container: str, shared: bool = True) -> bytes:
+def failure_file(run: HostRun) -> bytes:
+    """What the program has written into the file in which it says why it failed; empty if there is none."""
+    plan, folders = run.plan, run.plan.folders
+    if not folders.failure:
+        return b""
+    path = host_directory(plan, run.host) + folders.below(folders.failure)
+    shared = plan.engine.shares_folders
+    return _read_failure(path, run.engine, run.container.id, in_container=folders.failure, shared=shared)
+
+
+def _read_failure(path: str, engine: Engine, container: str, *, in_container: str, shared: bool) -> bytes:
     """The file's beginning, with one byte more than is used: it shows that the file is longer.
 
     Empty if it is not a regular file. `shared`: the folder is one of this machine, where the file is `path`.
@@ -108,13 +120,3 @@ def _through_engine(engine: Engine, container: str, path: str) -> bytes:
             return archive.read(MESSAGE_BYTES + 1) if member is not None and member.kind == "file" else b""
     except (EngineError, ArchiveError):
         return b""
-
-
-def _failure(run: HostRun) -> str:
-    plan, folders = run.plan, run.plan.folders
-    if not folders.failure:
-        return ""
-    path = host_directory(plan, run.host) + folders.below(folders.failure)
-    shared = plan.engine.shares_folders
-    content = read_failure(path, run.engine, run.container.id, in_container=folders.failure, shared=shared)
-    return content.decode("utf-8", errors="replace")

@@ -234,7 +234,7 @@ def _index_copies(folder: MirroredFolder, trees: Iterable[HostTree]) -> None:
 def not_saved_document(plan: JobPlan, names: Collection[str]) -> dict[str, str]:
     """Where those of these folders, by name, are kept to which anything was written."""
     found = (folder for folder in mirrored_folders(plan) if folder.name in names and folder.name != _FOR_RULES)
-    return {folder.local_path: _kept(folder) for folder in found if _has_files(folder)}
+    return {folder.local_path: _not_saved_directory(folder) for folder in found if _has_files(folder)}
 
 
 def all_names(plan: JobPlan) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ def keep_not_saved(plan: JobPlan, document: Mapping[str, str]) -> list[str]:
             copied = spool(plan, host, folder.name)
             source = copied if os.path.exists(copied + INDEX) else folder.directory(host)
             try:
-                keep_folder(source, f"{_kept(folder)}/{host.host.name}")
+                keep_folder(source, f"{_not_saved_directory(folder)}/{host.host.name}")
             except (ArtifactError, OSError) as error:
                 failures.append(f"what {host.host.name} wrote to {folder.local_path} could not be kept: {error}")
     return failures
@@ -264,7 +264,7 @@ def keep_not_saved(plan: JobPlan, document: Mapping[str, str]) -> list[str]:
 def _has_files(folder: MirroredFolder) -> bool:
     for host in folder.plan.hosts:
         copied = spool(folder.plan, host, folder.name)
-        if os.path.exists(copied + INDEX) or os.path.isdir(f"{_kept(folder)}/{host.host.name}"):
+        if os.path.exists(copied + INDEX) or os.path.isdir(f"{_not_saved_directory(folder)}/{host.host.name}"):
             return True
         try:
             if os.listdir(folder.directory(host)):
@@ -276,7 +276,7 @@ def _has_files(folder: MirroredFolder) -> bool:
     return False
 
 
-def _kept(folder: MirroredFolder) -> str:
+def _not_saved_directory(folder: MirroredFolder) -> str:
     return f"{folder.plan.job_directory}/not-saved/{folder.name}"
 
 

@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from smlocal.contract.statuses import JobStatus
-from smlocal.job.finish.describe import is_kept, keeps, mark_kept, unmark_kept
+from smlocal.job.finish.describe import (
+    has_kept_containers,
+    keeps_containers,
+    mark_containers_kept,
+    unmark_containers_kept,
+)
 
 
 @pytest.mark.parametrize(
@@ -16,16 +21,16 @@ from smlocal.job.finish.describe import is_kept, keeps, mark_kept, unmark_kept
 def test_which_jobs_keep_their_containers(keep: str, kept: set[str]) -> None:
     plan: Any = SimpleNamespace(keep=keep)
     ended = [status for status in JobStatus if status.terminal]
-    assert {status.value for status in ended if keeps(plan, status)} == kept
+    assert {status.value for status in ended if keeps_containers(plan, status)} == kept
 
 
 def test_the_mark(tmp_path: Path) -> None:
     folder = str(tmp_path)
-    assert not is_kept(folder)
-    assert mark_kept(folder)
-    assert mark_kept(folder)
-    assert is_kept(folder)
-    unmark_kept(folder)
-    unmark_kept(folder)
-    assert not is_kept(folder)
-    assert not mark_kept(f"{folder}/gone")
+    assert not has_kept_containers(folder)
+    assert mark_containers_kept(folder)
+    assert mark_containers_kept(folder)
+    assert has_kept_containers(folder)
+    unmark_containers_kept(folder)
+    unmark_containers_kept(folder)
+    assert not has_kept_containers(folder)
+    assert not mark_containers_kept(f"{folder}/gone")
