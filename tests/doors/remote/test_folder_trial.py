@@ -12,7 +12,7 @@ from smlocal.engine.docker import connect, connect_to
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.prepare.folder_trial import LABEL
 from smlocal.job.prepare.shared_folders import tried_key, with_folder_facts
-from smlocal.store.tried_engines import remember_tried, tried
+from smlocal.store.remembered import remember_tried, tried
 
 
 @pytest.mark.slow(2)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 from smlocal.planning.facts import EngineFacts, ImageFacts
-from smlocal.store.tried_engines import remember_tried, tried
+from smlocal.store.remembered import remember_tried, tried
 
 
 def with_known_folders(facts: EngineFacts, home: str) -> EngineFacts:

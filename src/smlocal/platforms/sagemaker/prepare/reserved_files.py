@@ -13,7 +13,7 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 from smlocal.planning.facts import ImageFacts
 from smlocal.platforms.sagemaker.contract import paths
-from smlocal.store.image_files import image_files, store_image_files
+from smlocal.store.remembered import image_files, store_image_files
 
 _ABSENT: Final = 404
 _MAX_FILES: Final = 4

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.store.tried_engines import remember_tried, tried
+from smlocal.store.remembered import remember_tried, tried
 
 
 def test_what_was_found_is_remembered_by_the_engine(tmp_path: Path) -> None:

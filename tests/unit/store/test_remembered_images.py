@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from smlocal.store.image_files import image_files, store_image_files
+from smlocal.store.remembered import image_files, store_image_files
 
 
 def test_what_was_found_is_remembered_by_the_id(tmp_path: Path) -> None:
