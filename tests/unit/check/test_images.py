@@ -47,14 +47,14 @@ if ALL:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENDINGS)
 def test_no_image_takes_much_memory(name: str) -> None:
-    found = in_small_process("large_images", name)
+    found = in_small_process("check.large_images", name)
     assert list(found["outcomes"]) == [ENDINGS[name]]
     assert found["peak"] < MEMORY
 
 
 @pytest.mark.slow
 def test_damaged_images_end_in_errors_of_ours() -> None:
-    found = in_small_process("damaged_images", str(DAMAGED))
+    found = in_small_process("check.damaged_images", str(DAMAGED))
     assert sum(found["outcomes"].values()) > DAMAGED
     assert found["outcomes"]["read"] > DAMAGED // 10  # not all of them are damaged where it matters
     assert found["peak"] < MEMORY
