@@ -52,6 +52,7 @@ ALWAYS = (
 _ALSO = {
     "job": ("jobs", "in_jobs"),
     "debugger": ("rules",),
+    "planning": ("jobs",),
     "server": ("clients",),
     "engine": ("engines", "swarm"),
     "remote": ("service", "remote_service"),

@@ -48,7 +48,7 @@ _MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
     "tests/data/in_jobs/test_published_mirrors.py": {
         "test_everything_that_is_sent_is_encrypted": ("OutputDataConfig.KmsKeyId",),
     },
-    "tests/unit/platforms/sagemaker/planning/test_limits.py": {
+    "tests/unit/planning/aspects/limits/test_limits.py": {
         "test_the_volume_holds_the_data_and_what_is_written": ("ResourceConfig.VolumeSizeInGB",),
     },
     "tests/jobs/spot/test_spot.py": {

@@ -24,19 +24,28 @@ DOORS = {
     ("cli", "channels"): "smlocal.channels.cache.summary",
     ("channels", "store"): "smlocal.store.home",
     ("cli", "store"): "smlocal.store.home",
-    ("engine", "planning"): "smlocal.planning.facts",
+    ("planning", "engine"): "smlocal.engine.facts",
 }
 """Of these rooms, only this module may be imported by those."""
 OF_ALL = {"base", "quick_dataclass"}
 """May be imported by every room, as if they were of the standard library."""
+OF_A_PLAN = {
+    f"smlocal.platforms.{each}" for each in ("sagemaker.plan", "sagemaker.notes", "ai_platform.planning_of_jobs")
+}
+"""What computes the plans of the platforms."""
 STARTERS = {"__init__": {"api", "errors"}, "__main__": {"cli", "job"}}
 
 
 def room_of(module: str) -> str:
-    """`smlocal.engine.http` to `engine`. Each platform is a room, and SageMaker's contract is one of its own."""
+    """`smlocal.engine.http` to `engine`. Each platform is a room; SageMaker's contract and job files have their own.
+
+    So have the modules that look at the machine, whatever the aspect of a job that they are about.
+    """
     path = module.split(".")[1:]
-    if path[:3] == ["platforms", "sagemaker", "contract"]:
+    if path[:2] == ["platforms", "sagemaker"] and path[2:3] in (["contract"], ["jobfile"]):
         return "/".join(path[:3])
+    if path[:2] == ["planning", "aspects"] and path[-1].startswith("look"):
+        return "planning/look"
     of_one_platform = path[0] == "platforms" and SOURCE.joinpath(*path[:2]).is_dir()
     return "/".join(path[: 2 if of_one_platform else 1])
 
@@ -134,3 +143,14 @@ def test_what_runs_in_containers_is_free_of_smlocal_and_readable_by_old_pythons(
     names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) if not node.level]
     assert [name for name in names if name.partition(".")[0] == "smlocal"] == []
+
+
+def test_what_computes_a_plan_imports_nothing_that_looks_at_the_machine() -> None:
+    left = {dotted(path): set(imports(ast.parse(path.read_text(encoding="utf-8")))) for path in MODULES}
+    looks = {module for module in left if room_of(module) == "planning/look"}
+    pure = {module for module in left if room_of(module) == "planning" or module in OF_A_PLAN}
+    assert looks
+    assert pure
+    while more := {module for module in left if left[module] & looks} - looks:
+        looks |= more
+    assert sorted(pure & looks) == []

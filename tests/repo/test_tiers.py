@@ -51,7 +51,8 @@ def test_a_page_brings_the_tests_that_name_it() -> None:
 def test_what_files_stand_for() -> None:
     files = [
         "src/smlocal/job/host/run.py",
-        "src/smlocal/platforms/sagemaker/planning/gpus.py",
+        "src/smlocal/platforms/sagemaker/contract/paths.py",
+        "src/smlocal/planning/aspects/limits/look.py",
         "src/smlocal/readable.py",
         "tests/data/s3/test_client.py",
         "tests/repo/test_rooms.py",
@@ -66,6 +67,7 @@ def test_what_files_stand_for() -> None:
             "job",
             "jobs",
             "in_jobs",
+            "planning",
             "sagemaker",
             "readable",
             "s3",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from smlocal.engine.engines import Engines, engines_at, engines_named
 from smlocal.errors import SmlocalError
 from smlocal.job.control.requests import StopRequests, StopSignals
-from smlocal.job.prepare.job_name import check_job_name
+from smlocal.job.job_name import check_job_name
 from smlocal.job.prepared import Prepared, ReportFiles, find_credentials
 from smlocal.job.shells import remove_dead_shells
 from smlocal.job.supervision import Result, supervise

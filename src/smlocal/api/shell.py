@@ -79,7 +79,7 @@ def shell_in_job(
             ],
         )
 
-    return shell_in_running(engine, container, program, image=plan.image)
+    return shell_in_running(engine, container, program, image=plan.image.name)
 
 
 @contextmanager

@@ -217,7 +217,7 @@ class TrainingJob:
         """
         from smlocal.contract.rights import EVERYTHING
         from smlocal.job.finish.artifacts import pack_again
-        from smlocal.job.prepare.output_folders import folder_at
+        from smlocal.planning.aspects.output.look import folder_at
 
         folder = None if output is None else folder_at(os.fspath(output), os.getcwd(), EVERYTHING)
         with self._store() as store:

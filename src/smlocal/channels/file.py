@@ -9,7 +9,7 @@ from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
 from smlocal.channels.overlay import overlay_volume
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Engine, Mount
-from smlocal.planning.staging import Staging
+from smlocal.planning.aspects.inputs.plan import Staging
 
 
 def prepare_channel(

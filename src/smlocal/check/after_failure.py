@@ -24,8 +24,8 @@ from smlocal.check.subject import Subject
 from smlocal.errors import EngineError, SmlocalError
 from smlocal.foreign_archive.stream import ArchiveError, ByteStream
 from smlocal.foreign_archive.tar_entries import tar_entries
+from smlocal.planning.aspects.image.plan import MODEL_TRAINER_STOP, is_model_trainer
 from smlocal.planning.model import JobPlan
-from smlocal.platforms.sagemaker.planning.entrypoint import MODEL_TRAINER_STOP, is_model_trainer
 
 _RULES = (train_missing, train_not_executable, train_line_endings, train_interpreter, train_format, entrypoint_script)
 """Those about the program that is started, in the order in which they explain."""
@@ -41,19 +41,19 @@ def program_hint(plan: JobPlan, archive: Archive) -> str | None:
 
 def signal_hint(plan: JobPlan, archive: Archive) -> str | None:
     """Why SIGTERM does not reach it; None if no rule knows."""
-    if is_model_trainer((*(plan.entrypoint or ()), *(plan.command or ()))):  # nobody can change its command
+    if is_model_trainer((*(plan.image.entrypoint or ()), *(plan.image.command or ()))):  # nobody can change its command
         return f"T{MODEL_TRAINER_STOP[1:]}."
     return _first([each.RULE for each in _RULES_OF_SIGNALS], plan, archive)
 
 
 def _first(rules: Sequence[Rule], plan: JobPlan, archive: Archive) -> str | None:
-    if plan.image_facts is None:
+    if plan.image.facts is None:
         return None
     subject = Subject(
-        image=plan.image,
-        facts=plan.image_facts,
+        image=plan.image.name,
+        facts=plan.image.facts,
         read=container_files(archive),
-        command=(plan.entrypoint, plan.command or ()),
+        command=(plan.image.entrypoint, plan.image.command or ()),
     )
     for result in examine(rules, subject):
         if result.findings:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import TOO_MUCH, is_of_a_library
 from smlocal.check.subject import Subject
-from smlocal.platforms.sagemaker.planning.entrypoint import is_shell
+from smlocal.planning.aspects.image.plan import is_shell
 from smlocal.quick_dataclass import dataclass
 
 _SHELLS = {"sh", "ash", "bash", "dash", "ksh", "zsh"}

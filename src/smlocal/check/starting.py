@@ -11,7 +11,7 @@ from smlocal.check.image_files import FoundFile, ImageEntry, ImageFiles
 from smlocal.check.interface import Finding
 from smlocal.check.program_files import Script, hands_over, read_program, script_argument
 from smlocal.check.subject import Subject
-from smlocal.platforms.sagemaker.planning.entrypoint import init_program, is_shell, is_shell_form
+from smlocal.planning.aspects.image.plan import init_program, is_shell, is_shell_form
 from smlocal.quick_dataclass import dataclass
 
 _INIT_OPTIONS_WITH_VALUE = {"-p", "-e", "-r", "--rewrite"}

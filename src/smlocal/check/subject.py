@@ -8,7 +8,7 @@ from itertools import islice
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import ImageFiles
 from smlocal.check.jobs.interface import Jobs
-from smlocal.planning.facts import ImageFacts
+from smlocal.engine.facts import ImageFacts
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.quick_dataclass import dataclass
 

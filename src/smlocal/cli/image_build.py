@@ -52,8 +52,8 @@ def _used(job: "JobFile") -> list[str]:
     resources, local = job.request.ResourceConfig, job.local
     if not local.Engines or resources is None:
         return []
-    from smlocal.planning.placement import engine_of_each
-    from smlocal.platforms.sagemaker.planning.hosts import hosts_of
+    from smlocal.planning.aspects.engines.plan import engine_of_each
+    from smlocal.platforms.sagemaker.contract.requested_hosts import hosts_of
 
     placed = engine_of_each([host.name for host in hosts_of(resources)], local.Engines, local.Placement)
     return list(dict.fromkeys(placed.values()))

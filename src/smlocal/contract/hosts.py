@@ -23,6 +23,8 @@ class Host:
     group: str = GROUP
     gpus: int = 0
     """That a machine of its type has; `EVERY`: all that there are."""
+    neuron: int = 0
+    """Neuron devices that a machine of its type has."""
 
 
 def listed(names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError
-from smlocal.planning.network import overlaps
+from smlocal.planning.aspects.network.asked import overlaps
 
 ADDRESS = "169.254.170.2"
 NETWORK = "smlocal-credentials"

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 
+from smlocal.planning.aspects.rules.plan import RulePlan
 from smlocal.planning.model import JobPlan
-from smlocal.planning.rules import RulePlan
 from smlocal.quick_dataclass import dataclass
 
 FOLDER_IN_CONTAINER = "/smlocal-endpoint"

@@ -16,8 +16,8 @@ from smlocal.debugger.rule_container import MEMORY, Evaluation, read_result, res
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
 from smlocal.engine.recreated_container import recreate_container
 from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError, StagingError
+from smlocal.planning.aspects.rules.plan import RulePlan
 from smlocal.planning.model import JobPlan
-from smlocal.planning.rules import RulePlan
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import (
     RULE,
     RULES,
@@ -85,13 +85,13 @@ class JobRules:
             home=self.store.home,
             job=self.plan.name,
             folder=socket_folder(self.plan),
-            rules=[rule.name for rule in self.plan.rules],
+            rules=[rule.name for rule in self.plan.rules.each],
         )
 
     def begin(self) -> None:
         """Start the containers, or take over those that an earlier supervisor started, and watch them."""
-        arn = self.plan.arn
-        request = {"DebugRuleConfigurations": [{"RuleConfigurationName": rule.name} for rule in self.plan.rules]}
+        arn = self.plan.identity.arn
+        request = {"DebugRuleConfigurations": [{"RuleConfigurationName": rule.name} for rule in self.plan.rules.each]}
         recorded = self.store.document(self.plan.name, RULES)
         self._statuses = recorded or first_statuses(request, arn=arn, created=self.created)
         self._rules = [
@@ -133,13 +133,13 @@ class JobRules:
     def _run(self) -> None:
         with _harmless():
             self._find()
-        if any(map(acts, self.plan.rules)):
+        if any(map(acts, self.plan.rules.each)):
             with _harmless():  # a rule that cannot reach it says so itself
                 self._socket.open()
         for rule in self._active():
             if rule.container:
                 continue
-            if any(map(_in_s3, _named(self.plan.rules[rule.number]))):
+            if any(map(_in_s3, _named(self.plan.rules.each[rule.number]))):
                 thread = Thread(target=self._start, args=(rule,), name=f"rule-{rule.number}", daemon=True)
                 self._starting.append(thread)
                 thread.start()
@@ -160,7 +160,7 @@ class JobRules:
                     self.engine.start(resource.id)
 
     def _start(self, rule: _Rule) -> None:
-        planned = self.plan.rules[rule.number]
+        planned = self.plan.rules.each[rule.number]
         if planned.recorded:
             details = f"smlocal records the built-in rule {planned.recorded} and does not evaluate it"
             self._set(rule, Evaluation(status=RuleStatus.STOPPED, details=details))
@@ -228,7 +228,7 @@ class JobRules:
             return
         if state.oom_killed:
             details = f"the rule used more than {readable_bytes(MEMORY)} of memory"
-        elif state.exit_code == 0 and self.plan.rules[rule.number].image is not None:
+        elif state.exit_code == 0 and self.plan.rules.each[rule.number].image is not None:
             self._set(rule, Evaluation(status=RuleStatus.NO_ISSUES_FOUND))
             return
         elif state.exit_code == 0:
@@ -271,7 +271,7 @@ class JobRules:
         at = round(time.time(), 3)
         rule.status = result.status
         entry = rule_status(
-            rule.name, result.status, arn=self.plan.arn, created=self.created, at=at, details=result.details
+            rule.name, result.status, arn=self.plan.identity.arn, created=self.created, at=at, details=result.details
         )
         more: dict[str, Any] = {} if result.step is None else {"Step": result.step}
         if result.reason:

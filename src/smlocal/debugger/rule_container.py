@@ -16,8 +16,8 @@ from smlocal.debugger.action_socket import (
 )
 from smlocal.debugger.evaluator import evaluator_tag
 from smlocal.engine.interface import JOB_LABEL, RULE_LABEL, RUN_LABEL, ContainerSpec, Mount
+from smlocal.planning.aspects.rules.plan import RulePlan
 from smlocal.planning.model import JobPlan
-from smlocal.planning.rules import RulePlan
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus
 from smlocal.quick_dataclass import dataclass
 
@@ -78,7 +78,7 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
             "SMDEBUG_TRAINING_END_DELAY_REFRESH": "0",  # the end marker comes after the last tensor
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
-            **(client_environment(number, plan.region) if acts(rule) else {}),
+            **(client_environment(number, plan.identity.region) if acts(rule) else {}),
         },
         hostname="",
         user=_user(plan),
@@ -90,7 +90,7 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
 
 
 def _user(plan: JobPlan) -> str:
-    if plan.engine.rootless:
+    if plan.engines.first.rootless:
         return "0:0"  # who is this machine's user, without privileges; any other could not be read by this user
     return _NOBODY if os.geteuid() == 0 else f"{os.geteuid()}:{os.getegid()}"
 

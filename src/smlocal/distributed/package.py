@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from smlocal.distributed.mounts import RECORDS
-from smlocal.planning.data_parallel import DataParallelPlan
+from smlocal.planning.aspects.data_parallel.plan import DataParallelPlan
 
 SOURCE = os.path.join(os.path.dirname(__file__), "container_package")
 

@@ -4,7 +4,7 @@ import json
 from typing import Any, Final
 
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.planning.data_parallel import DataParallelPlan
+from smlocal.planning.aspects.data_parallel.plan import DataParallelPlan
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 
 ENABLED: Final = "sagemaker_distributed_dataparallel_enabled"

@@ -6,9 +6,9 @@ from smlocal.contract.usage import readable_memory
 from smlocal.doctor.judgement import Judgement, fine, problem, unknown, warning
 from smlocal.doctor.machine import Machine, Trial
 from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.facts import SLOW
 from smlocal.engine.inspection import EngineDetails
 from smlocal.errors import SmlocalError
-from smlocal.planning.facts import SLOW
 from smlocal.readable import readable_bytes
 
 

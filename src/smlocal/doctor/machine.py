@@ -18,7 +18,7 @@ from smlocal.engine.inspection import EngineDetails, Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
 from smlocal.engine.probe import PROBE_PROGRAM
 from smlocal.errors import EngineError, EngineUnreachableError, MachineNotReadyError, SmlocalError
-from smlocal.job.prepare.shared_folders import try_folders_again
+from smlocal.planning.aspects.engines.look_folders import try_folders_again
 from smlocal.store.home import home_directory, prepare_home
 
 DOCTOR_NAME = "smlocal-doctor"

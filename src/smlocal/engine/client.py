@@ -9,6 +9,7 @@ from typing import Any
 
 from smlocal.engine.call_limit import CallLimit, SlowAnswerError
 from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.facts import Product
 from smlocal.engine.http import Answer, BrokenAnswerError, UnexpectedAnswerError, exchange, query
 from smlocal.engine.timeouts import VARIABLE, Call, Timeouts, chosen_timeouts
 from smlocal.errors import (
@@ -19,7 +20,6 @@ from smlocal.errors import (
     EngineTimeoutError,
     EngineUnreachableError,
 )
-from smlocal.planning.facts import Product
 
 NEWEST_API = (1, 47)
 """The newest version of the API that smlocal uses; for an older engine, that engine's version is used."""

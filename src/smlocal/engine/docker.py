@@ -22,6 +22,7 @@ from smlocal.engine.documents import (
 )
 from smlocal.engine.endpoint import Endpoint, endpoint_at, find_endpoint
 from smlocal.engine.engine_facts import engine_facts
+from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.http import quote
 from smlocal.engine.interface import (
     JOB_LABEL,
@@ -39,7 +40,6 @@ from smlocal.engine.output import AttachedOutput
 from smlocal.engine.socket_owner import has_our_mounts
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError
-from smlocal.planning.facts import EngineFacts, ImageFacts
 
 if TYPE_CHECKING:
     from smlocal.engine.process_connection import ProcessConnection

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
+from smlocal.engine.facts import ImageFacts, Product
 from smlocal.engine.interface import ContainerOrigin, ContainerSpec, ContainerState, Mount
-from smlocal.planning.facts import ImageFacts, Product
 
 _LOGS: Final[dict[Product, dict[str, Any]]] = {
     # The only driver that keeps all lines unchanged. They are needed for jobs that are adopted after a crash.

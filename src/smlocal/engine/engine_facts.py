@@ -10,8 +10,8 @@ from typing import Final
 
 from smlocal.engine.client import Client
 from smlocal.engine.documents import is_rootless
+from smlocal.engine.facts import EngineFacts
 from smlocal.engine.socket_owner import is_owned_by_root, is_rootless_podman, socket_identity
-from smlocal.planning.facts import EngineFacts
 
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
 _GREETINGS: Final = ("Docker", "Libpod")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
-from smlocal.planning.facts import EngineFacts, ImageFacts
+from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:

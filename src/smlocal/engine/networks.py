@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from smlocal.engine import podman
 from smlocal.engine.client import Client
+from smlocal.engine.facts import Product
 from smlocal.engine.interface import Network
 from smlocal.errors import EngineError, EngineNameInUseError, SubnetInUseError
-from smlocal.planning.facts import Product
 
 _ABSENT = 404
 _CONFLICT = 409

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from smlocal.planning.facts import Product
+from smlocal.engine.facts import Product
 
 _NVIDIA: Final = "nvidia"
 _PLAIN: Final = ("runc", "crun")

@@ -112,7 +112,7 @@ class Attempt:
     def download(self, pull_refused: str | None) -> None:
         """Bring the data and create the containers. An error here fails the job."""
         phases = self.context.phases
-        with_data = pull_refused is None and any(host.channels or host.pipes for host in self.plan.hosts)
+        with_data = pull_refused is None and any(host.inputs.trees or host.inputs.pipes for host in self.plan.hosts)
         message = PhaseMessage.DOWNLOADING_DATA if with_data else PhaseMessage.DOWNLOADING_IMAGE
         phases.enter(JobPhase.DOWNLOADING, message, started=True)
         if pull_refused is not None:
@@ -144,8 +144,8 @@ class Attempt:
         self.runs = {}
         if self.credentials is not None:
             self.credentials.open(context.record)
-        if self.plan.network is not None:
-            from smlocal.job.prepare.job_network import make_network  # most jobs have one host
+        if self.plan.network.own is not None:
+            from smlocal.planning.aspects.network.look import make_network  # most jobs have one host
 
             self.plan = make_network(context.engines, self.plan)
         context.stop_requests.check()

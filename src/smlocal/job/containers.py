@@ -7,8 +7,6 @@ from smlocal.planning.model import HostPlan, JobPlan
 
 HOST_LABEL = "smlocal.host"
 """On a container: the name of its host."""
-GPUS_LABEL = "smlocal.gpus"
-"""On a container: the ids of its GPUs, so that other jobs use other GPUs if they can."""
 _STARTED = {"running", "paused"}
 
 
@@ -31,25 +29,25 @@ def container_spec(
     environment: Mapping[str, str] = {},
 ) -> ContainerSpec:
     """The container of a host. `environment`: variables that those of the plan override."""
-    network, program = plan.network, host.program or plan
+    network, program = plan.network.own, host.program or plan.image
     return ContainerSpec(
         name=host.container,
-        image=program.image,
+        image=program.name,
         labels=labels,
         entrypoint=program.entrypoint,
         command=program.command,
         environment={**environment, **host.environment},
-        hostname=host.hostname,
+        hostname=host.names.hostname,
         mounts=mounts,
-        extra_hosts={**(network.addresses if network is not None else {}), **host.extra_hosts},
+        extra_hosts={**(network.addresses if network is not None else {}), **host.names.extra_hosts},
         network=network.name if network is not None else None,
         address=network.addresses[host.host.name] if network is not None else "",
         # Nobody listens there: an engine's own DNS forwards, with some engines even from an isolated network.
         name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
-        aliases=() if plan.names_after else host.aliases,
-        devices=host.devices,
-        runtime=host.runtime,
-        device_files=host.neuron,
+        aliases=() if plan.faults.names_after else host.names.aliases,
+        devices=host.accelerators.gpus,
+        runtime=host.accelerators.runtime,
+        device_files=host.accelerators.neuron,
         limits=host.limits,
     )
 

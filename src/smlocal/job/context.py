@@ -173,10 +173,10 @@ def download_details(plan: JobPlan, runs: Iterable[HostRun]) -> str:
     """Each channel with its size and how it was brought."""
     parts: dict[str, str] = {}
     for run in runs:
-        trees = [*run.host.channels, *([plan.code] if plan.code is not None else [])]
+        trees = [*run.host.inputs.trees, *([plan.inputs.code] if plan.inputs.code is not None else [])]
         for tree, staged in zip(trees, run.staged, strict=False):
             parts.setdefault(tree.name, _part(tree.name, tree.listing, _HOW[staged.means], file_system=tree.mode))
-        for pipe in run.host.pipes:
+        for pipe in run.host.inputs.pipes:
             parts.setdefault(pipe.name, _part(pipe.name, pipe.listing, "piped from"))
     return " · ".join(parts.values())
 

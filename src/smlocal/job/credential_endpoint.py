@@ -10,12 +10,13 @@ from smlocal.credentials.fetch_keys import role_keys, user_keys
 from smlocal.credentials.http_messages import Secret, new_secret
 from smlocal.credentials.renewal import RenewedKeys
 from smlocal.credentials.server import Server
+from smlocal.engine.facts import EngineFacts
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotReadyError, RequestInvalidError
 from smlocal.job.containers import labels
 from smlocal.job.history import CREDENTIALS
-from smlocal.planning.facts import EngineFacts
-from smlocal.planning.model import CredentialPlan, JobPlan
+from smlocal.planning.aspects.credentials.plan import CredentialPlan
+from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.aws_session import Credentials
 
@@ -71,12 +72,12 @@ class CredentialEndpoint:
         if plan.credentials is None:
             return None
         mark = f"smlocal-credentials-{plan.name}-{plan.run_id}"
-        return cls(plan=plan.credentials, mark=mark, labels=labels(plan), region=plan.region, engine=engine)
+        return cls(plan=plan.credentials, mark=mark, labels=labels(plan), region=plan.identity.region, engine=engine)
 
     def find(self, job: JobPlan) -> None:
         """Get the first keys; raises what this machine, one of the job's engines or the request lacks."""
-        for each in job.engines or (job.engine,):
-            check_engine(each, several=bool(job.engines))
+        for each in job.engines.several or (job.engines.first,):
+            check_engine(each, several=bool(job.engines.several))
         if self.plan.mode == "role" and not self.plan.role_arn:
             raise RequestInvalidError(
                 "Local.Credentials is role, and the request names no role",

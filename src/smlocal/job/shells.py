@@ -101,7 +101,7 @@ def shell_in_kept(
                 engine.start(ours)
                 yield streams
         except EngineError as error:
-            raise program.error(error, plan.image) from error
+            raise program.error(error, plan.image.name) from error
     finally:
         try:
             if ours:
@@ -149,16 +149,16 @@ def _give_back(plan: JobPlan, host: HostPlan, engine: Engine, container: str) ->
 
 def _image_gone(plan: JobPlan, origin: ContainerOrigin) -> ImageMissingError:
     return ImageMissingError(
-        f"the image of the job '{plan.name}' is no longer there: {plan.image}",
+        f"the image of the job '{plan.name}' is no longer there: {plan.image.name}",
         details=[f"Its id was {origin.image}."],
         remedy=[f"Build or pull it again, then: smlocal rerun {plan.name} --keep failed"],
     )
 
 
 def _not_served(plan: JobPlan, host: HostPlan) -> Iterator[str]:
-    for pipe in host.pipes:
+    for pipe in host.inputs.pipes:
         yield f'channel "{pipe.name}" (Pipe) is no longer served: its FIFO has no writer'
-    for tree in host.channels:
+    for tree in host.inputs.trees:
         if tree.staging == "fuse":
             yield f'channel "{tree.name}" (FastFile from S3) is no longer served: {tree.target} is empty'
     if plan.credentials is not None:
@@ -182,8 +182,12 @@ def shell_in_new(
         raise ImagePullError(prepared.pull_refused)
     choose(prepared.plan)  # before anything is made
     folder = ShellFolder.make(home)
-    plan = replace(prepared.plan, job_directory=folder.path, entrypoint=program.words, command=())
-    folder.record({"Engine": plan.engine.address, "Plan": remember(plan)})
+    plan = replace(
+        prepared.plan,
+        job_directory=folder.path,
+        image=replace(prepared.plan.image, entrypoint=program.words, command=()),
+    )
+    folder.record({"Engine": plan.engines.first.address, "Plan": remember(plan)})
     with ExitStack() as ended:
         ended.callback(_remove, engines, plan, folder, reporter.warning)
         run = _staged(prepared, plan, choose, program, home=home, engines=engines, reporter=reporter, ended=ended)
@@ -212,8 +216,8 @@ def _staged(
         ended.enter_context(credentials.ready())
         ended.callback(credentials.close)
         credentials.open(lambda _, __: None)
-    if plan.network is not None:
-        from smlocal.job.prepare.job_network import make_network  # most jobs have one host
+    if plan.network.own is not None:
+        from smlocal.planning.aspects.network.look import make_network  # most jobs have one host
 
         plan = make_network(engines, plan)
     host = choose(plan)
@@ -258,7 +262,7 @@ def _started(run: HostRun, program: ShellProgram) -> ProcessStreams:
     try:
         run.start_container(start)
     except EngineError as error:
-        raise program.error(error, run.plan.image) from error
+        raise program.error(error, run.plan.image.name) from error
     return found[0]
 
 

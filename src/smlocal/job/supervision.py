@@ -99,7 +99,7 @@ def _record(
             **({REPLACED: replaced} if replaced else {}),
         },
         supervisor_pid=os.getpid(),
-        arn=plan.arn,
+        arn=plan.identity.arn,
         model_uri=plan.output.model_uri,
         instances=len(plan.hosts),
         platform=plan.platform,

@@ -75,8 +75,10 @@ class Supervisor:
 
     def __post_init__(self) -> None:
         self.platform = running(self.plan.platform)
-        self.policy.retries = self.plan.retries
-        faults = Faults(planned=self.plan.faults, record=lambda index: self.context.record(FAULT, {"Index": index}))
+        self.policy.retries = self.plan.stop.retries
+        faults = Faults(
+            planned=self.plan.faults.each, record=lambda index: self.context.record(FAULT, {"Index": index})
+        )
         self.metrics = MetricsSearch(
             job_directory=self.plan.job_directory,
             definitions=self.plan.metrics,
@@ -174,7 +176,7 @@ class Supervisor:
                 replaces=[path for paths in replaced.values() for path in paths],
             )
             results.unpacked = False
-            if self.plan.list_changes:
+            if self.plan.kept.changes:
                 results.changes = changed_files(reachable)
             if self.plan.data_parallel is not None:
                 from smlocal.job.host.data_parallel import data_parallel_records  # few jobs ask for the library
@@ -233,7 +235,7 @@ class Supervisor:
         stopped = self.attempt.outcome.stopped
         self.attempt.handle_late_requests()
         if self.attempt.outcome.stopped is not stopped and not self.attempt.hurried:
-            publishes = self.plan.output.publish or self.plan.published_mirrors
+            publishes = self.plan.output.publish or self.plan.mirrored.published
             what = "the upload" if publishes else "packing"
             self.context.reporter.progress(f"{what} continues (Ctrl-C again to stop it)")
 

@@ -4,78 +4,23 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.hosts import Host
 from smlocal.contract.limits import Limits
-from smlocal.contract.listing import Listing
 from smlocal.contract.metrics.metric_values import MetricDefinition
 from smlocal.contract.rights import EVERYTHING, Rights
-from smlocal.contract.sharding import WHOLE, Shard
-from smlocal.planning.collectors import CollectorPlan
-from smlocal.planning.data_parallel import DataParallelPlan
-from smlocal.planning.facts import EngineFacts, ImageFacts, MachineFacts
-from smlocal.planning.network import NetworkPlan
-from smlocal.planning.rules import RulePlan
-from smlocal.planning.staging import Staging
+from smlocal.engine.facts import EngineFacts
+from smlocal.planning.aspects.accelerators.plan import HostAccelerators
+from smlocal.planning.aspects.credentials.plan import CredentialPlan
+from smlocal.planning.aspects.data_parallel.plan import DataParallelPlan
+from smlocal.planning.aspects.engines.plan import EnginesPlan
+from smlocal.planning.aspects.faults.plan import FaultsPlan
+from smlocal.planning.aspects.image.plan import ImagePlan
+from smlocal.planning.aspects.inputs.plan import HostInputs, InputsPlan, PipePlan, TreePlan
+from smlocal.planning.aspects.mirrored.plan import CollectorPlan, MirroredPlan
+from smlocal.planning.aspects.network.plan import HostNames, JobNetwork
+from smlocal.planning.aspects.output.plan import OutputPlan
+from smlocal.planning.aspects.rules.plan import RulesPlan
 from smlocal.quick_dataclass import dataclass
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TreePlan:
-    """A folder that the container sees; the user's own files do not change."""
-
-    name: str
-    uri: str
-    """As written in the request."""
-    target: str
-    listing: Listing
-    """The part that this host gets."""
-    staging: Staging
-    reason: str | None
-    """Why it is not staged in the best way; None if it is."""
-    mode: str = "File"
-    """`File`, `FastFile`, or `FileSystem` for EFS and FSx."""
-    writable: bool = True
-    """False for FastFile and for file systems with access mode `ro`."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PipePlan:
-    """A channel that one host reads from FIFOs, one for each epoch."""
-
-    name: str
-    uri: str
-    """As written in the request."""
-    target: str
-    """The path of the FIFO of epoch 0, without `_0`."""
-    listing: Listing
-    """The objects of all hosts; for an augmented manifest, the manifest."""
-    shard: Shard = WHOLE
-    record_io: bool = False
-    gzip: bool = False
-    seed: int | None = None
-    """Of the shuffle; None if the objects are not shuffled."""
-    attributes: tuple[str, ...] = ()
-    """The attributes of an augmented manifest that are sent; empty for other sources."""
-    sources: Mapping[str, str] = field(default_factory=dict)
-    """Local.Sources with absolute folders, for the URIs in an augmented manifest."""
-    rights: Rights = EVERYTHING
-    """For the paths that an augmented manifest names."""
-    lines: int | None = None
-    """The lines of an augmented manifest that are sent, from the first one; None for all."""
-    names_files: bool = True
-    """Whether an augmented manifest may name files of this machine; one in S3 never may."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ProgramPlan:
-    """What one host runs, where hosts of a job run different things."""
-
-    image: str
-    entrypoint: tuple[str, ...] | None
-    """None for the image's own."""
-    command: tuple[str, ...] | None
-    """None for the image's own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,111 +30,42 @@ class HostPlan:
     host: Host
     container: str
     """Its name on the engine."""
-    hostname: str
+    names: HostNames
     directories: tuple[str, ...]
     """Folders in the container that are empty at the start."""
     files: Mapping[str, bytes]
     """Config files and manifests by their path in the container."""
-    channels: tuple[TreePlan, ...]
-    pipes: tuple[PipePlan, ...]
     environment: Mapping[str, str]
-    extra_hosts: Mapping[str, str]
-    """Addresses by name, in addition to the hosts on the job's network."""
-    aliases: tuple[str, ...]
-    devices: GpuDevices | None = None
-    """None without GPUs."""
-    runtime: str = ""
-    """The engine's runtime; empty: the usual one."""
-    neuron: tuple[str, ...] = ()
-    """Neuron devices, such as `/dev/neuron0`."""
+    inputs: HostInputs = field(default_factory=HostInputs)
+    accelerators: HostAccelerators = field(default_factory=HostAccelerators)
     limits: Limits = field(default_factory=Limits)
-    program: ProgramPlan | None = None
-    """None: that of the job."""
+    program: ImagePlan | None = None
+    """Where hosts of a job run different things. None: that of the job."""
     engine: str = ""
     """The address of the engine that it runs on; empty: the job's only one."""
-
-    @property
-    def gpus(self) -> int:
-        """The number of GPUs; 0 also if it gets all and their number is not known."""
-        return len(self.devices.ids) if self.devices is not None else 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CheckpointPlan:
-    """Where checkpoints are restored from and saved to."""
-
-    member: str
-    """The member of the request."""
-    uri: str
-    """As written in the request."""
-    directory: str
-    """The local folder used instead of the prefix; it need not exist. When publishing, it takes what S3 refused."""
-    local_path: str
-    """The folder in the container, normalized."""
-    listing: Listing
-    """What is restored; may be empty."""
-    own_mount: bool
-    """False if that folder is in another that is mounted anyway."""
-    s3_prefix: str | None = None
-    """The prefix in S3, with `/` at its end, that files are mirrored to when publishing; else None."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OutputPlan:
-    """Where results go."""
-
-    uri: str
-    """As written in the request."""
-    model_uri: str
-    """The URI of the model that the platform answers."""
-    directory: str
-    """The local folder that receives `output/`."""
-    compression: str
-    merge_output: bool
-    publish: bool = False
-    """Also upload to `uri`, which is in S3 then."""
-    kms_key: str | None = None
-    """The key that encrypts everything a job uploads."""
-    free: int | None = None
-    """Free bytes at that folder, if known."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CredentialPlan:
-    """The AWS credentials that the containers get."""
-
-    mode: str
-    """`inherit`: those of the user; `role`: those of the job's role."""
-    role_arn: str
-    """From the request; may be empty."""
-    session: str
-    """The name of the session at that role, which is shown in messages about denied access."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StopPlan:
-    """When and how the job is stopped."""
+    """When and how the job is stopped, and when it begins again."""
 
     max_runtime: int
     max_wait: int | None = None
     """Seconds from the job's creation, for spot training."""
     grace: int
     peer_grace: int
+    retries: int = 0
+    """The number of further attempts after internal errors."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FaultPlan:
-    """A fault to simulate, from `Local.Faults`."""
+class KeptPlan:
+    """What is to be known of the containers after their end."""
 
-    kind: str
-    """`interrupt`, `internal-error`, `stock-out` (no machines for the hosts) or `maintenance` (of a host's machine)."""
-    when: str
-    """`Before`, `During` or `After` training."""
-    after: int
-    """Seconds of training."""
-    times: int
-    host: str = ""
-    """The host whose machine is maintained."""
+    containers: str = "none"
+    """Which ended jobs keep them: `failed`, `all` or `none`."""
+    changes: bool = False
+    """List what they write outside the platform's folders and /tmp."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -230,6 +106,15 @@ class ContainerFolders:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class IdentityPlan:
+    """What the platform calls a job, and where."""
+
+    arn: str
+    region: str
+    account: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class JobPlan:
     """Everything that a run of one job does."""
 
@@ -237,95 +122,49 @@ class JobPlan:
     """The name of the platform that the job is written for."""
     name: str
     run_id: str
-    arn: str
-    region: str
-    account: str
-    image: str
-    image_facts: ImageFacts | None
-    engine: EngineFacts
-    """The only one, or the first of several."""
-    machine: MachineFacts
-    entrypoint: tuple[str, ...] | None
-    command: tuple[str, ...] | None
-    network: NetworkPlan | None
-    """The job's own network; None for the engine's default network."""
-    folders: ContainerFolders
-    hosts: tuple[HostPlan, ...]
-    code: TreePlan | None
-    output: OutputPlan
-    stop: StopPlan
     job_directory: str
     request: Mapping[str, Any]
     """The request as given, with the job's name."""
     rights: Rights = EVERYTHING
     """What the job may use of this machine."""
-    metrics: tuple[MetricDefinition, ...] = ()
-    """What is searched for in the logs."""
-    retries: int = 0
-    """The number of further attempts after internal errors."""
-    faults: tuple[FaultPlan, ...] = ()
-    keep: str = "none"
-    """Which ended jobs keep their containers: `failed`, `all` or `none`."""
-    list_changes: bool = False
-    """List what containers write outside the platform's folders and /tmp."""
-    names_after: int = 0
-    """Seconds after the start for which hosts cannot resolve the names of their peers, from `Local.Faults`."""
-    fifos_after: int = 0
-    """Seconds between the end of an epoch of a Pipe channel and the FIFO of the next, from `Local.Faults`."""
-    checkpoints: CheckpointPlan | None = None
-    collectors: tuple[CollectorPlan, ...] = ()
-    rules: tuple[RulePlan, ...] = ()
-    """Debugger rules that are evaluated beside the job."""
-    on_rule: Mapping[str, str] = field(default_factory=dict)
-    """What follows when a rule finds an issue: `stop` or a command, by the name of the rule or `*`."""
-    unreachable: tuple[str, ...] = ()
-    """Services of Local.Endpoints that listen only on addresses that containers cannot reach."""
+    identity: IdentityPlan
+    image: ImagePlan
+    engines: EnginesPlan
+    network: JobNetwork = field(default_factory=JobNetwork)
+    folders: ContainerFolders
+    hosts: tuple[HostPlan, ...]
+    inputs: InputsPlan = field(default_factory=InputsPlan)
+    output: OutputPlan
+    mirrored: MirroredPlan = field(default_factory=MirroredPlan)
     credentials: CredentialPlan | None = None
     """None if the containers get none."""
-    cache_bytes: int = 0
-    """The size of the download cache; 0: no cache."""
-    no_volume: str | None = None
-    """Why the size of the volume cannot be enforced although it should."""
+    rules: RulesPlan = field(default_factory=RulesPlan)
+    metrics: tuple[MetricDefinition, ...] = ()
+    """What is searched for in the logs."""
     data_parallel: DataParallelPlan | None = None
     """None if the containers do not get the stand-in for the data parallel library."""
-    engines: tuple[EngineFacts, ...] = ()
-    """All engines of a job on several that run a host."""
-    machines: tuple[MachineFacts, ...] = ()
-    """Their machines, in the same order."""
+    stop: StopPlan
+    faults: FaultsPlan = field(default_factory=FaultsPlan)
+    kept: KeptPlan = field(default_factory=KeptPlan)
     notes: tuple[Note, ...] = ()
-
-    @property
-    def published_mirrors(self) -> tuple[tuple[str, str], ...]:
-        """The members of the request whose files are mirrored to S3, with their prefixes."""
-        found = [(each.member, each.s3_prefix) for each in self.collectors]
-        if self.checkpoints is not None:
-            found.insert(0, (self.checkpoints.member, self.checkpoints.s3_prefix))
-        return tuple((member, prefix) for member, prefix in found if prefix is not None)
 
     @property
     def engine_addresses(self) -> tuple[str, ...]:
         """Of all engines that have something of it: those of its hosts, and the one that made their network."""
-        found = tuple(each.address for each in self.engines) or (self.engine.address,)
-        manager = self.network.manager if self.network is not None else ""
+        found = tuple(each.address for each in self.engines.each)
+        manager = self.network.own.manager if self.network.own is not None else ""
         return found if manager in {"", *found} else (*found, manager)
 
     def engine_of(self, host: HostPlan) -> EngineFacts:
         """The engine that runs this host."""
-        return next((each for each in self.engines if each.address == host.engine), self.engine)
-
-    @property
-    def engine_machines(self) -> Mapping[str, MachineFacts]:
-        """The machines of its engines, by the address of the engine."""
-        if not self.engines:
-            return {self.engine.address: self.machine}
-        return {each.address: machine for each, machine in zip(self.engines, self.machines, strict=True)}
+        return next((each for each in self.engines.several if each.address == host.engine), self.engines.first)
 
     @property
     def trees(self) -> tuple[TreePlan, ...]:
         """The channels that are folders, each once, as the first host with the channel has it."""
         found: dict[str, TreePlan] = {}
         for host in self.hosts:
-            for tree in host.channels:
+            for tree in host.inputs.trees:
                 found.setdefault(tree.name, tree)
         return tuple(found.values())
 
@@ -334,7 +173,7 @@ class JobPlan:
         """The Pipe channels, each once."""
         found: dict[str, PipePlan] = {}
         for host in self.hosts:
-            for pipe in host.pipes:
+            for pipe in host.inputs.pipes:
                 found.setdefault(pipe.name, pipe)
         return tuple(found.values())
 
@@ -342,3 +181,38 @@ class JobPlan:
     def fed(self) -> bool:
         """True if smlocal delivers data while the containers run."""
         return bool(self.pipes) or any(tree.staging == "fuse" for tree in self.trees)
+
+
+def note_documents(plan: JobPlan) -> list[dict[str, Any]]:
+    """The notes of a plan as JSON."""
+    return [{"Id": note.id, "Text": note.text, "Warning": note.warning} for note in plan.notes]
+
+
+def host_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine that contains the mounted folders of one host."""
+    return f"{plan.job_directory}/hosts/{host.host.name}"
+
+
+def checkpoint_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine with the checkpoints of one host."""
+    checkpoints = plan.mirrored.checkpoints
+    path = (
+        "/checkpoints" if checkpoints is None or checkpoints.own_mount else plan.folders.below(checkpoints.local_path)
+    )
+    return f"{host_directory(plan, host)}{path}"
+
+
+def collector_directory(plan: JobPlan, host: HostPlan, collector: CollectorPlan) -> str:
+    """The folder on this machine with the files of a collector."""
+    path = f"/{collector.name}" if collector.own_mount else plan.folders.below(collector.local_path)
+    return f"{host_directory(plan, host)}{path}"
+
+
+def data_parallel_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine with the stand-in for the data parallel library."""
+    return f"{host_directory(plan, host)}/data-parallel"
+
+
+def records_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine with what the processes of a host record about data parallelism."""
+    return f"{host_directory(plan, host)}/data-parallel-records"

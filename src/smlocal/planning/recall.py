@@ -6,17 +6,18 @@ The contents of config files and the names of inputs are left out: only the star
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import cache
-from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from smlocal.contract.listing import Listing
 from smlocal.errors import EarlierPlanError
 from smlocal.planning.model import HostPlan, JobPlan
 
-_LEFT_OUT: Mapping[type, Mapping[str, Any]] = MappingProxyType(
-    {HostPlan: {"files": {}}, Listing: {"paths": [], "keys": [], "sizes": [], "etags": []}}
-)
-"""By record: the fields that are left out, and what is recalled in place of each."""
+_LEFT_OUT: Mapping[type, Mapping[str, Any]] = {
+    HostPlan: {"files": {}},
+    Listing: {"paths": [], "keys": [], "sizes": [], "etags": []},
+}
+"""What is stored in the place of fields, by the record that has them."""
 
 
 def remember(plan: JobPlan) -> dict[str, Any]:
@@ -26,10 +27,10 @@ def remember(plan: JobPlan) -> dict[str, Any]:
 
 
 def recall(document: Mapping[str, Any]) -> JobPlan:
-    """The plan from its JSON document; `EarlierPlanError` for a document of an smlocal that planned otherwise."""
+    """The plan from its JSON document, also of an earlier version; `EarlierPlanError` for one that cannot be read."""
     try:
-        plan: JobPlan = _decode(JobPlan, document)
-    except (TypeError, KeyError) as error:
+        plan: JobPlan = _decode(JobPlan, as_today(document))
+    except (TypeError, KeyError, AttributeError) as error:
         raise EarlierPlanError(
             f"the job '{document.get('name', '')}' was planned by another version of smlocal",
             details=[str(error)],
@@ -40,7 +41,7 @@ def recall(document: Mapping[str, Any]) -> JobPlan:
 
 def engine_of_each_host(document: Mapping[str, Any] | None) -> dict[str, str]:
     """Where the hosts of a job on several engines run, by its plan as a document: the address of the engine of each."""
-    if document is None or not document.get("engines"):
+    if document is None or not as_today(document)["engines"]["several"]:
         return {}
     return {each["host"]["name"]: each["engine"] for each in document["hosts"]}
 
@@ -77,3 +78,79 @@ def _decode(kind: Any, value: Any) -> Any:
     if origin is not None and origin is not Literal and isinstance(value, Mapping):
         return {key: _decode(arguments[1], item) for key, item in value.items()}
     return value
+
+
+_JOB: Final = {
+    **{name: ("identity", name) for name in ("arn", "region", "account")},
+    **{name: ("image", name) for name in ("entrypoint", "command")},
+    "image": ("image", "name"),
+    "image_facts": ("image", "facts"),
+    "engine": ("engines", "first"),
+    "machine": ("engines", "machine"),
+    "engines": ("engines", "several"),
+    "machines": ("engines", "machines"),
+    "network": ("network", "own"),
+    "unreachable": ("network", "unreachable"),
+    "code": ("inputs", "code"),
+    "cache_bytes": ("inputs", "cache_bytes"),
+    "checkpoints": ("mirrored", "checkpoints"),
+    "collectors": ("mirrored", "collectors"),
+    "rules": ("rules", "each"),
+    "on_rule": ("rules", "actions"),
+    "faults": ("faults", "each"),
+    "names_after": ("faults", "names_after"),
+    "fifos_after": ("faults", "fifos_after"),
+    "keep": ("kept", "containers"),
+    "list_changes": ("kept", "changes"),
+}
+"""The record of each member, and its name there."""
+_HOST: Final = {
+    "devices": ("accelerators", "gpus"),
+    "runtime": ("accelerators", "runtime"),
+    "neuron": ("accelerators", "neuron"),
+    "hostname": ("names", "hostname"),
+    "extra_hosts": ("names", "extra_hosts"),
+    "aliases": ("names", "aliases"),
+    "channels": ("inputs", "trees"),
+    "pipes": ("inputs", "pipes"),
+}
+_MACHINE: Final = {
+    "gpus": ("accelerators", "gpus"),
+    "neuron": ("accelerators", "neuron"),
+    "plain_runtime": ("accelerators", "plain_runtime"),
+    "unlimited": ("limits", "unlimited"),
+    "free_disk": ("limits", "free_disk"),
+}
+
+
+def as_today(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The document of a plan, with its members where they are today."""
+    if not isinstance(document.get("image"), str):
+        return document
+    plan = _grouped(document, _JOB)
+    engines = plan["engines"]
+    engines["machine"] = _grouped(engines["machine"], _MACHINE)
+    engines["machine"].setdefault("limits", {})["no_volume"] = plan.pop("no_volume", None)
+    engines["machines"] = [_grouped(machine, _MACHINE) for machine in engines.get("machines", ())]
+    plan["hosts"] = [_host(host) for host in plan["hosts"]]
+    plan["stop"] = {**plan["stop"], "retries": plan.pop("retries", 0)}
+    return plan
+
+
+def _host(document: Mapping[str, Any]) -> dict[str, Any]:
+    host = _grouped(document, _HOST)
+    program = host.get("program")
+    if program is not None:
+        host["program"] = {
+            **{name: value for name, value in program.items() if name != "image"},
+            "name": program["image"],
+        }
+    return host
+
+
+def _grouped(document: Mapping[str, Any], places: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    grouped: dict[str, Any] = {name: value for name, value in document.items() if name not in places}
+    for name, (record, member) in places.items():
+        if name in document:
+            grouped.setdefault(record, {})[member] = document[name]
+    return grouped

@@ -12,7 +12,6 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.platforms.sagemaker.contract.coverage.lookup import coverage_json
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.platforms.sagemaker.prepare.absent_paths import absent_paths as sagemaker_paths
 
 if TYPE_CHECKING:
     from smlocal.contract.compared_job import ComparedJob
@@ -64,7 +63,7 @@ def prepare(
     """Check everything that can be checked before a job is made. What is wrong is an error."""
     with _limited_by(job):
         if isinstance(job, JobFile):
-            from smlocal.platforms.sagemaker.prepare.job_preparation import prepare as prepare_sagemaker
+            from smlocal.platforms.sagemaker.prepare import prepare as prepare_sagemaker
 
             return prepare_sagemaker(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
         from smlocal.platforms.ai_platform.job_preparation import prepare as prepare_replicas
@@ -76,7 +75,7 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
     """Only the plan: no image is pulled, and missing GPUs are no error."""
     with _limited_by(job):
         if isinstance(job, JobFile):
-            from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job as plan_sagemaker
+            from smlocal.platforms.sagemaker.prepare import plan_job as plan_sagemaker
 
             return plan_sagemaker(job, name=name, home=home, engines=engines, strict=strict)
         from smlocal.platforms.ai_platform.job_preparation import plan_job as plan_replicas
@@ -88,8 +87,10 @@ def absent_paths(job: "AnyJobFile") -> list[str]:
     """A line for each local path that the job reads and that is not there."""
     if not isinstance(job, JobFile):
         return []  # a folder for a bucket is made if it is not there
+    from smlocal.planning.aspects.inputs.look import absent_paths as absent  # it loads the engine
+
     with _limited_by(job):
-        return sagemaker_paths(job)
+        return absent(job)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from smlocal.jobfile.document import Document
 from smlocal.platforms.job_files import is_replica_answer, is_replica_job, replica_kind
 from smlocal.platforms.sagemaker.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
-from smlocal.platforms.sagemaker.jobfile.empty_members import is_skeleton, without_empty
+from smlocal.platforms.sagemaker.jobfile.skeleton import is_skeleton, without_empty
 from smlocal.quick_dataclass import dataclass
 
 _ARN = "TrainingJobArn"

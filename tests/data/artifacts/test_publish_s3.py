@@ -16,7 +16,7 @@ from tests.kit import Run, until
 from tests.kit.noise import noise
 from tests.kit.reasons import assert_reason
 from tests.kit.s3_servers import REGION, S3Server, environment, opened
-from tests.unit.platforms.sagemaker.planning.conftest import FACTS, job
+from tests.unit.platforms.sagemaker.conftest import FACTS, job
 
 from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
 from smlocal.artifacts.s3_publish import Publisher, PublishResult
@@ -24,7 +24,7 @@ from smlocal.artifacts.tree import walk
 from smlocal.contract.statuses import COMPLETED, JobStatus
 from smlocal.errors import ArtifactError
 from smlocal.planning.recall import remember
-from smlocal.platforms.sagemaker.planning.build import build_plan
+from smlocal.platforms.sagemaker.plan import build_plan
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.writer import Target
 from smlocal.store.jobs import Store

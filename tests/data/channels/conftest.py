@@ -15,7 +15,7 @@ from smlocal.channels.interface import StagedChannel
 from smlocal.contract.listing import Listing
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Resource, ResourceKind
-from smlocal.planning.staging import Staging
+from smlocal.planning.aspects.inputs.plan import Staging
 from smlocal.sources.local_listing import list_source
 
 TARGET = "/opt/ml/input/data/train"

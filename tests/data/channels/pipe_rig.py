@@ -15,7 +15,7 @@ from tests.kit.s3_servers import S3Server, opened
 from smlocal.channels.pipe.feeder import PipeFeeder
 from smlocal.contract.failures import Failure
 from smlocal.contract.listing import Listing
-from smlocal.planning.model import PipePlan
+from smlocal.planning.aspects.inputs.plan import PipePlan
 from smlocal.platforms.sagemaker.running import reason as reason_of
 from smlocal.sources.local_listing import list_source
 from smlocal.sources.s3.client import S3Client

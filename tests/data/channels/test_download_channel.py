@@ -25,7 +25,7 @@ from smlocal.channels.interface import StagedChannel
 from smlocal.contract.listing import Listing
 from smlocal.contract.rights import EVERYTHING
 from smlocal.errors import StagingError
-from smlocal.planning.staging import Staging
+from smlocal.planning.aspects.inputs.plan import Staging
 from smlocal.sources.progress import Progress
 from smlocal.sources.s3.client import S3Client, open_store
 

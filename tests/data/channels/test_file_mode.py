@@ -17,7 +17,7 @@ from smlocal.contract.listing import Listing
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import ResourceKind
 from smlocal.errors import EngineError
-from smlocal.planning.staging import Staging, choose_staging
+from smlocal.planning.aspects.inputs.plan import Staging, choose_staging
 
 Lister = Callable[..., Listing]
 Digest = Callable[[Path], Mapping[str, object]]

@@ -12,7 +12,7 @@ import pytest
 
 from smlocal.channels.interface import StagedChannel
 from smlocal.contract.listing import Listing
-from smlocal.planning.staging import Staging
+from smlocal.planning.aspects.inputs.plan import Staging
 
 Lister = Callable[..., Listing]
 Digest = Callable[[Path], Mapping[str, object]]

@@ -120,7 +120,7 @@ def test_a_dict_with_a_local_block_and_what_overrides_it(life: Any, tmp_path: Pa
 def test_a_plan_is_what_would_be_run(life: Any) -> None:
     path = life.job_file("plan-is-run", "exit 0")
     plan = smlocal.plan(path, instance_count=2)
-    assert (plan.name, plan.image, len(plan.hosts)) == ("plan-is-run", life.image, 2)
+    assert (plan.name, plan.image.name, len(plan.hosts)) == ("plan-is-run", life.image, 2)
     assert life.store.count() == 0
     from smlocal.planning.model import JobPlan
 

@@ -10,8 +10,7 @@ from tests.jobs.fail.test_engine_calls import Faulty
 
 from smlocal.engine.docker import connect, connect_to
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.job.prepare.folder_trial import LABEL
-from smlocal.job.prepare.shared_folders import tried_key, with_folder_facts
+from smlocal.planning.aspects.engines.look_folders import LABEL, tried_key, with_folder_facts
 from smlocal.store.remembered import remember_tried, tried
 
 

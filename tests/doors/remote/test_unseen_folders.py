@@ -18,8 +18,8 @@ from tests.kit.own_engine import OwnEngine
 from smlocal.channels.fastfile.availability import why_no_fuse
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import parse_address
-from smlocal.job.prepare.shared_folders import with_folder_facts
-from smlocal.planning.facts import SLOW
+from smlocal.engine.facts import SLOW
+from smlocal.planning.aspects.engines.look_folders import with_folder_facts
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a dockerd")
 

@@ -20,7 +20,7 @@ from tests.kit import Run, until
 from smlocal.engine.docker import connect_to
 from smlocal.engine.endpoint import Endpoint, find_endpoint
 from smlocal.engine.timeouts import VARIABLE
-from smlocal.job.prepare.shared_folders import tried_key
+from smlocal.planning.aspects.engines.look_folders import tried_key
 from smlocal.store.remembered import remember_tried
 
 SECONDS: Final = "12"

@@ -15,10 +15,9 @@ from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import EngineError, SubnetInUseError
-from smlocal.job.prepare.job_network import FOLDER_LABEL, make_network, remove_leftover_networks
+from smlocal.planning.aspects.network.look import FOLDER_LABEL, make_network, on_network, remove_leftover_networks
 from smlocal.planning.model import JobPlan
-from smlocal.planning.plan_changes import on_network
-from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job
+from smlocal.platforms.sagemaker.prepare import plan_job
 from smlocal.store.lease import Lease
 
 RunJob = Callable[..., Ran]
@@ -111,12 +110,12 @@ def test_a_subnet_that_is_taken_meanwhile(take: Callable[..., str], planned: Cal
     take(taken)
     made = make_network(engines_named(()), plan)
     try:
-        assert made.network is not None
-        assert made.network.subnet != taken
+        assert made.network.own is not None
+        assert made.network.own.subnet != taken
         # With the first name there would be two of it, if the subnet is that of a network that is not complete.
-        assert made.network.name == "networks-moves-2"
+        assert made.network.own.name == "networks-moves-2"
         there = {each.name: each.subnets for each in engine.networks()}
-        assert there[made.network.name] == (made.network.subnet,)
+        assert there[made.network.own.name] == (made.network.own.subnet,)
     finally:
         for each in engine.owned(plan.name):
             engine.remove(each)
@@ -130,12 +129,12 @@ def test_a_network_that_a_killed_supervisor_has_asked_for(planned: Callable[...,
     first = make_network(engines_named(()), plan)
     try:
         second = make_network(engines_named(()), plan)
-        assert first.network is not None
-        assert second.network is not None
+        assert first.network.own is not None
+        assert second.network.own is not None
         there = {each.name: each.subnets for each in engine.networks()}
-        assert there[first.network.name] == (first.network.subnet,)
-        assert there[second.network.name] == (second.network.subnet,)
-        assert first.network.name != second.network.name
+        assert there[first.network.own.name] == (first.network.own.subnet,)
+        assert there[second.network.own.name] == (second.network.own.subnet,)
+        assert first.network.own.name != second.network.own.name
     finally:
         for each in engine.owned(plan.name):
             engine.remove(each)

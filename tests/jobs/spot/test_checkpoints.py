@@ -16,12 +16,11 @@ from smlocal.job.mirrored.checkpoints import checkpoint_mounts, restore_checkpoi
 from smlocal.job.mirrored.folders import mirrored_folders
 from smlocal.job.mirrored.saving import folder_tree, save_folder
 from smlocal.jobfile.document import Document
-from smlocal.planning.host_folders import host_directory
-from smlocal.planning.model import HostPlan, JobPlan
+from smlocal.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job
-from smlocal.platforms.sagemaker.planning.attempt_number import for_attempt
-from smlocal.platforms.sagemaker.planning.document import plan_document
-from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job
+from smlocal.platforms.sagemaker.plan import for_attempt
+from smlocal.platforms.sagemaker.prepare import plan_job
+from smlocal.platforms.sagemaker.show import plan_document
 
 Image = Callable[[str], str]
 
@@ -57,7 +56,7 @@ class Attempts:
         container = self.engine.create(
             ContainerSpec(
                 name=f"{host.container}-{self.number}",
-                image=self.plan.image,
+                image=self.plan.image.name,
                 labels={JOB_LABEL: self.plan.name},
                 entrypoint=("/bin/sh", "-euc", script),
                 command=(),

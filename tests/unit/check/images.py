@@ -11,7 +11,7 @@ from smlocal.check.image_files import wanted
 from smlocal.check.registry import all_rules
 from smlocal.check.saved_image import SavedImage, read_saved_image
 from smlocal.check.subject import LaunchProfile, Subject
-from smlocal.planning.facts import ImageFacts
+from smlocal.engine.facts import ImageFacts
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 ID = "sha256:" + "ab" * 32

@@ -1,3 +1,3 @@
-from tests.unit.platforms.sagemaker.planning.conftest import facts, plan
+from tests.unit.platforms.sagemaker.conftest import facts, plan
 
 __all__ = ["facts", "plan"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.distributed.package import SOURCE, make_records_folder, write_package
-from smlocal.planning.data_parallel import DataParallelPlan
+from smlocal.planning.aspects.data_parallel.plan import DataParallelPlan
 
 WITHOUT_TORCH = "import sys; sys.modules['torch'] = None; "
 

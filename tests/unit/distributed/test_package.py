@@ -3,7 +3,7 @@ import os
 from pathlib import Path
 
 from smlocal.distributed.package import SOURCE, make_records_folder, write_package
-from smlocal.planning.data_parallel import DataParallelPlan
+from smlocal.planning.aspects.data_parallel.plan import DataParallelPlan
 
 
 def test_every_user_can_read_it_whatever_the_umask(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from smlocal.contract.data_parallel import data_parallel_trouble
-from smlocal.planning.data_parallel import DataParallelPlan
+from smlocal.planning.aspects.data_parallel.plan import DataParallelPlan
 from smlocal.planning.recall import recall, remember
 
 ASKED = {"HyperParameters": {"sagemaker_distributed_dataparallel_enabled": "true"}}

@@ -22,7 +22,7 @@ from smlocal.conformance.reading import collect
 from smlocal.errors import ConformanceDocumentError
 from smlocal.foreign_archive.archive import ForeignArchive, unpack
 from smlocal.foreign_archive.stream import ArchiveError
-from smlocal.platforms.sagemaker.prepare.reserved_files import reserved_files
+from smlocal.planning.aspects.image.look import reserved_files
 from smlocal.remote.compare.subject import read_archive
 from smlocal.removal import remove_tree
 from smlocal.report.job_report import read_contents

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from smlocal.engine.facts import EngineFacts
 from smlocal.errors import CredentialsUnreachableError
 from smlocal.job.credential_endpoint import check_engine
-from smlocal.planning.facts import EngineFacts
 
 ENGINE = EngineFacts(
     address="unix:///var/run/docker.sock",

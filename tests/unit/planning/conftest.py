@@ -1,3 +1,3 @@
-from tests.unit.platforms.sagemaker.planning.conftest import facts, listing, plan
+from tests.unit.platforms.sagemaker.conftest import facts, listing, plan
 
 __all__ = ["facts", "listing", "plan"]

@@ -18,7 +18,7 @@ from smlocal.channels.pipe.stop import Stop, StoppedError
 from smlocal.channels.pipe.streams import Streams
 from smlocal.contract.failures import INTERNAL_ERROR, Failure
 from smlocal.errors import StagingError
-from smlocal.planning.model import PipePlan
+from smlocal.planning.aspects.inputs.plan import PipePlan
 from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
 
 if TYPE_CHECKING:

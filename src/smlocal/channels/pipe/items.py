@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from smlocal.contract.sharding import epoch_order
-from smlocal.planning.model import PipePlan
+from smlocal.planning.aspects.inputs.plan import PipePlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.interface import S3Object, listed_object
 

@@ -122,7 +122,7 @@ def _absolute(path: str, folder: str) -> str:
 
 def _limit(request: Request, looked: "JobPlan") -> int:
     """Let no job of a check take all of this machine; returns the memory that each host may use on the service."""
-    local, machine = request["Local"], looked.machine.memory_mib << 20
+    local, machine = request["Local"], looked.engines.machine.memory_mib << 20
     local.setdefault("Processes", _MOST_PROCESSES)
     own = read_size(local.get("Memory") or "")
     types = [host.host.instance_type for host in looked.hosts if not is_this_machine(host.host.instance_type)]

@@ -236,7 +236,7 @@ def _job(subject: str, image: str | None, *, allow_local_paths: bool) -> "JobFil
 def _engine(job: "JobFile | None") -> "Engine":
     """The engine of the first host, whose container is looked at."""
     from smlocal.engine.engines import engines_named
-    from smlocal.planning.placement import engine_of_each
+    from smlocal.planning.aspects.engines.plan import engine_of_each
 
     if job is None or not job.local.Engines:
         return engines_named(()).first

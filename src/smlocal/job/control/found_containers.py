@@ -102,12 +102,12 @@ def remove_unseen(engines: Engines, plan: JobPlan, found: FoundContainers) -> No
         engine = engines.at(host.engine)
         spec = ContainerSpec(
             name=host.container,
-            image=(host.program or plan).image,
+            image=(host.program or plan.image).name,
             labels=labels(plan),
             entrypoint=("none",),
             command=None,
             environment={},
-            hostname=host.hostname,
+            hostname=host.names.hostname,
         )
         try:
             engine.remove(Resource(kind=ResourceKind.CONTAINER, id=recreate_container(engine, spec)))

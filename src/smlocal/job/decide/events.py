@@ -11,7 +11,7 @@ from threading import RLock
 
 from smlocal.contract.failures import Failure
 from smlocal.contract.statuses import StopCause
-from smlocal.planning.model import FaultPlan
+from smlocal.planning.aspects.faults.plan import FaultPlan
 from smlocal.quick_dataclass import dataclass
 
 _READ_BYTES = 4096

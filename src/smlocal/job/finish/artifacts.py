@@ -29,8 +29,7 @@ from smlocal.job.finish.describe import DESCRIBE, describe_job, write_copy
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.kinds import not_finished
 from smlocal.job.mirrored.saving import NOT_SAVED, save_again
-from smlocal.planning.host_folders import host_directory
-from smlocal.planning.model import HostPlan, JobPlan
+from smlocal.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.planning.recall import recall
 from smlocal.removal import remove_tree
 from smlocal.store.jobs import Store
@@ -103,7 +102,7 @@ def restore_ownership(runs: Iterable[HostRun]) -> list[str]:
         if not run.container.id:
             continue
         try:
-            rootless = run.plan.engine.rootless
+            rootless = run.plan.engines.first.rootless
             give_to_user(run.engine, run.container.id, run.binds, rootless=rootless)
             give_to_user(run.engine, run.container.id, run.file_systems, only_roots=True, rootless=rootless)
         except (EngineError, MachineNotReadyError, OSError) as error:
@@ -129,7 +128,7 @@ def _tree(plan: JobPlan, run: HostRun, path: str, check: Check) -> HostTree:
         container=run.container.id,
         path=path,
         copy_to=spool(plan, run.name, path),
-        shared=plan.engine.shares_folders,
+        shared=plan.engines.first.shares_folders,
         check=check,
     )
 

@@ -141,7 +141,7 @@ def _drafts(directory: str) -> Iterator[str]:
 
 def keeps_containers(plan: JobPlan, status: JobStatus) -> bool:
     """True if a job that ends with this status keeps its containers."""
-    return plan.keep == "all" or (plan.keep == "failed" and status is JobStatus.FAILED)
+    return plan.kept.containers == "all" or (plan.kept.containers == "failed" and status is JobStatus.FAILED)
 
 
 def mark_containers_kept(job_directory: str) -> bool:

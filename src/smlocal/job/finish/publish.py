@@ -42,7 +42,7 @@ def publishing(plan: JobPlan, *, cancelled: Callable[[], bool]) -> Iterator[Publ
     """
     # The folder with `model.tar.gz` or `model/`.
     target = target_of(f"{plan.output.model_uri.rstrip('/').rpartition('/')[0]}/", plan.output.kms_key)
-    with _publisher(plan.region, plan.rights, target, plan.job_directory, cancelled) as publisher:
+    with _publisher(plan.identity.region, plan.rights, target, plan.job_directory, cancelled) as publisher:
         yield publisher
 
 
@@ -134,7 +134,7 @@ def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
     uri = s3_form(plan.output.model_uri)
     artifacts = local.get("Artifacts") or {}
     found = _LocalArtifacts(
-        region=plan.region,
+        region=plan.identity.region,
         uri=f"{uri.rstrip('/').rpartition('/')[0]}/",
         kms_key=plan.output.kms_key,
         model_folder=plan.folders.model,

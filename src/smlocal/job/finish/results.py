@@ -18,8 +18,7 @@ from smlocal.job.kinds import running
 from smlocal.job.metrics.job_metrics import MetricsReport
 from smlocal.job.mirrored.saving import NOT_SAVED, not_saved_document
 from smlocal.job.usage.usage_watch import usage_directory
-from smlocal.planning.model import JobPlan
-from smlocal.planning.note_documents import note_documents
+from smlocal.planning.model import JobPlan, note_documents
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -95,12 +94,12 @@ def local_block(
         },
         "Usage": _usage(plan, {end.host for end in attempt.outcome.ends if end.oom_killed}),
         **({} if credentials is None else {"Credentials": {"Mode": credentials.plan.mode, "Notes": credentials.notes}}),
-        **({"Changes": results.changes} if plan.list_changes else {}),
+        **({"Changes": results.changes} if plan.kept.changes else {}),
         **({} if results.data_parallel is None else {"DataParallel": results.data_parallel}),
         **({"FailureFiles": results.failure_files} if results.failure_files else {}),
         "Seconds": dict(attempt.context.phases.seconds),
         "Notes": note_documents(plan),
-        "Image": plan.image_facts and plan.image_facts.id,
+        "Image": plan.image.facts and plan.image.facts.id,
         "AllowCpu": any(note.id == "allow-cpu" for note in plan.notes),
         "Hints": list(dict.fromkeys(attempt.hints)),
         "Explanation": attempt.explanation,
@@ -130,7 +129,7 @@ def _host(attempt: Attempt, name: str) -> dict[str, Any]:
         "OomKilled": end is not None and end.oom_killed,
         "Signalled": end is not None and end.signalled,
         "Killed": end is not None and end.killed,
-        "Gpus": None if run.host.devices is None else list(run.host.devices.ids) or "all",
+        "Gpus": None if run.host.accelerators.gpus is None else list(run.host.accelerators.gpus.ids) or "all",
         "Log": run.log if os.path.exists(run.log) else None,
         "Staging": {mount.target: staged.means for staged in run.staged for mount in staged.mounts},
         "StagingFellBack": run.fallback_reason,

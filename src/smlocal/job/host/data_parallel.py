@@ -14,9 +14,8 @@ from smlocal.distributed.mounts import PACKAGE, RECORDS
 from smlocal.distributed.package import make_records_folder, write_package
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import ArtifactError
-from smlocal.planning.data_parallel import DataParallelPlan
-from smlocal.planning.host_folders import data_parallel_directory, records_directory
-from smlocal.planning.model import HostPlan, JobPlan
+from smlocal.planning.aspects.data_parallel.plan import DataParallelPlan
+from smlocal.planning.model import HostPlan, JobPlan, data_parallel_directory, records_directory
 
 WRITTEN_BY_ALL = RECORDS
 """The folder in which processes of any user write."""
@@ -53,7 +52,7 @@ def _records(plan: JobPlan, host: HostPlan, container: str, engine: Engine) -> l
             container=container,
             path=RECORDS,
             copy_to=f"{plan.job_directory}/staged/{host.host.name}-data-parallel-records",
-            shared=plan.engine.shares_folders,
+            shared=plan.engines.first.shares_folders,
         )
         contents = [_content(tree, index) for index in range(min(len(tree.entries), MOST_RECORDS))]
     except (ArtifactError, OSError):  # the container did something to the folder: there is nothing to report

@@ -10,8 +10,8 @@ from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError, StagingError
 from smlocal.job.view import Reporter
-from smlocal.planning.host_folders import host_directory
-from smlocal.planning.model import HostPlan, JobPlan, TreePlan
+from smlocal.planning.aspects.inputs.plan import TreePlan
+from smlocal.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Delivery:
             from smlocal.channels.cache.folder import Cache
             from smlocal.channels.download_channel import download_channel
 
-            cache = Cache(home=self.home, limit=self.plan.cache_bytes) if self.plan.cache_bytes else None
+            cache = Cache(home=self.home, limit=self.plan.inputs.cache_bytes) if self.plan.inputs.cache_bytes else None
             staged = f"{self.plan.job_directory}/staged"
             self._downloaded[id(listing)] = download_channel(
                 listing,
@@ -82,7 +82,7 @@ class Delivery:
 
             mounted = FuseMount.start(
                 tree.listing,
-                region=self.plan.region,
+                region=self.plan.identity.region,
                 rights=self.plan.rights,
                 directory=f"{self.plan.job_directory}/staged/fuse-{len(self._mounts)}",
                 died=lambda why: self._stream_died(f'the process that streams channel "{tree.name}" ended: {why}'),
@@ -93,13 +93,13 @@ class Delivery:
 
     def open_pipes(self, host: HostPlan, copying: Copying = unbroken) -> None:
         """Make the first FIFO of every Pipe channel of a host."""
-        if not host.pipes:
+        if not host.inputs.pipes:
             return
         from smlocal.channels.pipe.feeder import PipeFeeder
 
         feeders = self._feeders.setdefault(host.host.name, [])
-        channels = sum(len(each.pipes) for each in self.plan.hosts)
-        for pipe in host.pipes:
+        channels = sum(len(each.inputs.pipes) for each in self.plan.hosts)
+        for pipe in host.inputs.pipes:
             feeder = PipeFeeder(
                 pipe,
                 directory=host_directory(self.plan, host) + self.plan.folders.below(self.plan.folders.data),
@@ -107,7 +107,7 @@ class Delivery:
                 store=self.store,
                 broken=self.on_failure,
                 budget=min(_READ_AHEAD, _READ_AHEAD_OF_ALL // channels),
-                delay=self.plan.fifos_after,
+                delay=self.plan.faults.fifos_after,
             )
             feeders.append(feeder)
             with copying():
@@ -156,7 +156,9 @@ class Delivery:
             from smlocal.sources.s3.client import open_store
 
             try:
-                self._client = open_store(self.plan.region, rights=self.plan.rights, not_checked=self._note_not_checked)
+                self._client = open_store(
+                    self.plan.identity.region, rights=self.plan.rights, not_checked=self._note_not_checked
+                )
             except MachineNotReadyError as error:
                 raise StagingError(f"Data download failed:{error.sentence}") from error
         return self._client

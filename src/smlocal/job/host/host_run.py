@@ -11,13 +11,14 @@ from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.job.container_run import ContainerRun
-from smlocal.job.containers import GPUS_LABEL, HOST_LABEL, container_spec, labels
+from smlocal.job.containers import HOST_LABEL, container_spec, labels
 from smlocal.job.decide.events import EventQueue, ThreadDied
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.staging import build_tree, file_systems, make_volume, mounts, stage_trees, trees
 from smlocal.job.logs.log_readers import log_path
 from smlocal.job.usage.usage_watch import UsageWatch, series_path
 from smlocal.job.view import Reporter
+from smlocal.planning.aspects.accelerators.plan import GPUS_LABEL
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.threads import watched_thread
@@ -56,7 +57,7 @@ class HostRun:
     _usage: UsageWatch = field(default_factory=UsageWatch)
 
     def __post_init__(self) -> None:
-        if self.plan.names_after:
+        if self.plan.faults.names_after:
             self._late_names = LateNames(
                 self.plan,
                 self.host,
@@ -94,7 +95,7 @@ class HostRun:
         self._mounts = build_tree(self.plan, self.host, self.delivery, copying)
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, copying=copying)
         self._create()
-        if os.geteuid() != 0 and self.plan.engine.shares_folders:
+        if os.geteuid() != 0 and self.plan.engines.first.shares_folders:
             with copying() as check:
                 self._give_to_root(check)
 
@@ -162,7 +163,7 @@ class HostRun:
     @property
     def file_systems(self) -> tuple[tuple[str, str], ...]:
         """The user's folders that the container may write to: (here, in the container)."""
-        trees = (tree for tree in self.host.channels if tree.mode == "FileSystem" and tree.writable)
+        trees = (tree for tree in self.host.inputs.trees if tree.mode == "FileSystem" and tree.writable)
         return tuple((tree.listing.root, tree.target) for tree in trees)
 
     def _create(self) -> None:
@@ -170,7 +171,7 @@ class HostRun:
 
     def _spec(self) -> ContainerSpec:
         host = self.host
-        gpus = {} if host.devices is None else {GPUS_LABEL: ",".join(host.devices.ids)}
+        gpus = {} if host.accelerators.gpus is None else {GPUS_LABEL: ",".join(host.accelerators.gpus.ids)}
         spec = container_spec(
             self.plan,
             host,
@@ -217,7 +218,7 @@ class HostRun:
         return (
             read_only
             | {target for _, target in self.file_systems}
-            | ({self.plan.folders.data} if self.host.pipes else set())
+            | ({self.plan.folders.data} if self.host.inputs.pipes else set())
         )
 
     def _folders(self, check: Check) -> list[str]:
@@ -240,7 +241,7 @@ class HostRun:
             self.engine,
             self.container.id,
             path=series_path(self.plan.job_directory, self.name),
-            gpus=self.host.devices.ids if self.host.devices is not None and engine.local else None,
+            gpus=self.host.accelerators.gpus.ids if self.host.accelerators.gpus is not None and engine.local else None,
             folders=[*folders, *self._overlay_folders()],
             started_before=self._running_before,
         )
@@ -268,7 +269,11 @@ class LateNames:
     def mount(self) -> Mount:
         """Write the file with the names that are known from the beginning."""
         name = self._host.host.name
-        known = {name: self._addresses[name], self._host.hostname: self._addresses[name], **self._host.extra_hosts}
+        known = {
+            name: self._addresses[name],
+            self._host.names.hostname: self._addresses[name],
+            **self._host.names.extra_hosts,
+        }
         os.makedirs(os.path.dirname(self._path), exist_ok=True)
         with open(self._path, "w", encoding="utf-8") as file:
             file.write(_ALWAYS)
@@ -294,9 +299,9 @@ class LateNames:
 
     @property
     def _addresses(self) -> dict[str, str]:
-        network = self._plan.network
+        network = self._plan.network.own
         return dict(network.addresses) if network is not None else {}
 
     def _wait(self) -> None:
-        if not self._over.wait(self._plan.names_after):
+        if not self._over.wait(self._plan.faults.names_after):
             self.add_peers()

@@ -22,7 +22,8 @@ from smlocal.engine.interface import Engine, Mount, Resource, ResourceKind
 from smlocal.errors import StagingError
 from smlocal.job.containers import labels as labels_of
 from smlocal.job.host.delivery import Delivery
-from smlocal.planning.model import HostPlan, JobPlan, TreePlan
+from smlocal.planning.aspects.inputs.plan import TreePlan
+from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.sources.listed_file import open_listed
 
 _PIECE = 1 << 20
@@ -58,10 +59,10 @@ def fill_volumes(
     with copying() as check:
         carrier = engine.create(
             # Not the host's labels: it must not be taken for the host.
-            idle_spec(plan.image, labels_of(plan), mounts=tuple(writable), name=f"{host.container}-carrier")
+            idle_spec(plan.image.name, labels_of(plan), mounts=tuple(writable), name=f"{host.container}-carrier")
         )
         parts = _parts(folders, [tree for tree, _ in trees], listings, sent)
-        if plan.engine.product == "podman":
+        if plan.engines.first.product == "podman":
             for path, part in parts:
                 engine.put_archive(carrier, path, _archive(part(""), check))
         else:

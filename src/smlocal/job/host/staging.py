@@ -12,13 +12,9 @@ from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.mirrored.checkpoints import checkpoint_mounts, download_checkpoints, restore_checkpoints
-from smlocal.planning.collectors import CollectorPlan
-from smlocal.planning.host_folders import (
-    collector_directory,
-    host_directory,
-)
-from smlocal.planning.model import HostPlan, JobPlan, TreePlan
-from smlocal.planning.staging import Staging
+from smlocal.planning.aspects.inputs.plan import Staging, TreePlan
+from smlocal.planning.aspects.mirrored.plan import CollectorPlan
+from smlocal.planning.model import HostPlan, JobPlan, collector_directory, host_directory
 
 _VOLUMES = "volumes"
 """Below a job's folder: the files with the file systems."""
@@ -37,7 +33,7 @@ def build_tree(
         _make_directory(base + below(directory))
     for path, content in host.files.items():
         _write(base + below(path), content)
-    for tree in host.channels:
+    for tree in host.inputs.trees:
         # Otherwise the engine would make the mount point, and the user could not delete it.
         _make_directory(base + below(tree.target))
     restore_checkpoints(plan, host, delivery, copying)
@@ -51,7 +47,7 @@ def build_tree(
 
 def mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     """The folders of this machine that are mounted; for an engine that does not see them, volumes in their place."""
-    if plan.engine.shares_folders:
+    if plan.engines.first.shares_folders:
         return _folders(plan, host)
     return tuple(mount for _, mount in _volumes(plan, host))
 
@@ -86,7 +82,7 @@ def stage_trees(
     copying: Copying = unbroken,
 ) -> tuple[StagedChannel, ...]:
     """Prepare the channels and the code of one host; `staging` replaces that of the plan after an overlay failed."""
-    if not plan.engine.shares_folders:
+    if not plan.engines.first.shares_folders:
         from smlocal.job.host.remote_volumes import fill_volumes  # most engines see our folders
 
         named = [(tree, f"{host.container}-{_folder(plan, tree)}") for tree in trees(plan, host)]
@@ -115,7 +111,7 @@ def stage_trees(
             target_directory=directory,
             volume_prefix=f"{host.container}-{_folder(plan, tree)}",
             labels=labels,
-            rootless=plan.engine.rootless,
+            rootless=plan.engines.first.rootless,
             # Of S3, folders that objects mark. Empty local folders would be lost in an upload.
             folders=listing.directories if tree.listing.remote else (),
             copying=copying,
@@ -126,8 +122,8 @@ def stage_trees(
 
 def file_systems(plan: JobPlan, host: HostPlan) -> tuple[StagedChannel, ...]:
     """The channels of one host that need no preparation; for an engine that does not see our folders, their volumes."""
-    if plan.engine.shares_folders:
-        return tuple(_bound(tree) for tree in host.channels if tree.mode == "FileSystem")
+    if plan.engines.first.shares_folders:
+        return tuple(_bound(tree) for tree in host.inputs.trees if tree.mode == "FileSystem")
     return tuple(
         StagedChannel(
             mounts=(
@@ -141,7 +137,7 @@ def file_systems(plan: JobPlan, host: HostPlan) -> tuple[StagedChannel, ...]:
             means=Means.SENT,
             bytes_copied=0,
         )
-        for tree in host.channels
+        for tree in host.inputs.trees
     )
 
 
@@ -178,7 +174,7 @@ def _collector_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
 
 
 def _collectors_with_mounts(plan: JobPlan) -> list[CollectorPlan]:
-    return [each for each in plan.collectors if each.own_mount]
+    return [each for each in plan.mirrored.collectors if each.own_mount]
 
 
 def _check_listing(tree: TreePlan) -> None:
@@ -188,11 +184,11 @@ def _check_listing(tree: TreePlan) -> None:
 
 def trees(plan: JobPlan, host: HostPlan) -> tuple[TreePlan, ...]:
     """The channels, and the code if the job has some."""
-    return host.channels if plan.code is None else (*host.channels, plan.code)
+    return host.inputs.trees if plan.inputs.code is None else (*host.inputs.trees, plan.inputs.code)
 
 
 def _folder(plan: JobPlan, tree: TreePlan) -> str:
-    return "code" if tree is plan.code else f"channel-{tree.name}"
+    return "code" if tree is plan.inputs.code else f"channel-{tree.name}"
 
 
 def _make_directory(path: str) -> None:

@@ -12,7 +12,7 @@ from smlocal.job.decide.hints import HostExit, exit_hint, is_full, start_hint
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.host.staging import mounts
 from smlocal.job.kinds import running
-from smlocal.planning.host_folders import host_directory
+from smlocal.planning.model import host_directory
 
 _TAIL_BYTES = 16384
 """Of the log, at its end."""
@@ -24,12 +24,12 @@ _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 def hint_of_exit(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool, credentials: bool) -> str | None:
     """Read the log and the plan; the disk, if the log mentions a full one; the container, if it is about a program."""
     plan, limits = run.plan, run.host.limits
-    facts = plan.image_facts
+    facts = plan.image.facts
     tail = log_tail(run)
     known = HostExit(
         exit_code=end.exit_code,
         log_tail=tail,
-        first_process=" ".join(plan.entrypoint or (facts and facts.entrypoint) or plan.command or ()),
+        first_process=" ".join(plan.image.entrypoint or (facts and facts.entrypoint) or plan.image.command or ()),
         oom_killed=end.oom_killed,
         signalled=end.signalled,
         killed=end.killed,
@@ -42,7 +42,9 @@ def hint_of_exit(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool
         mounted=tuple(mount.target for mount in mounts(plan, run.host)),
         shared_memory=limits.shared_memory,
         volume=limits.disk,
-        free=free_bytes(host_directory(plan, run.host)) if plan.engine.shares_folders and is_full(tail) else None,
+        free=free_bytes(host_directory(plan, run.host))
+        if plan.engines.first.shares_folders and is_full(tail)
+        else None,
     )
     trouble = Trouble.NOT_STOPPED if end.killed else Trouble.FAILED
     return exit_hint(
@@ -83,7 +85,7 @@ def failure_file(run: HostRun) -> bytes:
     if not folders.failure:
         return b""
     path = host_directory(plan, run.host) + folders.below(folders.failure)
-    shared = plan.engine.shares_folders
+    shared = plan.engines.first.shares_folders
     return _read_failure(path, run.engine, run.container.id, in_container=folders.failure, shared=shared)
 
 

@@ -11,8 +11,8 @@ from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.mirrored.folders import restored_record_path
-from smlocal.planning.host_folders import checkpoint_directory
-from smlocal.planning.model import CheckpointPlan, HostPlan, JobPlan
+from smlocal.planning.aspects.mirrored.plan import CheckpointPlan
+from smlocal.planning.model import HostPlan, JobPlan, checkpoint_directory
 from smlocal.removal import remove_tree
 from smlocal.sources.s3.interface import S3Error
 
@@ -27,13 +27,13 @@ def restore_checkpoints(
 
     Objects in S3 are downloaded for the first host only.
     """
-    if plan.checkpoints is None:
+    if plan.mirrored.checkpoints is None:
         return
 
     with copying() as check:
-        listing = plan.checkpoints.listing
+        listing = plan.mirrored.checkpoints.listing
         if listing.remote and delivery is not None:
-            listing = _downloaded(plan, plan.checkpoints, delivery)
+            listing = _downloaded(plan, plan.mirrored.checkpoints, delivery)
         restored = restore(listing, checkpoint_directory(plan, host), check=check)
     with open(restored_record_path(plan, host), "w", encoding="ascii") as record:
         json.dump(asdict(restored), record)
@@ -41,14 +41,14 @@ def restore_checkpoints(
 
 def download_checkpoints(plan: JobPlan, delivery: Delivery, copying: Copying) -> None:
     """Download the checkpoints from S3, before they are restored to several hosts in parallel."""
-    if plan.checkpoints is not None and plan.checkpoints.listing.remote:
+    if plan.mirrored.checkpoints is not None and plan.mirrored.checkpoints.listing.remote:
         with copying():
-            _downloaded(plan, plan.checkpoints, delivery)
+            _downloaded(plan, plan.mirrored.checkpoints, delivery)
 
 
 def delete_downloaded_checkpoints(plan: JobPlan) -> None:
     """Delete the downloaded checkpoints; every host has its own copy."""
-    if plan.checkpoints is not None and plan.checkpoints.listing.remote:
+    if plan.mirrored.checkpoints is not None and plan.mirrored.checkpoints.listing.remote:
         remove_tree(_attempt_directory(plan))
 
 
@@ -98,7 +98,7 @@ def _local(listing: Listing, directory: str) -> Listing:
 
 def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     """The mount for checkpoints; none if they are in a folder that is mounted anyway."""
-    checkpoints = plan.checkpoints
+    checkpoints = plan.mirrored.checkpoints
     if checkpoints is None or not checkpoints.own_mount:
         return ()
     return (Mount(source=checkpoint_directory(plan, host), target=checkpoints.local_path),)
@@ -106,16 +106,16 @@ def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
 
 def with_current_checkpoints(plan: JobPlan) -> JobPlan:
     """The plan of the next attempt, which restores what has been saved meanwhile."""
-    if plan.checkpoints is None:
+    if plan.mirrored.checkpoints is None:
         return plan
-    checkpoints = plan.checkpoints
+    checkpoints = plan.mirrored.checkpoints
     if checkpoints.s3_prefix is not None:
         listing = _in_s3(plan, checkpoints)
     elif checkpoints.listing.remote and not os.path.isdir(checkpoints.directory):
         return plan  # nothing was downloaded or written yet
     else:
         listing = _local(checkpoints.listing, checkpoints.directory)
-    return replace(plan, checkpoints=replace(plan.checkpoints, listing=listing))
+    return replace(plan, mirrored=replace(plan.mirrored, checkpoints=replace(checkpoints, listing=listing)))
 
 
 def _in_s3(plan: JobPlan, checkpoints: CheckpointPlan) -> Listing:
@@ -126,7 +126,7 @@ def _in_s3(plan: JobPlan, checkpoints: CheckpointPlan) -> Listing:
 
     listing = checkpoints.listing
     try:
-        return list_prefix(open_store(plan.region, rights=plan.rights), listing.bucket_uri, listing.prefix)
+        return list_prefix(open_store(plan.identity.region, rights=plan.rights), listing.bucket_uri, listing.prefix)
     except S3Error as error:
         return listing.failed(download_failure(error))
     except MachineNotReadyError as error:  # there are no credentials any more

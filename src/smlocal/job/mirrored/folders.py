@@ -10,9 +10,8 @@ from smlocal.artifacts.mirror.folder_target import FolderTarget
 from smlocal.artifacts.mirror.target import FileChangedError, Target
 from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.contract.checkpoints import Restored, Stamp
-from smlocal.planning.collectors import CollectorPlan
-from smlocal.planning.host_folders import checkpoint_directory, collector_directory, host_directory
-from smlocal.planning.model import HostPlan, JobPlan
+from smlocal.planning.aspects.mirrored.plan import CollectorPlan
+from smlocal.planning.model import HostPlan, JobPlan, checkpoint_directory, collector_directory, host_directory
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -110,11 +109,11 @@ def mirrored_folders(plan: JobPlan, access: Access | None = None) -> tuple[Mirro
             fallback=collector.directory,
             collector=collector,
         )
-        for collector in plan.collectors
+        for collector in plan.mirrored.collectors
     ]
     if (own := _own_rule_tensors(plan)) is not None:
         folders.insert(0, _for_rules(plan, *own, check=access.check))
-    checkpoints = plan.checkpoints
+    checkpoints = plan.mirrored.checkpoints
     if checkpoints is not None:
         folders.append(
             MirroredFolder(
@@ -151,7 +150,7 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, acc
     journal = OpenUploads(plan.job_directory, journal_name(name))
 
     def open_client() -> "S3Client":
-        client = open_store(plan.region, rights=plan.rights, retry_seconds=access.retry_seconds)
+        client = open_store(plan.identity.region, rights=plan.rights, retry_seconds=access.retry_seconds)
         journal.abort_all(client)
         return client
 
@@ -179,7 +178,7 @@ def prepare_rule_tensors(plan: JobPlan) -> None:
 
 def _own_rule_tensors(plan: JobPlan) -> tuple[CollectorPlan, str] | None:
     """The collector of tensors and the folder of the job's own, if there is one."""
-    collector = _collector(plan) if plan.rules else None
+    collector = _collector(plan) if plan.rules.each else None
     return (collector, _own_folder(plan)) if collector is not None and os.path.isdir(_own_folder(plan)) else None
 
 
@@ -192,7 +191,7 @@ def rule_tensors(plan: JobPlan) -> str | None:
 
 
 def _collector(plan: JobPlan) -> CollectorPlan | None:
-    return next((each for each in plan.collectors if each.end_marker is not None), None)
+    return next((each for each in plan.mirrored.collectors if each.end_marker is not None), None)
 
 
 def _own_folder(plan: JobPlan) -> str:
@@ -219,7 +218,7 @@ def mirroring(
     What went wrong is added to `notes`.
     """
     # What an engine without these folders has can only be read when the container has ended.
-    if not plan.engine.shares_folders or (plan.checkpoints is None and not plan.collectors):
+    if not plan.engines.first.shares_folders or (plan.mirrored.checkpoints is None and not plan.mirrored.collectors):
         yield
         return
     from smlocal.artifacts.mirror.mirror import Mirror, MirroredHost  # most jobs have no such folder

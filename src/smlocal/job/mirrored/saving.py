@@ -22,8 +22,7 @@ from smlocal.artifacts.tree import HostTree
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError
 from smlocal.job.mirrored.folders import Access, MirroredFolder, mirrored_folders
-from smlocal.planning.host_folders import host_directory
-from smlocal.planning.model import HostPlan, JobPlan
+from smlocal.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
 
@@ -68,7 +67,7 @@ def save_mirrored(
     again, also by another process. `last`: no attempt follows, so readers of the tensors are told that they are
     complete. Once `cancelled` returns True, sending to S3 is stopped; if `check` raises, so is everything else.
     """
-    if plan.checkpoints is None and not plan.collectors:
+    if plan.mirrored.checkpoints is None and not plan.mirrored.collectors:
         return Saved()
 
     given = list(hosts)
@@ -112,7 +111,7 @@ def save_folder(folder: MirroredFolder, trees: Sequence[HostTree], hosts: _Hosts
         folder.target,
         restored=[state.up_to_date(host.host.name, folder.restored(host)) for host, _ in hosts],
         owners=state.owners,
-        shared=folder.plan.engine.shares_folders,
+        shared=folder.plan.engines.first.shares_folders,
     )
     clashes = {clash.path: clash for clash in (*state.clashes.values(), *report.clashes)}
     return replace(report, clashes=tuple(clashes.values()))
@@ -148,7 +147,7 @@ def folder_tree(
         container=container,
         path=folder.local_path,
         copy_to=spool(folder.plan, host, folder.name),
-        shared=folder.plan.engine.shares_folders,
+        shared=folder.plan.engines.first.shares_folders,
         check=check,
     )
 
@@ -204,7 +203,7 @@ def _put_end_marker(folder: MirroredFolder, target: Target) -> None:
 
 
 def _marked_folders(plan: JobPlan, cancelled: Callable[[], bool]) -> list[MirroredFolder]:
-    if not any(each.end_marker for each in plan.collectors):
+    if not any(each.end_marker for each in plan.mirrored.collectors):
         return []
 
     access = Access(retry_seconds=_RETRY_SECONDS, cancelled=cancelled)

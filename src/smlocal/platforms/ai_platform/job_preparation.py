@@ -6,25 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 from smlocal.engine.engines import Engines, engines_named
+from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineRemoteError, ImagePullError, SourceMissingError, TooManyHostsError
 from smlocal.job.documents import STRICT
-from smlocal.job.prepare.gpu_checks import check_gpu_count, find_gpus, try_gpus
-from smlocal.job.prepare.image_pull import check_architecture, pull_image
-from smlocal.job.prepare.limit_checks import check_limits, try_ulimits, with_limit_facts
-from smlocal.job.prepare.machine_size import machine_facts
-from smlocal.job.prepare.network_choice import choose_network
-from smlocal.job.prepare.output_folders import DEFAULT_OUTPUT, folder_at
-from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines
-from smlocal.job.prepare.plain_runtime import plain_runtime
-from smlocal.job.prepare.seen_folders import is_folder_seen
-from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared
 from smlocal.job.view import Reporter
 from smlocal.jobfile.document import Document
-from smlocal.planning.facts import EngineFacts, GpuFacts, ImageFacts
-from smlocal.planning.gpus import wants_gpus
-from smlocal.planning.limits import wants_limits
+from smlocal.planning.aspects.engines.look import PlacedEngine, PlacedEngines, plain_runtime
+from smlocal.planning.aspects.engines.look_folders import is_folder_seen, with_folder_facts, with_known_folders
+from smlocal.planning.aspects.engines.plan import MachineFacts
+from smlocal.planning.aspects.image.look import check_architecture, pull_image
+from smlocal.planning.aspects.looks import Asked, examined, try_out
+from smlocal.planning.aspects.network.look import choose_network
+from smlocal.planning.aspects.output.look import DEFAULT_OUTPUT, folder_at
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.ai_platform.identity import job_region
 from smlocal.platforms.ai_platform.jobfile.job_file import JobFile, read_job
@@ -54,7 +49,8 @@ def prepare(
     _check_count(planned, most=job.local.MaxHosts)
     buckets = _buckets(job, name)
     facts = engine.facts()
-    gpus = _gpu_facts(job, planned, engine, facts)
+    asked, placed = _asked(job, planned), _placed(engine, facts)
+    machine = examined(asked, placed, home=home)
     images: dict[str, ImageFacts | None] = {}
     for image in dict.fromkeys(each.image for each in planned):
         found, refused = pull_image(engine, image, job.local.Pull, reporter)
@@ -64,7 +60,7 @@ def prepare(
         images[image] = found
     facts = with_folder_facts(facts, engine, images[planned[0].image], home)
     _check_buckets(buckets, engine, facts, images[planned[0].image])
-    _try_accelerators(job, planned, gpus, engine)
+    try_out(asked, placed, machine)
     plan = _plan(
         job,
         planned,
@@ -74,7 +70,7 @@ def prepare(
         buckets=buckets,
         name=name,
         home=home,
-        gpus=gpus,
+        machine=machine,
         run_id=run_id,
         making=True,
     )
@@ -99,16 +95,17 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
     job = read_job(_document(recorded), strict=False)
     planned, engine = replicas(job.kind, job.request, job=old.name), engines.first
     images = {each.image: engine.image(each.image) for each in planned}
+    facts = with_known_folders(engine.facts(), home)
     return _plan(
         job,
         planned,
-        with_known_folders(engine.facts(), home),
+        facts,
         engine,
         images=images,
         buckets=_buckets(job, old.name),
         name=old.name,
         home=home,
-        gpus=old.machine.gpus,
+        machine=examined(_asked(job, planned, before=old.engines.machine), _placed(engine, facts), home=home),
         run_id=old.run_id,
     )
 
@@ -121,9 +118,9 @@ def plan_job(job: JobFile, *, name: str, home: str, engines: Engines) -> JobPlan
     for image, found in images.items():
         check_architecture(image, found, facts)
     facts = with_folder_facts(facts, engine, images[planned[0].image], home)
-    gpus = _gpu_facts(job, planned, engine, facts, required=False)
+    machine = examined(_asked(job, planned, required=False), _placed(engine, facts), home=home)
     buckets = _buckets(job, name, make=False)
-    return _plan(job, planned, facts, engine, images=images, buckets=buckets, name=name, home=home, gpus=gpus)
+    return _plan(job, planned, facts, engine, images=images, buckets=buckets, name=name, home=home, machine=machine)
 
 
 def _document(recorded: Mapping[str, Any]) -> Document:
@@ -140,25 +137,20 @@ def _plan(
     buckets: tuple[BucketFolder, ...],
     name: str,
     home: str,
-    gpus: GpuFacts,
+    machine: MachineFacts,
     run_id: str | None = None,
     making: bool = False,
 ) -> JobPlan:
     run_id = run_id or os.urandom(4).hex()
     runtimes = {plain_runtime(engine, image, None) for image in images.values()}
-    machine = replace(machine_facts(gpus, engine_facts), plain_runtime=next(iter(runtimes - {""}), ""))
-    if wants_limits(job.local):
-        check_limits(job.local, job.document, machine)
-        machine = with_limit_facts(machine, engine, home=home)
-        if making:
-            try_ulimits(job.local, job.document, engine, planned[0].image)
-    only = PlacedEngine(engine=engine, facts=engine_facts, hosts=())
+    accelerators = replace(machine.accelerators, plain_runtime=next(iter(runtimes - {""}), ""))
+    only = _placed(engine, engine_facts)
     network = choose_network(
         len(planned), job.local, PlacedEngines(each=(only,)), isolated=False, run_id=run_id, remove_leftovers=making
     )
     facts = Facts(
         engine=engine_facts,
-        machine=machine,
+        machine=replace(machine, accelerators=accelerators),
         images=images,
         buckets=buckets,
         output=_output(job, name),
@@ -168,6 +160,23 @@ def _plan(
         subnet=network.subnet,
     )
     return build_plan(job, facts, name=name)
+
+
+def _asked(
+    job: JobFile, planned: tuple[Replica, ...], *, required: bool = True, before: MachineFacts | None = None
+) -> Asked:
+    return Asked(
+        hosts=tuple(host_of(each, number) for number, each in enumerate(planned, start=1)),
+        local=job.local,
+        document=job.document,
+        image=planned[0].image,
+        required=required,
+        before=before,
+    )
+
+
+def _placed(engine: Engine, facts: EngineFacts) -> PlacedEngine:
+    return PlacedEngine(engine=engine, facts=facts, hosts=())
 
 
 def _check_count(planned: tuple[Replica, ...], *, most: int) -> None:
@@ -219,22 +228,3 @@ def _check_buckets(
                 "and cannot mount it for the bucket",
                 remedy=["Use a folder that the engine sees at the same path, or an engine of this machine."],
             )
-
-
-def _gpu_facts(
-    job: JobFile, planned: tuple[Replica, ...], engine: Engine, facts: EngineFacts, *, required: bool = True
-) -> GpuFacts:
-    hosts = [host_of(each, number) for number, each in enumerate(planned, start=1)]
-    if not wants_gpus(hosts, job.local):
-        return GpuFacts()
-
-    gpus = find_gpus(engine, facts)
-    if required:
-        check_gpu_count(hosts, job.local, gpus)
-    return gpus
-
-
-def _try_accelerators(job: JobFile, planned: tuple[Replica, ...], gpus: GpuFacts, engine: Engine) -> None:
-    hosts = [host_of(each, number) for number, each in enumerate(planned, start=1)]
-    if wants_gpus(hosts, job.local):
-        try_gpus(hosts, job.local, gpus, engine, planned[0].image)

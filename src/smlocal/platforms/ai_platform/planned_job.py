@@ -28,7 +28,7 @@ class PlannedJob:
         """From the request in the plan."""
         kind = job_kind(plan.request)
         planned = replicas(kind, plan.request, job=plan.name)
-        given = lifecycle_rules(kind, plan.request, region=plan.region)
+        given = lifecycle_rules(kind, plan.request, region=plan.identity.region)
         return cls(
             replicas=lifecycle_replicas(planned),
             rules=replace(given, grace=float(plan.stop.grace)),

@@ -6,24 +6,28 @@ from typing import Any, Final
 
 from smlocal.contract.gpus import VISIBLE_DEVICES
 from smlocal.contract.hosts import Host
-from smlocal.contract.limits import Limits, read_size, read_ulimit
+from smlocal.contract.limits import Limits
 from smlocal.contract.listing import Listing
-from smlocal.planning.facts import EngineFacts, ImageFacts, MachineFacts
-from smlocal.planning.faults import planned_faults
-from smlocal.planning.gpus import share_out
-from smlocal.planning.limits import MIB, wants_limits
+from smlocal.engine.facts import EngineFacts, ImageFacts
+from smlocal.planning.aspects.accelerators.plan import HostAccelerators, share_out
+from smlocal.planning.aspects.engines.plan import EnginesPlan, MachineFacts
+from smlocal.planning.aspects.faults.plan import faults_of
+from smlocal.planning.aspects.image.plan import ImagePlan
+from smlocal.planning.aspects.inputs.plan import HostInputs, TreePlan
+from smlocal.planning.aspects.limits.plan import MIB, asked_limits, wants_limits, within
+from smlocal.planning.aspects.network.asked import plan_network
+from smlocal.planning.aspects.network.plan import HostNames, JobNetwork, NetworkPlan
+from smlocal.planning.aspects.output.plan import OutputPlan
 from smlocal.planning.model import (
     ContainerFolders,
     HostPlan,
+    IdentityPlan,
     JobPlan,
+    KeptPlan,
     Note,
-    OutputPlan,
-    ProgramPlan,
     StopPlan,
-    TreePlan,
+    note_documents,
 )
-from smlocal.planning.network import plan_network
-from smlocal.planning.note_documents import note_documents
 from smlocal.platforms.ai_platform.coverage.lookup import recorded_members
 from smlocal.platforms.ai_platform.identity import PROJECT, resource_name
 from smlocal.platforms.ai_platform.jobfile.job_file import JobFile
@@ -73,40 +77,40 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         platform="ai_platform",
         name=name,
         run_id=facts.run_id,
-        arn=_resource(job, name, facts.region),
-        region=facts.region,
+        job_directory=facts.job_directory,
+        request=job.request,
         rights=local.rights,
-        account=PROJECT,
-        image=primary.image,
-        image_facts=facts.images[primary.image],
-        engine=facts.engine,
-        machine=facts.machine,
-        entrypoint=primary.entrypoint,
-        command=primary.arguments,
-        network=network,
+        identity=IdentityPlan(arn=_resource(job, name, facts.region), region=facts.region, account=PROJECT),
+        image=_image(primary, facts),
+        engines=EnginesPlan(first=facts.engine, machine=facts.machine),
+        network=JobNetwork(own=network),
         folders=_FOLDERS,
         hosts=tuple(
             HostPlan(
                 host=host,
                 container=f"{stem}-{host.name}",
-                hostname=replica.host_name,
+                names=_names(replica, planned, hosts, network),
                 directories=(),
                 files={},
-                channels=tuple(_tree(bucket) for bucket in facts.buckets),
-                pipes=(),
+                inputs=HostInputs(trees=tuple(_tree(bucket) for bucket in facts.buckets)),
                 environment={
                     **replica_variables(job.kind, job.request, replica, planned, job=name),
-                    **({VISIBLE_DEVICES: "void"} if devices is None and facts.machine.plain_runtime is None else {}),
+                    **(
+                        {VISIBLE_DEVICES: "void"}
+                        if devices is None and facts.machine.accelerators.plain_runtime is None
+                        else {}
+                    ),
                 },
-                extra_hosts={} if network is not None else {replica.host_name: "127.0.0.1"},
-                aliases=(replica.host_name,) if network is not None else (),
-                devices=devices,
-                runtime=(facts.machine.plain_runtime or "") if devices is None else "",
-                program=ProgramPlan(image=replica.image, entrypoint=replica.entrypoint, command=replica.arguments),
+                accelerators=HostAccelerators(
+                    gpus=devices,
+                    runtime=(facts.machine.accelerators.plain_runtime or "") if devices is None else "",
+                ),
+                program=_image(replica, facts),
             )
-            for replica, host, devices in zip(planned, hosts, share_out(hosts, local, facts.machine.gpus), strict=True)
+            for replica, host, devices in zip(
+                planned, hosts, share_out(hosts, local, facts.machine.accelerators.gpus), strict=True
+            )
         ),
-        code=None,
         output=OutputPlan(
             uri=next((bucket.location for bucket in facts.buckets if bucket.is_output), ""),
             model_uri="",
@@ -119,23 +123,35 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
             grace=_grace(job),
             peer_grace=_grace(job),
         ),
-        job_directory=facts.job_directory,
-        faults=planned_faults(local.Faults, primary=hosts[0].name),
-        keep=local.Keep,
-        list_changes=local.ListChanges,
-        request=job.request,
+        faults=faults_of(local.Faults, primary=hosts[0].name),
+        kept=KeptPlan(containers=local.Keep, changes=local.ListChanges),
     )
-    if network is not None:
-        addresses = {
-            replica.host_name: network.addresses[host.name] for replica, host in zip(planned, hosts, strict=True)
-        }
-        plan = replace(plan, hosts=tuple(replace(host, extra_hosts=addresses) for host in plan.hosts))
     if wants_limits(local):
         limited = (replace(h, limits=_limits(r, job, facts)) for h, r in zip(plan.hosts, planned, strict=True))
         plan = replace(plan, hosts=tuple(limited))
     return replace(
         plan, notes=notes(plan, job, planned, absent=[name for name, found in facts.images.items() if found is None])
     )
+
+
+def _image(replica: Replica, facts: Facts) -> ImagePlan:
+    return ImagePlan(
+        name=replica.image,
+        facts=facts.images[replica.image],
+        entrypoint=replica.entrypoint,
+        command=replica.arguments,
+    )
+
+
+def _names(
+    replica: Replica, planned: Sequence[Replica], hosts: Sequence[Host], network: NetworkPlan | None
+) -> HostNames:
+    """On the job's own network each replica knows all of them by the names that the platform gives them."""
+    name = replica.host_name
+    if network is None:
+        return HostNames(hostname=name, extra_hosts={name: "127.0.0.1"})
+    known = {each.host_name: network.addresses[host.name] for each, host in zip(planned, hosts, strict=True)}
+    return HostNames(hostname=name, extra_hosts=known, aliases=(name,))
 
 
 def _grace(job: JobFile) -> int:
@@ -181,21 +197,11 @@ def _tree(bucket: BucketFolder) -> TreePlan:
 
 
 def _limits(replica: Replica, job: JobFile, facts: Facts) -> Limits:
-    local, machine = job.local, facts.machine
-    memory = read_size(local.Memory or "")
-    cpus = local.Cpus
-    if local.EnforceInstanceLimits:
-        of_type = min(container_memory_mib(replica.machine), machine.memory_mib) * MIB
-        memory = min(memory or of_type, of_type)
-        most = float(min(replica.machine.vcpus, machine.cpus))
-        cpus = min(cpus or most, most)
-    return Limits(
-        memory=memory,
-        cpus=cpus,
-        shared_memory=read_size(local.ShmSize or ""),
-        ulimits={name: read_ulimit(limit) or (0, 0) for name, limit in (local.Ulimits or {}).items()},
-        processes=local.Processes,
-    )
+    limits, machine = asked_limits(job.local), facts.machine
+    if not job.local.EnforceInstanceLimits:
+        return limits
+    memory = min(container_memory_mib(replica.machine), machine.memory_mib) * MIB
+    return within(limits, memory=memory, cpus=float(min(replica.machine.vcpus, machine.cpus)))
 
 
 # Notes on what differs from the service for a job.
@@ -226,7 +232,9 @@ def _notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> Iterator
             ),
         )
     without = [
-        each.name for each, host in zip(replicas, plan.hosts, strict=True) if each.accelerators and not host.devices
+        each.name
+        for each, host in zip(replicas, plan.hosts, strict=True)
+        if each.accelerators and not host.accelerators.gpus
     ]
     if without:
         yield "allow-cpu", f"without the accelerators that the service gives them: {', '.join(without)}"
@@ -238,13 +246,21 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
         "Version": 1,
         "Platform": plan.platform,
         "Name": plan.name,
-        "Resource": plan.arn,
-        "Region": plan.region,
+        "Resource": plan.identity.arn,
+        "Region": plan.identity.region,
         "Request": dict(plan.request),
-        "Engine": {"Address": plan.engine.address, "Version": plan.engine.version, "Product": plan.engine.product},
+        "Engine": {
+            "Address": plan.engines.first.address,
+            "Version": plan.engines.first.version,
+            "Product": plan.engines.first.product,
+        },
         "Network": None
-        if plan.network is None
-        else {"Name": plan.network.name, "Subnet": plan.network.subnet, "Addresses": dict(plan.network.addresses)},
+        if plan.network.own is None
+        else {
+            "Name": plan.network.own.name,
+            "Subnet": plan.network.own.subnet,
+            "Addresses": dict(plan.network.own.addresses),
+        },
         "Hosts": [_host(host) for host in plan.hosts],
         "Output": {"Directory": plan.output.directory},
         "Stop": {"MaxRunningSeconds": plan.stop.max_runtime, "GraceSeconds": plan.stop.grace},
@@ -258,13 +274,17 @@ def _host(host: HostPlan) -> dict[str, Any]:
         "Name": host.host.name,
         "MachineType": host.host.instance_type,
         "Accelerators": host.host.gpus,
-        "GpuIds": None if host.devices is None else "all" if host.devices.every else host.devices.ids,
-        "Image": program and program.image,
+        "GpuIds": None
+        if host.accelerators.gpus is None
+        else "all"
+        if host.accelerators.gpus.every
+        else host.accelerators.gpus.ids,
+        "Image": program and program.name,
         "Entrypoint": program and program.entrypoint,
         "Command": program and program.command,
         "Container": host.container,
-        "Hostname": host.hostname,
+        "Hostname": host.names.hostname,
         "Environment": dict(host.environment),
-        "Mounts": [{"Target": tree.target, "Source": tree.listing.root, "Uri": tree.uri} for tree in host.channels],
+        "Mounts": [{"Target": tree.target, "Source": tree.listing.root, "Uri": tree.uri} for tree in host.inputs.trees],
         "Limits": {"Memory": host.limits.memory, "Cpus": host.limits.cpus},
     }

@@ -455,7 +455,7 @@ class ReplicaSupervisor(Supervisor):
             self.attempt.outcome = replace(self.attempt.outcome, first_failure=host)
             self.attempt.explanation = verdict.why
         self._advise()
-        if self.plan.list_changes:
+        if self.plan.kept.changes:
             with suppress(EngineError):
                 self.results.changes = changed_files(self.attempt.runs.values())
 

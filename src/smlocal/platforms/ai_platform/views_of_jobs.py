@@ -10,9 +10,11 @@ from typing import Any, Final
 from smlocal.contract.secrets.masking import masked_words
 from smlocal.contract.statuses import JobPhase, StopCause
 from smlocal.job.documents import PLAN, REQUEST
-from smlocal.job.plan_rows import device_rows, environment_rows, network_text, note_rows, request_text
 from smlocal.job.view import Bar, JobView, OutputFolder, Span, Stage, StartView
+from smlocal.planning.aspects.accelerators.show import device_rows
+from smlocal.planning.aspects.network.show import network_text
 from smlocal.planning.model import HostPlan, JobPlan
+from smlocal.planning.plan_rows import environment_rows, note_rows, request_text
 from smlocal.platforms.ai_platform.answer import FINAL, kind_of, state_word, state_word_of, word_of
 from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.platforms.ai_platform.lifecycle.error_classes import MOST_REPLICA_RESTARTS
@@ -243,15 +245,15 @@ def start_of(plan: JobPlan) -> StartView:
     groups = Counter((host.host.group or "", host.host.instance_type) for host in plan.hosts)
     sizes = [f"{group}: {count} × {machine}" for (group, machine), count in groups.items()]
     return StartView(
-        about=" · ".join((plan.image, *sizes)),
+        about=" · ".join((plan.image.name, *sizes)),
         members={
             "Name": plan.name,
-            "Resource": plan.arn,
+            "Resource": plan.identity.arn,
             "Replicas": [
                 {
                     "Name": host.host.name,
                     "MachineType": host.host.instance_type,
-                    "Image": plan.image if host.program is None else host.program.image,
+                    "Image": plan.image.name if host.program is None else host.program.name,
                 }
                 for host in plan.hosts
             ],
@@ -271,7 +273,7 @@ def start_of(plan: JobPlan) -> StartView:
 def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
     """What would run, and how it differs from the service."""
     yield "Job", plan.name
-    yield "", plan.arn
+    yield "", plan.identity.arn
     yield from note_rows(plan)
     for index, host in enumerate(plan.hosts):
         yield "" if index else "Replicas", _replica(plan, host)
@@ -288,9 +290,9 @@ def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
 
 def _replica(plan: JobPlan, host: HostPlan) -> str:
     """`workerpool0-0 on n1-standard-4: IMAGE   runs: sh -c …`."""
-    image, words = plan.image, ["ENTRYPOINT"]
+    image, words = plan.image.name, ["ENTRYPOINT"]
     if host.program is not None:
-        image = host.program.image
+        image = host.program.name
         words = [*masked_words(host.program.entrypoint or ("ENTRYPOINT",)), *masked_words(host.program.command or ())]
     accelerators = f" with {host.host.gpus} accelerators" if host.host.gpus else ""
     return f"{host.host.name} on {host.host.instance_type}{accelerators}: {image}   runs: {' '.join(words)}"

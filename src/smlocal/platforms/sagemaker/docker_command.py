@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 
 from smlocal.planning.model import JobPlan
-from smlocal.platforms.sagemaker.planning.docker_line import docker_line
+from smlocal.platforms.sagemaker.script import docker_line
 
 _FOLDER = "docker-run"
 

@@ -125,7 +125,7 @@ class _Case:
 
     @property
     def channels(self) -> list[str]:
-        return [*(each.name for each in self.host.channels), *(each.name for each in self.host.pipes)]
+        return [*(each.name for each in self.host.inputs.trees), *(each.name for each in self.host.inputs.pipes)]
 
     @property
     def numbers(self) -> dict[str, str]:
@@ -177,7 +177,7 @@ def _without_channels(case: _Case, name: str) -> str:
 
 def _other_channel(case: _Case, name: str) -> str:
     known, name = case.channels, name.removesuffix(_MANIFEST)
-    pipes = [each.name for each in case.host.pipes]
+    pipes = [each.name for each in case.host.inputs.pipes]
     base = _EPOCH.sub("", name)
     if name in known or base in pipes:
         return "" if name not in pipes else _is_pipe(name)
@@ -201,7 +201,7 @@ def _is_pipe(name: str) -> str:
 
 def _other_file(case: _Case, name: str, below: str) -> str:
     below = below.rstrip("/.")
-    for tree in case.host.channels:
+    for tree in case.host.inputs.trees:
         if tree.name != name or not below or tree.listing.failure or not tree.listing.paths:
             continue
         there, wild = tree.listing.paths, any(letter in below for letter in "*?[")
@@ -215,7 +215,7 @@ def _other_file(case: _Case, name: str, below: str) -> str:
 
 
 def _written_to_channel(case: _Case) -> str | None:
-    locked = {tree.name: tree.mode for tree in case.host.channels if not tree.writable}
+    locked = {tree.name: tree.mode for tree in case.host.inputs.trees if not tree.writable}
     if not locked:
         return None
     for _, line in case.last:
@@ -236,9 +236,9 @@ def _written_to_channel(case: _Case) -> str | None:
 
 def _argument_refused(case: _Case) -> str | None:
     """Of a program that does not know the argument `train`, or lacks those that it has replaced."""
-    plan, facts = case.plan, case.plan.image_facts
+    plan, facts = case.plan, case.plan.image.facts
     command = (facts.command or ()) if facts is not None else ()
-    if plan.entrypoint is not None or "train" not in (plan.command or ()):
+    if plan.image.entrypoint is not None or "train" not in (plan.image.command or ()):
         return None
     for _, line in case.last:
         if _TRAIN_REFUSED.search(line) or _lacks(line, command):
@@ -298,7 +298,7 @@ def _no_number(case: _Case) -> str | None:
 
 
 def _hidden_file(case: _Case) -> str | None:
-    facts = case.plan.image_facts
+    facts = case.plan.image.facts
     for _, line in case.last:
         if _MISSING.search(line):
             for path in facts.reserved_files if facts is not None else ():
@@ -322,7 +322,7 @@ def _without_network(case: _Case) -> str | None:
 
 
 def _without_gpu(case: _Case) -> str | None:
-    if case.host.devices is not None or not any(_NO_GPU.search(line) for _, line in case.last):
+    if case.host.accelerators.gpus is not None or not any(_NO_GPU.search(line) for _, line in case.last):
         return None
     name = case.host.host.instance_type
     given_up = any(note.id == "allow-cpu" for note in case.plan.notes)

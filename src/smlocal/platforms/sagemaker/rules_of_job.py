@@ -51,7 +51,7 @@ def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> RulesOfJo
     def fetch(uri: str, folder: str, cancelled: Callable[[], bool]) -> str:
         from smlocal.job.rule_data import fetch_rule_data  # few rules name S3
 
-        return fetch_rule_data(uri, folder, region=plan.region, rights=plan.rights, cancelled=cancelled)
+        return fetch_rule_data(uri, folder, region=plan.identity.region, rights=plan.rights, cancelled=cancelled)
 
     rules = JobRules(
         plan=plan,
@@ -78,13 +78,13 @@ def _act(plan: JobPlan, context: JobContext, rule: str, result: Evaluation) -> N
     """What `Local.OnRule` says."""
     document = {
         "TrainingJobName": plan.name,
-        "TrainingJobArn": plan.arn,
+        "TrainingJobArn": plan.identity.arn,
         "RuleConfigurationName": rule,
         "RuleEvaluationStatus": result.status.value,
         "StatusDetails": result.details,
         "Step": result.step,
     }
-    action = job_rules.action_of(plan.on_rule, rule)
+    action = job_rules.action_of(plan.rules.actions, rule)
     if action == job_rules.STOP:
         ask_to_stop(context.store, plan.name, grace=None)
     elif action is not None:

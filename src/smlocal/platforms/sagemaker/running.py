@@ -8,7 +8,7 @@ from smlocal.job.decide.attempt_outcome import KILLED, AttemptOutcome, Symptoms
 from smlocal.job.kinds import BesideJob, JobContext
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.platforms.sagemaker.contract.outcome import failure_reason
-from smlocal.platforms.sagemaker.planning.attempt_number import for_attempt
+from smlocal.platforms.sagemaker.plan import for_attempt
 from smlocal.platforms.sagemaker.usage_block import planned_usage as usage
 
 __all__ = ["begin_rules", "docker_command", "ending", "for_attempt", "hint", "reason", "usage"]
@@ -16,7 +16,7 @@ __all__ = ["begin_rules", "docker_command", "ending", "for_attempt", "hint", "re
 
 def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> BesideJob | None:
     """Evaluate the debugger rules beside the job."""
-    if not plan.rules:
+    if not plan.rules.each:
         return None
     from smlocal.platforms.sagemaker.rules_of_job import begin_rules as begin  # the room of the debugger
 
@@ -63,7 +63,7 @@ def hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
 
 def docker_command(plan: JobPlan) -> str | None:
     """The `docker run` that starts a failed job again, or what prints a script; None on several engines."""
-    if plan.engines:
+    if plan.engines.several:
         return None
     from smlocal.platforms.sagemaker.docker_command import docker_command as command  # after a failure only
 

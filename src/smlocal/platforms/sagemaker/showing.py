@@ -135,12 +135,12 @@ def start(plan: JobPlan) -> StartView:
     default = specification.get("TrainingInputMode") or "File"
     modes = {channel.get("InputMode") or default for channel in plan.request.get("InputDataConfig") or ()}
     size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
-    where = [f"{len(plan.engines)} engines"] if plan.engines else []
+    where = [f"{len(plan.engines.several)} engines"] if plan.engines.several else []
     return StartView(
-        about=" · ".join((plan.image, size, *where, ", ".join(sorted(modes or {"no channels"})))),
+        about=" · ".join((plan.image.name, size, *where, ", ".join(sorted(modes or {"no channels"})))),
         members={
             "TrainingJobName": plan.name,
-            "TrainingImage": plan.image,
+            "TrainingImage": plan.image.name,
             "Hosts": [
                 {
                     "Name": each.host.name,

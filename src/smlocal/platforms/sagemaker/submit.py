@@ -6,12 +6,12 @@ from typing import Any
 
 from smlocal.job.documents import JOB, REQUEST, STRICT
 from smlocal.jobfile.option import LOCAL
+from smlocal.planning.aspects.output.asked import is_remote_output, model_uri
+from smlocal.planning.aspects.output.look import output_folder
 from smlocal.platforms.sagemaker.contract.identity import training_job_arn
+from smlocal.platforms.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.platforms.sagemaker.planning.folders import is_remote_output, model_uri
-from smlocal.platforms.sagemaker.planning.hosts import hosts_of
-from smlocal.platforms.sagemaker.prepare.output_folder import output_folder
-from smlocal.platforms.sagemaker.prepare.request_facts import account_of, region_of
+from smlocal.platforms.sagemaker.prepare import account_of, region_of
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
 from smlocal.submission.scheduler import InstanceLimit

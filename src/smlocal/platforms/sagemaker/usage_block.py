@@ -6,13 +6,13 @@ from contextlib import suppress
 from typing import Any
 
 from smlocal.contract.usage import MIB, HostUsage, host_usage
-from smlocal.job.prepare.machine_size import memory_mib
 from smlocal.job.usage.series import UsageSeries, read_series
 from smlocal.job.usage.usage_watch import series_path, usage_directory
+from smlocal.planning.aspects.engines.look import memory_mib
+from smlocal.planning.aspects.limits.plan import own_memory_limit
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.contract.instance_advice import Advice, advise
 from smlocal.platforms.sagemaker.contract.instance_types import InstanceType, instance_types, size_here
-from smlocal.platforms.sagemaker.planning.limits import own_memory_limit
 from smlocal.quick_dataclass import dataclass
 
 
@@ -62,12 +62,14 @@ def planned_usage(plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | No
             name=host.host.name,
             instance_type=host.host.instance_type,
             oom_killed=host.host.name in killed,
-            gpus=host.gpus,
-            memory_limit=own_memory_limit(host.host.instance_type, host.limits, plan.machine),
+            gpus=host.accelerators.gpu_count,
+            memory_limit=own_memory_limit(
+                host.host.instance_type, host.limits, memory_mib=plan.engines.machine.memory_mib
+            ),
         )
         for host in plan.hosts
     ]
-    return usage_block(plan.job_directory, hosts, machine_cpus=plan.machine.cpus)
+    return usage_block(plan.job_directory, hosts, machine_cpus=plan.engines.machine.cpus)
 
 
 def _host(used: HostUsage, kind: InstanceType, series: UsageSeries, path: str) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from smlocal.contract.usage import MIB, ContainerUsage, Point
 from smlocal.errors import JobUnknownError
 from smlocal.job.documents import PLAN
 from smlocal.job.metrics.job_metrics import JobMetrics, job_metrics
-from smlocal.job.prepare.machine_size import memory_mib
 from smlocal.job.usage.series import read_series
 from smlocal.job.usage.usage_watch import series_path
+from smlocal.planning.aspects.engines.look import memory_mib
 from smlocal.platforms.sagemaker.contract.instance_types import InstanceType, size_here
 from smlocal.quick_dataclass import dataclass
 from smlocal.server.serving import Serving

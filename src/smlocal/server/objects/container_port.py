@@ -90,7 +90,7 @@ class ContainerPort:
 def _gateway() -> str | None:
     """This machine's address on the engine's default network."""
     from smlocal.engine.docker import connect
-    from smlocal.job.prepare.network_choice import default_gateway
+    from smlocal.planning.aspects.network.look import default_gateway
 
     engine = connect()
     facts = engine.facts()

@@ -13,7 +13,7 @@ import pytest
 
 from smlocal.channels.pipe.feeder import PipeFeeder
 from smlocal.contract.failures import Failure
-from smlocal.planning.model import PipePlan
+from smlocal.planning.aspects.inputs.plan import PipePlan
 from smlocal.platforms.sagemaker.running import reason as reason_of
 from smlocal.sources.local_listing import list_source
 from smlocal.sources.s3.interface import ObjectStore

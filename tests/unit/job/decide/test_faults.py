@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.job.decide.events import Faults, Interrupted, MachineMoves, PlatformFailed
-from smlocal.planning.model import FaultPlan
+from smlocal.planning.aspects.faults.plan import FaultPlan
 
 KINDS = {
     "interrupt": ("interrupt", "During"),

@@ -19,7 +19,7 @@ from smlocal.job.finish.describe import (
     ("keep", "kept"), [("none", set()), ("failed", {"Failed"}), ("all", {"Completed", "Failed", "Stopped"})]
 )
 def test_which_jobs_keep_their_containers(keep: str, kept: set[str]) -> None:
-    plan: Any = SimpleNamespace(keep=keep)
+    plan: Any = SimpleNamespace(kept=SimpleNamespace(containers=keep))
     ended = [status for status in JobStatus if status.terminal]
     assert {status.value for status in ended if keeps_containers(plan, status)} == kept
 

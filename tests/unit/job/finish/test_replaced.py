@@ -10,7 +10,7 @@ from smlocal.contract.statuses import COMPLETED
 from smlocal.errors import NotPackedError
 from smlocal.job.documents import LOCAL
 from smlocal.job.finish.artifacts import REPLACED, artifacts_to_replace, delete_replaced
-from smlocal.job.prepare.job_name import check_job_name
+from smlocal.job.job_name import check_job_name
 from smlocal.job.supervisor import end_job
 from smlocal.store.jobs import Store
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.platforms.sagemaker.planning.conftest import FACTS, LISTING, REQUEST, job
+from tests.unit.platforms.sagemaker.conftest import FACTS, LISTING, REQUEST, job
 
 from smlocal.job.decide.attempt_outcome import Symptoms, Trouble
+from smlocal.planning.aspects.inputs.plan import InputFacts
 from smlocal.platforms.sagemaker.hints import log_hint, lost_model
-from smlocal.platforms.sagemaker.planning.build import build_plan
+from smlocal.platforms.sagemaker.plan import build_plan
 
 DATA = "/opt/ml/input/data"
 SOURCE = REQUEST["InputDataConfig"][0]["DataSource"]
@@ -30,10 +31,10 @@ def hint(
     changes = channels("train") if changes is None else changes
     names = [each["ChannelName"] for each in changes.get("InputDataConfig") or ()]
     assert FACTS.image is not None
+    known = dict.fromkeys(names, LISTING)
     facts = replace(
         FACTS,
-        listings=(known := dict.fromkeys(names, LISTING)),
-        file_systems=known,
+        inputs=InputFacts(listings=known, file_systems=known),
         image=replace(FACTS.image, **(image or {})),
     )
     plan = build_plan(job({"InputDataConfig": None, **changes}, {}), facts, name="job-1")

@@ -48,6 +48,11 @@ def type_gpus(name: str) -> int:
     return 0 if name == LOCAL else instance_type(name).gpus
 
 
+def type_neuron(name: str) -> int:
+    """How many Neuron devices an instance type has."""
+    return 0 if is_this_machine(name) else instance_type(name).neuron_devices
+
+
 def is_this_machine(name: str) -> bool:
     """True for `local` and `local_gpu`."""
     return name in {LOCAL, LOCAL_GPU}

@@ -1,26 +1,42 @@
 """Validate a job file: the result is a request with local settings, or one error with all mistakes."""
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from smlocal.contract.placement import SPREAD
+from smlocal.contract.support import Support
 from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.violation import Violation
+from smlocal.errors import FieldRefusedError
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import without_meaning, wrong_region, wrong_source
+from smlocal.jobfile.local_block import (
+    Wrong,
+    fault_violations,
+    placement_violations,
+    without_meaning,
+    wrong_region,
+    wrong_source,
+    wrong_time,
+)
 from smlocal.jobfile.option import LOCAL, Kind
-from smlocal.jobfile.refusal import invalid_request
-from smlocal.jobfile.settings import LocalSettings
+from smlocal.jobfile.refusal import invalid_request, mistake_lines
+from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.platforms.sagemaker.contract.coverage import lookup
+from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
+from smlocal.platforms.sagemaker.contract.documents.hosts import host_names
 from smlocal.platforms.sagemaker.contract.identity import is_region_name
-from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest, ResourceConfig
+from smlocal.platforms.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
+from smlocal.platforms.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count
 from smlocal.platforms.sagemaker.contract.validation.rules import broken_rules
-from smlocal.platforms.sagemaker.jobfile.unsupported import unsupported_request
 from smlocal.quick_dataclass import dataclass
 
 _LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
+FAULT_KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,13 +85,9 @@ def read_local(
         if local.Region is not None and not is_region_name(local.Region):
             violations.append(wrong_region(local.Region, "us-east-1"))
         if local.Faults:
-            from smlocal.platforms.sagemaker.jobfile.fault_rules import broken_fault_rules  # few jobs have any
-
-            violations += broken_fault_rules(local, request)
+            violations += _broken_fault_rules(local, request)
         if local.Placement != SPREAD:
-            from smlocal.platforms.sagemaker.jobfile.placement_rules import broken_placement_rules  # few jobs have any
-
-            violations += broken_placement_rules(local, request)
+            violations += _broken_placement_rules(local, request)
     return local, violations
 
 
@@ -86,3 +98,91 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     return value
+
+
+def _broken_placement_rules(local: LocalSettings, request: Mapping[str, Any]) -> list[Violation]:
+    """What is wrong with a placement. Nothing if the hosts themselves are wrong."""
+    resources, _ = validate(ResourceConfig, request.get("ResourceConfig"), strict=False)
+    if resources is None or host_count(resources) > MAX_PLANNED_HOSTS:
+        return []
+    return placement_violations(local, host_names(host_count(resources)))
+
+
+def _broken_fault_rules(local: LocalSettings, request: Mapping[str, Any]) -> list[Violation]:
+    """What is wrong with the faults of a job."""
+    return fault_violations(local.Faults, kinds=FAULT_KINDS, wrong=partial(_wrong_fault, request=request))
+
+
+def _wrong_fault(fault: Fault, request: Mapping[str, Any]) -> Wrong:
+    if fault.Kind in {"LateNames", "LateFifo"}:
+        yield from _wrong_delay(fault, request)
+        return
+    if fault.Kind == "Interrupt":
+        if request.get("EnableManagedSpotTraining") is not True:
+            text = "only spot instances are interrupted; set EnableManagedSpotTraining: true, or remove the fault"
+            yield "Kind", text
+        if fault.When != "During":
+            yield "When", f"{fault.When} is for InternalError only; an interruption is always During training"
+    yield from wrong_time(fault, longest=_max_runtime(request), limit="MaxRuntimeInSeconds")
+
+
+def _wrong_delay(fault: Fault, request: Mapping[str, Any]) -> Wrong:
+    if fault.AfterSeconds < 1:
+        yield "AfterSeconds", f"{fault.Kind} needs a delay of at least 1 second"
+    if fault.When != "During":
+        yield "When", f"{fault.When} is for InternalError only; remove it"
+    if fault.Times != 1:
+        yield "Times", f"{fault.Kind} happens in every attempt; remove it"
+    if fault.Kind == "LateNames" and not _has_peers(request):
+        yield "Kind", "a job of one host has no peers; set InstanceCount: 2, or remove the fault"
+    if fault.Kind == "LateFifo" and not _has_pipes(request):
+        yield "Kind", "no channel is in Pipe mode; set InputMode: Pipe, or remove the fault"
+
+
+def _has_peers(request: Mapping[str, Any]) -> bool:
+    resources = request.get("ResourceConfig")
+    if not isinstance(resources, Mapping):
+        return False
+    count = resources.get("InstanceCount")
+    return bool(resources.get("InstanceGroups")) or (isinstance(count, int) and count > 1)
+
+
+def _has_pipes(request: Mapping[str, Any]) -> bool:
+    specification = request.get("AlgorithmSpecification")
+    general = specification.get("TrainingInputMode") if isinstance(specification, Mapping) else None
+    channels = request.get("InputDataConfig")
+    return any(
+        (channel.get("InputMode") or general) == "Pipe"
+        for channel in (channels if isinstance(channels, list) else ())
+        if isinstance(channel, Mapping)
+    )
+
+
+def _max_runtime(request: Mapping[str, Any]) -> int:
+    condition = request.get("StoppingCondition")
+    given = condition.get("MaxRuntimeInSeconds") if isinstance(condition, Mapping) else None
+    return given if isinstance(given, int) and given > 0 else DEFAULT_MAX_RUNTIME
+
+
+def unsupported_request(document: Document, found: list[tuple[str, Violation]]) -> FieldRefusedError:
+    """One error for everything that is refused."""
+    names = list(dict.fromkeys(name for name, _ in found))
+    who = document.blamed(violation.path for _, violation in found)
+    return FieldRefusedError(
+        f"{who} uses what smlocal does not support: {', '.join(names)}",
+        details=mistake_lines(document, [violation for _, violation in found]),
+        remedy=[*_without_unsupported(names), "smlocal coverage shows how each field is handled."],
+    )
+
+
+def _without_unsupported(names: list[str]) -> Iterator[str]:
+    """For a value, the possible values; a member without any must be removed."""
+    whole = [name for name in names if not TABLE[name].values]
+    for name in names:
+        possible = [word for word, value in TABLE[name].values.items() if value.support is not Support.REFUSED]
+        if possible:
+            yield f"Use {' or '.join(possible)} for {name}."
+        elif name not in whole:
+            whole.append(name)
+    if whole:
+        yield f"Remove {'it' if names == whole[:1] else ', '.join(whole)} to run the job here."

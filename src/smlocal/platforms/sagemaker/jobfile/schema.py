@@ -7,7 +7,7 @@ from smlocal.jobfile.local_schema import DRAFT, local_schema, plain_schema, with
 from smlocal.jobfile.option import Kind
 from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
-from smlocal.platforms.sagemaker.jobfile.fault_rules import KINDS
+from smlocal.platforms.sagemaker.jobfile.job_file import FAULT_KINDS
 
 _Json = dict[str, Any]
 
@@ -15,7 +15,7 @@ _Json = dict[str, Any]
 def job_file_schema() -> _Json:
     """The request as smlocal takes it (role and name may be absent, paths may be local), and `Local`."""
     request = pydantic_model(CreateTrainingJobRequest).model_json_schema()
-    local, of_local = local_schema(Kind.TRAINING, faults=KINDS)
+    local, of_local = local_schema(Kind.TRAINING, faults=FAULT_KINDS)
     definitions = {**request.pop("$defs"), **of_local}
     request["properties"]["Local"] = local
     request["required"] += ["AlgorithmSpecification", "ResourceConfig"]  # needed by any job that has a container

@@ -1,11 +1,18 @@
-"""A skeleton of the AWS CLI where a job file is expected: what to fill in, and what to remove."""
+"""A skeleton of the AWS CLI where a job file is expected: what to fill in, and what to remove.
 
-from collections.abc import Iterator
-from typing import Any, Final
+What is empty in a request is left out: empty answers of the service, placeholders of the skeleton.
+"""
 
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, get_args, get_origin
+
+from smlocal.contract.model.constraints import split
+from smlocal.contract.model.structure import Structure, members
+from smlocal.contract.validation.member_path import Path, dotted
 from smlocal.errors import RequestInvalidError, RequestSkeletonError
 from smlocal.jobfile.document import Document
-from smlocal.platforms.sagemaker.jobfile.empty_members import Filled, is_skeleton, without_empty
+from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.quick_dataclass import dataclass
 
 _RESOURCES: Final = "ResourceConfig"
 _NEEDED: Final = (
@@ -17,6 +24,25 @@ _NEEDED: Final = (
 """Of every job with a container; the name and the role need not be there."""
 _GROUPS: Final = "InstanceGroups"
 _WITHOUT_CONTAINER: Final = "ServerlessJobConfig"
+_EMPTY: Final = object()
+_PLACEHOLDER = "KeyName"
+"""The one key in each map of a skeleton."""
+_LEAST = 3
+"""So many empty texts make a skeleton. A request of a program may have one, such as a KmsKeyId."""
+
+_WITH_EMPTY_TEXTS = ("HyperParameters", "Environment", "Tags")
+"""Values in these may well be empty."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filled:
+    """A request without its empty members."""
+
+    request: dict[str, Any]
+    left_out: tuple[str, ...]
+    """Paths of the members that are empty."""
+    untouched: tuple[str, ...] = ()
+    """Of a skeleton: switches and choices that it has by itself, so nobody may have meant them."""
 
 
 def or_skeleton(document: Document, request: dict[str, Any], invalid: RequestInvalidError) -> RequestInvalidError:
@@ -71,3 +97,116 @@ def _remedy(document: Document, *, filled_in: bool) -> list[str]:
     if filled_in:
         return [f"A job file without what is empty:  {shorter}"]
     return [f"When these are filled in, a job file without what is empty:  {shorter}"]
+
+
+def is_skeleton(request: Mapping[str, Any]) -> bool:
+    """Whether this is what `aws sagemaker create-training-job --generate-cli-skeleton` prints, perhaps filled in."""
+    return sum(_empty_texts(value) for name, value in request.items() if name not in _WITH_EMPTY_TEXTS) >= _LEAST
+
+
+def _empty_texts(value: Any) -> int:
+    if isinstance(value, Mapping):
+        return sum(map(_empty_texts, value.values()))
+    return sum(map(_empty_texts, value)) if isinstance(value, list) else int(value == "")
+
+
+def without_empty(request: Mapping[str, Any], *, skeleton: bool) -> Filled:
+    """The request without empty members. Of a skeleton, numbers that are 0 and what has only choices go too."""
+    walk = _Walk(skeleton=skeleton)
+    kept: dict[str, Any] = walk.structure(CreateTrainingJobRequest, request, ())
+    left_out = [path for path in walk.left_out if not any(path[:size] in walk.left_out for size in range(1, len(path)))]
+    untouched = [f"{dotted(path)}: {_word(value)}" for path, value in walk.choices if _has(kept, path)]
+    return Filled(
+        request=kept,
+        left_out=tuple(map(dotted, dict.fromkeys(left_out))),
+        untouched=tuple(untouched) if skeleton else (),
+    )
+
+
+class _Walk:
+    def __init__(self, *, skeleton: bool) -> None:
+        self.skeleton = skeleton
+        self.left_out: dict[Path, None] = {}
+        self.choices: list[tuple[Path, Any]] = []
+
+    def structure(self, model: type[Structure], given: Mapping[str, Any], path: Path) -> Any:
+        known = members(model)
+        kept: dict[str, Any] = {}
+        for name, value in given.items():
+            if name not in known:
+                kept[name] = value
+                continue
+            inner = self.value(known[name].present, value, (*path, name))
+            if inner is not _EMPTY:
+                kept[name] = inner
+            elif self.skeleton or not known[name].is_required:
+                self.left_out[(*path, name)] = None
+            else:
+                kept[name] = value
+        if not path:
+            return kept
+        if self.skeleton:
+            lost = any(
+                member.is_required and given.get(name) is not None and name not in kept
+                for name, member in known.items()
+            )
+            return _EMPTY if lost or not any(_written(kept[name], known[name].present) for name in kept) else kept
+        return kept or _EMPTY
+
+    def value(self, annotation: Any, value: Any, path: Path) -> Any:
+        kind, limits = split(annotation)
+        if value is None or value == "":
+            return _EMPTY
+        if isinstance(kind, type) and issubclass(kind, Structure):
+            return self.structure(kind, value, path) if isinstance(value, Mapping) else value
+        if isinstance(value, list):
+            return self.items(get_args(kind), value, path, needed=bool(getattr(limits, "minimum", 0)))
+        if isinstance(value, Mapping):
+            return self.map(value)
+        if self.skeleton and _is_choice(annotation, value):
+            self.choices.append((path, value))
+        return _EMPTY if self.skeleton and value == 0 and not isinstance(value, bool) else value
+
+    def items(self, kinds: tuple[Any, ...], value: list[Any], path: Path, *, needed: bool) -> Any:
+        """A list; an empty one stays if the service takes it."""
+        if self.skeleton:
+            kept = [self.value(kinds[0] if kinds else None, item, (*path, i)) for i, item in enumerate(value)]
+            return [item for item in kept if item is not _EMPTY] or _EMPTY
+        if not value:
+            return _EMPTY if needed else value
+        kind = split(kinds[0])[0] if kinds else None
+        if not (isinstance(kind, type) and issubclass(kind, Structure)):
+            return value
+        kept = [
+            self.structure(kind, item, (*path, i)) if isinstance(item, Mapping) else item
+            for i, item in enumerate(value)
+        ]
+        return [value[i] if item is _EMPTY else item for i, item in enumerate(kept)]
+
+    def map(self, value: Mapping[str, Any]) -> Any:
+        if not self.skeleton:
+            return value
+        return {key: item for key, item in value.items() if (key, item) != (_PLACEHOLDER, "")} or _EMPTY
+
+
+def _written(value: Any, annotation: Any) -> bool:
+    """Whether somebody has filled this in; a structure has been looked through already."""
+    return isinstance(value, dict | list) or not _is_choice(annotation, value)
+
+
+def _is_choice(annotation: Any, value: Any) -> bool:
+    """A switch, or one word of several: a skeleton has them by itself."""
+    return isinstance(value, bool) or get_origin(split(annotation)[0]) is Literal
+
+
+def _has(request: Any, path: Path) -> bool:
+    for step in path:
+        try:
+            request = request[step]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

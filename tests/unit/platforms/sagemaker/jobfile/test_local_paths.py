@@ -14,10 +14,11 @@ from smlocal.api.overrides import Overrides
 from smlocal.contract.validation.member_path import Path as Place
 from smlocal.errors import PathInDescriptionError, SourceUnmappedError
 from smlocal.jobfile.document import Document, Elsewhere, recorded_document
-from smlocal.platforms.sagemaker.jobfile.job_file import read_job
+from smlocal.planning.aspects.inputs.look import list_inputs, store_of
+from smlocal.planning.aspects.inputs.plan import InputFacts
+from smlocal.planning.aspects.rules.asked import rule_locations
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.platforms.sagemaker.jobfile.local_paths import local_locations, locations
-from smlocal.platforms.sagemaker.planning.rules import rule_locations
-from smlocal.platforms.sagemaker.prepare.inputs import list_inputs
 
 _MODEL = Path(botocore.__file__).parent / "data" / "sagemaker" / "2017-07-24" / "service-2.json.gz"
 SHAPES: dict[str, Any] = json.loads(gzip.decompress(_MODEL.read_bytes()))["shapes"]
@@ -31,6 +32,10 @@ REQUEST: dict[str, Any] = {
     "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
     "StoppingCondition": {"MaxRuntimeInSeconds": 60},
 }
+
+
+def listed(job: JobFile) -> InputFacts:
+    return list_inputs(job, strict=False, region="us-east-1", store=store_of(job, "us-east-1"))
 
 
 def filled(name: str, text: str) -> Any:
@@ -161,11 +166,10 @@ def test_a_manifest_of_a_description_names_no_files_here(tmp_path: Path) -> None
     local = {"Sources": {"s3://b": str(tmp_path / "bucket")}}
     document = described(InputDataConfig=channels, Local=local, directory=str(tmp_path))
     with pytest.raises(PathInDescriptionError, match='the manifest of the channel "train" names files') as caught:
-        list_inputs(read_job(document, strict=False), strict=False, region="us-east-1")
+        listed(read_job(document, strict=False))
     assert caught.value.details == ("answer.json   s3://b/m.json", f"its prefix: file://{secret}/")
     document.elsewhere = None
-    listed = list_inputs(read_job(document, strict=False), strict=False, region="us-east-1")
-    assert listed.listings["train"].paths == ("key",)
+    assert listed(read_job(document, strict=False)).listings["train"].paths == ("key",)
 
 
 def test_a_folder_of_a_file_system_stays_below_the_folder_that_the_user_gives(tmp_path: Path) -> None:
@@ -176,7 +180,7 @@ def test_a_folder_of_a_file_system_stays_below_the_folder_that_the_user_gives(tm
         channels = [{"ChannelName": "train", "DataSource": {"FileSystemDataSource": {**source, "DirectoryPath": path}}}]
         local = {"Sources": {"fs-12345678901": str(tmp_path / "fs")}}
         job = read_job(described(InputDataConfig=channels, Local=local), strict=False)
-        return list_inputs(job, strict=False, region="us-east-1").file_systems["train"].root
+        return listed(job).file_systems["train"].root
 
     assert folder("/etc") == str(tmp_path / "fs" / "etc")
     with pytest.raises(SourceUnmappedError, match="no local folder can replace"):

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from smlocal.contract.hosts import Host
-from smlocal.platforms.sagemaker.contract.instance_types import type_gpus
+from smlocal.contract.hosts import GROUP, Host
+from smlocal.platforms.sagemaker.contract.instance_types import type_gpus, type_neuron
 
 INTERFACE = "eth0"
 ResourceConfigKeys = Literal["newest", "without-topology", "three-keys"]
@@ -18,15 +18,21 @@ def host_names(count: int) -> list[str]:
 
 def homogeneous(count: int, instance_type: str) -> tuple[Host, ...]:
     """The hosts of a job without instance groups."""
-    names, gpus = enumerate(host_names(count), start=1), type_gpus(instance_type)
-    return tuple(Host(name=name, number=number, instance_type=instance_type, gpus=gpus) for number, name in names)
+    return heterogeneous([(GROUP, instance_type, count)])
 
 
 def heterogeneous(groups: Sequence[tuple[str, str, int]]) -> tuple[Host, ...]:
     """The hosts of instance groups (name, type, count), numbered in the order of the groups."""
     kinds = [(name, instance_type) for name, instance_type, count in groups for _ in range(count)]
     return tuple(
-        Host(name=f"algo-{n}", number=n, instance_type=instance_type, group=name, gpus=type_gpus(instance_type))
+        Host(
+            name=f"algo-{n}",
+            number=n,
+            instance_type=instance_type,
+            group=name,
+            gpus=type_gpus(instance_type),
+            neuron=type_neuron(instance_type),
+        )
         for n, (name, instance_type) in enumerate(kinds, start=1)
     )
 

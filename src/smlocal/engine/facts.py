@@ -1,0 +1,73 @@
+"""What an engine says of itself and of an image."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Literal
+
+from smlocal.quick_dataclass import dataclass
+
+SLOW = 3.0
+"""An `EngineFacts.slowness` that is worth a word."""
+Product = Literal["docker", "podman"]
+"""Which engine it is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EngineFacts:
+    """The engine that will run the containers."""
+
+    address: str
+    """`unix:///var/run/docker.sock`, `tcp://…`"""
+    local: bool
+    """True if it listens at a unix socket of this machine."""
+    shares_folders: bool
+    """True if it mounts this machine's folders at their paths."""
+    version: str
+    architecture: str
+    """Spelled as in images: `amd64`, `arm64`."""
+    operating_system: str
+    storage_driver: str
+    rootless: bool = False
+    product: Product = "docker"
+    cpus: int = 0
+    """Of the engine's machine; 0 if that is this machine."""
+    memory_mib: int = 0
+    desktop: bool = False
+    """True if it is local, and its containers run in a virtual machine."""
+    identity: str = ""
+    """Tells this engine from others, and, at a socket, from itself after a restart; empty for one on another machine,
+    which is never asked to mount a folder of this one."""
+    same_mounts: bool = True
+    """True if every path of this machine is the same for it. If it shares folders and this is False, only some are."""
+    slowness: float | None = None
+    """How many times as long small files take through a mount as in the container's own file system; None if it was
+    not measured."""
+    named: bool = False
+    """True if the job names it; False for the engine that the docker command uses."""
+    untried: str | None = None
+    """Why it was not tried whether it shares folders, if there is a reason to doubt what is assumed."""
+
+    @property
+    def elsewhere(self) -> bool:
+        """True if it is on another machine."""
+        return not self.local and not self.identity
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImageFacts:
+    """The configuration of an image on the engine."""
+
+    id: str
+    architecture: str
+    operating_system: str
+    size: int
+    entrypoint: tuple[str, ...] | None
+    command: tuple[str, ...] | None
+    user: str
+    working_directory: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stop_signal: str | None = None
+    volumes: tuple[str, ...] = ()
+    """Paths from its VOLUME instructions."""
+    reserved_files: tuple[str, ...] = ()
+    """A few of its files in the platform's own folders, except code."""

@@ -1,0 +1,43 @@
+"""Notes on the regexes of MetricDefinitions."""
+
+from smlocal.contract.metrics.first_group import never_a_number
+from smlocal.contract.metrics.regex import wanted_controls
+from smlocal.planning.model import JobPlan
+from smlocal.planning.note_rule import NoteRule, some
+from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+
+
+def _dialect(plan: JobPlan, job: JobFile) -> str | None:
+    given = definitions_of(plan.request)
+    return "metrics are searched with Python's regular expressions; the service's are not published" if given else None
+
+
+def _controls(plan: JobPlan, job: JobFile) -> str | None:
+    found = [
+        f"{each.name} ({', '.join(controls)})"
+        for each in definitions_of(plan.request)
+        if (controls := wanted_controls(each.regex))
+    ]
+    return (
+        f"metrics that never match: the service's log has control characters escaped, a TAB as #011: {some(found)}"
+        if found
+        else None
+    )
+
+
+def _words(plan: JobPlan, job: JobFile) -> str | None:
+    found = [each.name for each in definitions_of(plan.request) if never_a_number(each.regex)]
+    return (
+        f"metrics that never have a value: the first group of their regex matches no digit, and only numbers count: "
+        f"{some(found)}"
+        if found
+        else None
+    )
+
+
+METRIC_RULES = (
+    NoteRule(id="metric-controls", says=_controls, warning=True),
+    NoteRule(id="metric-words", says=_words, warning=True),
+    NoteRule(id="metric-definitions", says=_dialect),
+)
