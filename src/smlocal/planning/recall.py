@@ -29,7 +29,7 @@ def remember(plan: JobPlan) -> dict[str, Any]:
 def recall(document: Mapping[str, Any]) -> JobPlan:
     """The plan from its JSON document, also of an earlier version; `EarlierPlanError` for one that cannot be read."""
     try:
-        plan: JobPlan = _decode(JobPlan, as_today(document))
+        plan: JobPlan = _decode(JobPlan, _as_today(document))
     except (TypeError, KeyError, AttributeError) as error:
         raise EarlierPlanError(
             f"the job '{document.get('name', '')}' was planned by another version of smlocal",
@@ -41,7 +41,10 @@ def recall(document: Mapping[str, Any]) -> JobPlan:
 
 def engine_of_each_host(document: Mapping[str, Any] | None) -> dict[str, str]:
     """Where the hosts of a job on several engines run, by its plan as a document: the address of the engine of each."""
-    if document is None or not as_today(document)["engines"]["several"]:
+    if document is None:
+        return {}
+    engines = document.get("engines")
+    if not (engines["several"] if isinstance(engines, Mapping) else engines):  # a list in those of earlier versions
         return {}
     return {each["host"]["name"]: each["engine"] for each in document["hosts"]}
 
@@ -123,7 +126,7 @@ _MACHINE: Final = {
 }
 
 
-def as_today(document: Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_today(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """The document of a plan, with its members where they are today."""
     if not isinstance(document.get("image"), str):
         return document
