@@ -10,13 +10,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
 from smlocal.server import aws_calls
-from smlocal.server.browser_headers import guarded
-from smlocal.server.hosts import Hosts, is_part_of_a_page
-from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body, refused_head
+from smlocal.server.aws_calls import handlers
+from smlocal.server.browsers import Hosts, guarded, is_part_of_a_page
+from smlocal.server.large_requests import BodyTooLargeError, BodyTooSlowError, read_body, refused_head
 from smlocal.server.objects import s3_front
-from smlocal.server.operations import handlers
+from smlocal.server.protocol.aws_names import Scope, scope_of
 from smlocal.server.protocol.models import service_model
-from smlocal.server.protocol.routing import Scope, scope_of
 from smlocal.server.serving import Serving
 from smlocal.server.signature import Problem, Signatures
 

@@ -3,13 +3,14 @@
 import ipaddress
 import json
 import os
-from collections.abc import Mapping
+import pwd
+import sys
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from smlocal.errors.serving import EndpointKeyError
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.new_key import new_key
-from smlocal.server.other_users import other_users
+from smlocal.server.door.environment import new_key
 from smlocal.server.signature import Signatures
 
 ACCESS_KEY, SECRET_KEY = "SMLOCAL_ACCESS_KEY_ID", "SMLOCAL_SECRET_ACCESS_KEY"
@@ -118,3 +119,37 @@ def _read(path: str) -> Signatures | None:
     except FileNotFoundError:
         return None
     return Signatures(access_key=key["AccessKeyId"], secret_key=key["SecretAccessKey"])
+
+
+# Who else may use this machine, and so reaches its loopback.
+
+_FIRST = 501 if sys.platform == "darwin" else 1000
+"""The first number that a person's account has; those below are of the system."""
+_NOBODY = 65534
+_NO_SHELLS = {"false", "halt", "nologin", "shutdown", "sync"}
+_LOGGED_IN = "/run/user"
+"""Has a folder for each user who is logged in, also for those that a directory service does not list."""
+
+
+def other_users(
+    owner: int | None = None,
+    *,
+    accounts: Iterable[pwd.struct_passwd] | None = None,
+    logged_in: str = _LOGGED_IN,
+) -> list[str]:
+    """The names of people's accounts that are not of `owner`, which is whoever runs this process.
+
+    Root is no other user: it can do everything anyway.
+    """
+    own = os.geteuid() if owner is None else owner
+    all_accounts = pwd.getpwall() if accounts is None else accounts
+    found = {account.pw_uid: account.pw_name for account in all_accounts if _may_log_in(account)}
+    with suppress(OSError):
+        for name in filter(str.isdecimal, os.listdir(logged_in)):
+            found.setdefault(int(name), f"uid {name}")
+    return sorted({name for uid, name in found.items() if uid >= _FIRST and uid not in {_NOBODY, own}})
+
+
+def _may_log_in(account: pwd.struct_passwd) -> bool:
+    """An account without a shell gets the usual one."""
+    return os.path.basename(account.pw_shell) not in _NO_SHELLS

@@ -9,12 +9,9 @@ from typing import Any
 
 from smlocal.errors.serving import ProgramUnusableError
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.door.authority import Authority
-from smlocal.server.door.bundle import bundle
-from smlocal.server.door.environment import program_environment, users_bundle, users_proxy
-from smlocal.server.door.proxy import MOST_HEAD, USER, Proxy
+from smlocal.server.door.environment import bundle, new_key, program_environment, users_bundle, users_proxy
+from smlocal.server.door.proxy import MOST_HEAD, USER, Authority, Proxy
 from smlocal.server.http_server import HttpServer, listen
-from smlocal.server.new_key import new_key
 
 _LOOPBACK = "127.0.0.1"
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
@@ -57,7 +54,7 @@ def run_program(
         )
         with _start(command, for_program.applied_to(environment)) as process:
             from smlocal.server.application import Application
-            from smlocal.server.hosts import Hosts
+            from smlocal.server.browsers import Hosts
             from smlocal.server.serving import ClientRights, Options, open_serving
             from smlocal.server.signature import Signatures
 

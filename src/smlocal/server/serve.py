@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from errno import EADDRINUSE, EADDRNOTAVAIL
 from socket import gaierror, socket
@@ -10,12 +11,11 @@ from threading import Event
 
 from smlocal.errors.serving import PortUnusableError
 from smlocal.server.application import Application
+from smlocal.server.browsers import Hosts
 from smlocal.server.endpoint_key import ACCESS_KEY, SECRET_KEY, demanded, key_of_environment, key_of_home
-from smlocal.server.hosts import Hosts
 from smlocal.server.http_server import HttpServer, listen
-from smlocal.server.page.page_key import login_link
-from smlocal.server.port_owner import port_owner
-from smlocal.server.sagemaker.container_objects import reopen
+from smlocal.server.page.addresses import login_link
+from smlocal.server.sagemaker.request_folders import reopen
 from smlocal.server.serving import Options, Serving, open_serving
 from smlocal.server.signature import Signatures
 
@@ -80,3 +80,39 @@ def _listener(host: str, port: int) -> socket:
             "Give an address of this machine." if not_ours else "Choose another port, or any free one with --port 0."
         )
         raise PortUnusableError(f"cannot listen on {host} port {port}: {why}", remedy=[remedy]) from error
+
+
+# Which program has a port, as far as this machine tells.
+
+_LISTENING = "0A"
+
+
+def port_owner(port: int) -> str | None:
+    """`python (process 4242)`; None if it cannot be told, as for programs of other users."""
+    sockets = {f"socket:[{inode}]" for inode in _listening(port)}
+    if not sockets:
+        return None
+    for process in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError):
+            for descriptor in os.listdir(f"/proc/{process}/fd"):
+                with suppress(OSError):
+                    if os.readlink(f"/proc/{process}/fd/{descriptor}") in sockets:
+                        return f"{_name(process)} (process {process})"
+    return None
+
+
+def _listening(port: int) -> list[str]:
+    """The inodes of sockets that listen on the port."""
+    found = []
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with suppress(OSError), open(table, encoding="ascii") as lines:
+            for line in lines:
+                fields = line.split()
+                if fields[3] == _LISTENING and fields[1].endswith(f":{port:04X}"):
+                    found.append(fields[9])
+    return found
+
+
+def _name(process: str) -> str:
+    with open(f"/proc/{process}/comm", encoding="utf-8", errors="replace") as file:
+        return file.read().strip()

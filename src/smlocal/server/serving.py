@@ -1,21 +1,26 @@
-"""What all calls to one server share."""
+"""What all calls to one server share: its store, its owner's choices, and the threads and tasks that watch jobs."""
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from socket import socket
-from typing import Any
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Self
+
+from starlette.concurrency import run_in_threadpool
 
 from smlocal.contract.rights import Rights
+from smlocal.errors import SmlocalError
 from smlocal.platforms.sagemaker.contract.identity import DEFAULT_ACCOUNT, region
 from smlocal.server.objects.bucket_folder import remove_unfinished
 from smlocal.server.objects.container_port import ContainerPort
-from smlocal.server.starting import Starting
-from smlocal.server.status_watch import StatusWatch
+from smlocal.store.database import StoreChanges
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
-from smlocal.submission.scheduler import InstanceLimit
+from smlocal.submission.scheduler import InstanceLimit, Scheduler
 
 CODE = "code"
 """The folder in the home with the code that clients have uploaded for their jobs."""
@@ -45,6 +50,139 @@ class Options:
     rights: ClientRights = field(default_factory=ClientRights)
     local: Mapping[str, Any] = field(default_factory=dict)
     """Members of `Local` for jobs that do not set them: clients of the service know nothing of this machine."""
+
+
+_LOOK_SECONDS = 0.5
+"""How soon the end of another job is noticed. A look takes some microseconds."""
+_RECOVER_SECONDS = 5.0
+"""How often jobs without a supervisor are looked for while jobs are unfinished."""
+_END_SECONDS = 10.0
+
+
+class Starting:
+    """A thread of a server. A context manager."""
+
+    def __init__(self, store: Store, *, limit: InstanceLimit | None, log: Callable[[str], None]) -> None:
+        """Nothing is started before the block is entered."""
+        self._store = store
+        self._log = log
+        self._scheduler = Scheduler(store, instances=None if limit is None else limit.instances)
+        self._wanted = Event()
+        self._over = Event()
+        self._thread = Thread(target=self._run, name="starts-jobs", daemon=True)
+
+    def look(self) -> None:
+        """Look now: a job was submitted, or stopped while it waited."""
+        self._wanted.set()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._wanted.set()
+        self._thread.join(_END_SECONDS)
+        self._scheduler.close()
+
+    def _run(self) -> None:
+        self._scheduler.starter.warm_up()
+        with StoreChanges(self._store.home) as changes:
+            seen, quiet = None, 0.0
+            while not self._over.is_set():
+                asked = self._wanted.wait(_LOOK_SECONDS)
+                self._wanted.clear()
+                number, quiet = changes.number(), quiet + _LOOK_SECONDS
+                if asked or number != seen or quiet >= _RECOVER_SECONDS:
+                    seen, quiet = number, 0.0
+                    self._start()
+
+    def _start(self) -> None:
+        try:
+            for name, why in self._scheduler.start_waiting().items():
+                if why is not None:
+                    self._log(f"{name} cannot be started yet: {why}")
+        except SmlocalError as error:
+            self._log(" ".join([error.sentence, *error.details]))
+
+
+_EVERY = 0.02
+"""Seconds. It takes some microseconds, however many calls wait, and nothing while none does."""
+
+
+class StatusWatch:
+    """Used by the tasks of one event loop."""
+
+    def __init__(self, store: Store) -> None:
+        """Nothing is asked until somebody waits."""
+        self._store = store
+        self._changes = StoreChanges(store.home)
+        self._waiting: dict[asyncio.Future[None], str] = {}
+        """The job that each of them waits for."""
+        self._task: asyncio.Task[None] | None = None
+        self.over = False
+        """True once the server is to end."""
+        self.answered: dict[str, float] = {}
+        """When a waiter was told that its job has not ended yet: by job, monotonic."""
+
+    async def until_ended(self, name: str, *, seconds: float) -> bool:
+        """True when the job has ended or is not there, or the server is to end; False after so many seconds."""
+        ended = asyncio.get_running_loop().create_future()
+        self._waiting[ended] = name
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._look())
+        try:
+            if name in await run_in_threadpool(self._unfinished) and not self.over:
+                await asyncio.wait_for(ended, seconds)
+        except TimeoutError:
+            return False
+        else:
+            return True
+        finally:
+            del self._waiting[ended]
+
+    def release(self) -> None:
+        """Let all calls go on, now and from here on: the server is to end."""
+        self.over = True
+        for each in self._waiting:
+            _let_go(each)
+
+    async def _look(self) -> None:
+        """Runs as long as somebody waits."""
+        seen = None
+        while self._waiting:
+            with suppress(SmlocalError):  # such as a full disk: the call that goes on says so
+                number = self._changes.number()
+                if number != seen:
+                    asked = list(self._waiting.items())
+                    unfinished = await run_in_threadpool(self._unfinished)
+                    for each, name in asked:
+                        if name not in unfinished:
+                            _let_go(each)
+                    seen = number
+            await asyncio.sleep(_EVERY)
+
+    def _unfinished(self) -> set[str]:
+        return {record.name for record in self._store.unfinished()}
+
+    def number(self) -> int:
+        """Another number than before if any job has changed."""
+        return self._changes.number()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._changes.close()
+
+
+def _let_go(waiting: "asyncio.Future[None]") -> None:
+    if not waiting.done():
+        waiting.set_result(None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from botocore.credentials import Credentials
 from starlette.requests import Request
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.protocol.routing import AWS_NAMES, Scope
+from smlocal.server.protocol.aws_names import AWS_NAMES, Scope
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _TIME = "%Y%m%dT%H%M%SZ"

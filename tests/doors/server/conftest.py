@@ -10,7 +10,7 @@ import pytest
 from tests.kit.answer_shapes import client_of
 
 from smlocal.server.application import Application
-from smlocal.server.hosts import Hosts
+from smlocal.server.browsers import Hosts
 from smlocal.server.http_server import HttpServer, listen
 from smlocal.server.serving import Options, Serving, open_serving
 from smlocal.server.signature import Signatures

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 from tests.kit import until
 
-from smlocal.server import http_connection
-from smlocal.server.objects import object_answers, received
+from smlocal.server import http_server
+from smlocal.server.objects import object_headers, received
 
 TARGET = "X-Amz-Target: SageMaker.ListTrainingJobs\r\nHost: 127.0.0.1\r\n"
 FOR_S3 = "Host: 127.0.0.1\r\nAuthorization: AWS4-HMAC-SHA256 Credential=k/20261123/us-east-1/s3/aws4_request\r\n"
@@ -125,7 +125,7 @@ def _resident() -> int:
 
 
 def test_a_head_of_one_byte_a_moment_is_cut_off(endpoint: Any, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_connection, "HEAD_SECONDS", 1.0)
+    monkeypatch.setattr(http_server, "HEAD_SECONDS", 1.0)
     with connected(port) as connection, pytest.raises(ConnectionError):
         drip(connection, b"GET / HTTP/1.1\r\n" + b"X: 1\r\n" * 1000)
     still_answers(endpoint)
@@ -235,7 +235,7 @@ def test_chunks_that_are_none(port: int, folder: Path, chunks: str) -> None:
 def test_a_client_that_reads_nothing_is_cut_off(
     endpoint: Any, port: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(object_answers, "_SEND_SECONDS", 1.0)
+    monkeypatch.setattr(object_headers, "_SEND_SECONDS", 1.0)
     with (folder / "data" / "large").open("wb") as file:
         file.truncate(200 << 20)
     with connected(port) as connection:

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from smlocal.server.application import Application
+from smlocal.server.browsers import Hosts
 from smlocal.server.endpoint_key import key_of_home
-from smlocal.server.hosts import Hosts
 
 SCRIPT = """
 import os, urllib.error, urllib.request

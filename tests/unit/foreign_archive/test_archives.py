@@ -35,7 +35,7 @@ from smlocal.foreign_archive.stream import ArchiveError
 from smlocal.remote.compare.subject import read_archive
 from smlocal.report.job_report import read_contents
 from smlocal.server.call import ServiceError
-from smlocal.server.sagemaker.submitted_code import submitted_code
+from smlocal.server.sagemaker.creating import submitted_code
 
 SOURCE = Path(__file__).resolve().parents[3] / "src" / "smlocal"
 DAMAGED = int(os.environ.get("SMLOCAL_DAMAGED_ARCHIVES", "300"))

@@ -8,14 +8,11 @@ import pytest
 from tests.kit.answer_shapes import foreign_members
 from tests.unit.report.conftest import StoredJob
 
+from smlocal.server.aws_calls import find
 from smlocal.server.call import Call
 from smlocal.server.objects.container_port import ContainerPort
-from smlocal.server.operations import find
-from smlocal.server.protocol.models import operation_model
-from smlocal.server.protocol.validation import check_parameters
-from smlocal.server.serving import Options, Serving
-from smlocal.server.starting import Starting
-from smlocal.server.status_watch import StatusWatch
+from smlocal.server.protocol.models import check_parameters, operation_model
+from smlocal.server.serving import Options, Serving, Starting, StatusWatch
 from smlocal.store.jobs import Store
 
 Ask = Callable[..., dict[str, Any]]

@@ -11,8 +11,8 @@ from urllib.parse import quote, quote_from_bytes, quote_plus
 from tests.unit.server.odd_values import NAMES, OddValues
 from tests.unit.server.served_endpoint import request
 
-from smlocal.server.operations import handlers
-from smlocal.server.protocol.models import EMULATED, operation_model, service_model
+from smlocal.server.aws_calls import EMULATED, handlers
+from smlocal.server.protocol.models import operation_model, service_model
 
 _JSON = {"sagemaker": b"1.1", "logs": b"1.1", "cloudwatch": b"1.0"}
 _QUERY = ("cloudwatch", "sts", "iam")

@@ -10,10 +10,10 @@ import pytest
 from tests.kit import until
 from tests.unit.report.conftest import StoredJob
 
-from smlocal.server import held_calls
+from smlocal.server import aws_calls
 from smlocal.server.application import Application
-from smlocal.server.held_calls import by_waiter
-from smlocal.server.hosts import Hosts
+from smlocal.server.aws_calls import by_waiter
+from smlocal.server.browsers import Hosts
 from smlocal.server.http_server import HttpServer, listen
 from smlocal.server.serving import Serving
 from smlocal.store.lease import Lease
@@ -126,8 +126,8 @@ def test_a_client_that_goes_is_not_waited_for(server: Server, job: StoredJob) ->
 def test_a_long_job_has_an_answer_that_begins_early_and_ends_with_the_job(
     server: Server, job: StoredJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held_calls, "_SILENT", 0.2)
-    monkeypatch.setattr(held_calls, "_BETWEEN", 0.1)
+    monkeypatch.setattr(aws_calls, "_SILENT", 0.2)
+    monkeypatch.setattr(aws_calls, "_BETWEEN", 0.1)
     with HTTPResponse(server.ask(job.name)) as response:
         response.begin()
         assert response.read(2) == b"  "
@@ -138,13 +138,13 @@ def test_a_long_job_has_an_answer_that_begins_early_and_ends_with_the_job(
 def test_a_waiter_that_asks_again_soon_is_left_to_its_own_clock(
     server: Server, job: StoredJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held_calls, "_SILENT", 0.1)
-    monkeypatch.setattr(held_calls, "_BETWEEN", 0.1)
-    monkeypatch.setattr(held_calls, "_LONGEST", 0.3)
+    monkeypatch.setattr(aws_calls, "_SILENT", 0.1)
+    monkeypatch.setattr(aws_calls, "_BETWEEN", 0.1)
+    monkeypatch.setattr(aws_calls, "_LONGEST", 0.3)
     with HTTPResponse(server.ask(job.name)) as response:
         response.begin()
         assert json.loads(response.read())["TrainingJobStatus"] == "InProgress"
-    monkeypatch.setattr(held_calls, "_SILENT", 500)  # were it held now, the client would give up first
+    monkeypatch.setattr(aws_calls, "_SILENT", 500)  # were it held now, the client would give up first
     assert answer(server.ask(job.name)) == "InProgress"
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.server.fuzz.asgi_client import Answer, ask
 
 from smlocal.server.application import Application
-from smlocal.server.hosts import Hosts
+from smlocal.server.browsers import Hosts
 from smlocal.server.http_server import listen
 from smlocal.server.serving import open_serving
 from smlocal.server.signature import Signatures

@@ -7,8 +7,7 @@ import pytest
 
 from smlocal.errors.serving import EndpointKeyError
 from smlocal.server import endpoint_key
-from smlocal.server.endpoint_key import demanded
-from smlocal.server.other_users import other_users
+from smlocal.server.endpoint_key import demanded, other_users
 from smlocal.server.signature import Signatures
 
 KEY = Signatures(access_key="a", secret_key="b")

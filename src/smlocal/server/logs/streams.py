@@ -14,8 +14,7 @@ from smlocal.job.logs.log_times import TimesIndex, in_milliseconds, times_path
 from smlocal.platforms.sagemaker.contract.identity import partition
 from smlocal.platforms.sagemaker.name import NAME
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.call import Call
-from smlocal.server.logs.errors import invalid_parameter, unknown_group, unknown_stream
+from smlocal.server.call import Call, ServiceError
 from smlocal.server.logs.host_log import HostLog
 from smlocal.server.serving import Serving
 
@@ -139,3 +138,26 @@ def _streams_of(serving: Serving, job: str) -> list[Stream]:
 
 def _logs(serving: Serving, job: str) -> str:
     return os.path.dirname(log_path(serving.store.directory(job), ""))
+
+
+# How CloudWatch Logs refuses.
+
+
+def invalid_parameter(message: str) -> ServiceError:
+    """A parameter that does not fit."""
+    return ServiceError("InvalidParameterException", message)
+
+
+def invalid_token() -> ServiceError:
+    """A nextToken that did not come from here."""
+    return invalid_parameter("The specified nextToken is invalid.")
+
+
+def unknown_group() -> ServiceError:
+    """Any group but that of training jobs."""
+    return ServiceError("ResourceNotFoundException", "The specified log group does not exist.")
+
+
+def unknown_stream() -> ServiceError:
+    """A host that no job has, or that has not started."""
+    return ServiceError("ResourceNotFoundException", "The specified log stream does not exist.")

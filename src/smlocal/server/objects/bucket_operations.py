@@ -8,13 +8,11 @@ from urllib.parse import quote
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from smlocal.server.objects.bucket_folder import BucketFolder, bucket_names, create_bucket
-from smlocal.server.objects.keys import check_bucket_name
+from smlocal.server.objects.bucket_folder import BucketFolder, bucket_names, check_bucket_name, create_bucket
 from smlocal.server.objects.listing import Found, Page, page
 from smlocal.server.objects.received import read_document
 from smlocal.server.objects.s3_call import S3Call
-from smlocal.server.objects.s3_error import S3Error
-from smlocal.server.objects.xml_documents import document, moment, parsed
+from smlocal.server.objects.s3_documents import S3Error, document, moment, parsed
 from smlocal.server.page_tokens import key_of, token_of
 
 _MOST_ON_A_PAGE = 1000

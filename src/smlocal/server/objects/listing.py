@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from smlocal.no_links import FOLDER
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.objects.bucket_folder import BucketFolder, marker_state
-from smlocal.server.objects.keys import MOST_KEY
+from smlocal.server.objects.bucket_folder import MOST_KEY, BucketFolder, marker_state
 
 _MOST_OPEN = 16
 """Folders of one listing."""

@@ -7,17 +7,22 @@ from urllib.parse import unquote
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from smlocal.server.objects.attributes import Attributes
-from smlocal.server.objects.bucket_folder import BucketFolder
+from smlocal.server.objects.bucket_folder import BucketFolder, check_new_key
 from smlocal.server.objects.bucket_operations import folder, xml
-from smlocal.server.objects.conditions import precondition_failed, reading_status, writing_condition
-from smlocal.server.objects.keys import check_new_key
-from smlocal.server.objects.object_answers import FileAnswer, object_headers, stated_range
-from smlocal.server.objects.object_headers import chosen_headers, headers_to_keep
+from smlocal.server.objects.object_files import Attributes
+from smlocal.server.objects.object_headers import (
+    FileAnswer,
+    chosen_headers,
+    headers_to_keep,
+    object_headers,
+    precondition_failed,
+    reading_status,
+    stated_range,
+    writing_condition,
+)
 from smlocal.server.objects.received import MOST_OBJECT, check_stated_length, read_xml, receive
 from smlocal.server.objects.s3_call import S3Call
-from smlocal.server.objects.s3_error import S3Error, not_emulated
-from smlocal.server.objects.xml_documents import malformed, moment
+from smlocal.server.objects.s3_documents import S3Error, malformed, moment, not_emulated
 
 _MOST_DELETED = 1000
 

@@ -8,10 +8,9 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 from starlette.requests import Request
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.aws_names import DOMAINS
-from smlocal.server.objects.s3_error import S3Error, not_emulated
+from smlocal.server.objects.s3_documents import S3Error, not_emulated
+from smlocal.server.protocol.aws_names import DOMAINS, Scope
 from smlocal.server.protocol.models import service_model
-from smlocal.server.protocol.routing import Scope
 from smlocal.server.serving import Serving
 
 _AWS_HOST = re.compile(

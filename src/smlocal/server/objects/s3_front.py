@@ -9,15 +9,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError
+from smlocal.server.large_requests import BodyTooLargeError, BodyTooSlowError
 from smlocal.server.objects import bucket_operations as buckets
 from smlocal.server.objects import object_operations as objects
-from smlocal.server.objects import upload_operations as uploads
+from smlocal.server.objects import uploads
 from smlocal.server.objects.received import in_time
 from smlocal.server.objects.s3_call import S3Call, is_s3_host, is_signed_v2, read_call
-from smlocal.server.objects.s3_error import S3Error, not_emulated
-from smlocal.server.objects.xml_documents import error_document
-from smlocal.server.protocol.routing import Scope
+from smlocal.server.objects.s3_documents import S3Error, error_document, not_emulated
+from smlocal.server.protocol.aws_names import Scope
 from smlocal.server.serving import Serving
 from smlocal.server.signature import Problem
 

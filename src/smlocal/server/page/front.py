@@ -1,29 +1,35 @@
-"""Answers browsers: which request is for which part of the page."""
+"""Answers browsers: which request is for which part of the page, who has logged in, and what a form does."""
 
+import hmac
 import re
 import secrets
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
+from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files as files_of
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
-from smlocal.errors import JobUnknownError, SmlocalError
+from smlocal.api.job_source import read_document, read_text
+from smlocal.api.stopping import stop
+from smlocal.errors import JobFinishedError, JobUnknownError, SmlocalError
 from smlocal.job.logs.log_readers import host_logs
+from smlocal.quick_dataclass import dataclass
 from smlocal.report.page import render
 from smlocal.server.call import ServiceError
-from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body
-from smlocal.server.page import files, forms, login
-from smlocal.server.page.addresses import PREFIX, job_address
-from smlocal.server.page.job_view import job_parts
-from smlocal.server.page.jobs_view import STATUSES, JobsAsked, jobs_page
+from smlocal.server.large_requests import BodyTooLargeError, BodyTooSlowError, read_body
+from smlocal.server.page import responses
+from smlocal.server.page.addresses import LOGIN, PREFIX, job_address, page_key
+from smlocal.server.page.live_views import STATUSES, JobsAsked, job_parts, jobs_page
 from smlocal.server.page.log_feed import read_tail
-from smlocal.server.page.page_key import LOGIN, page_key
 from smlocal.server.page.responses import html, moved, own_file, problem
 from smlocal.server.page.streams import TAIL_LINES, EventStream, LogAsked, Streams
+from smlocal.server.protocol.query import form_fields
+from smlocal.server.sagemaker.creating import limit_to_rights, start_job
 from smlocal.server.serving import Serving
 from smlocal.server.signature import Signatures
 
@@ -81,7 +87,7 @@ class PageFront:
 
     async def _answer(self, request: Request) -> Response:
         path, asked = request.scope["path"], "GET" if request.method == "HEAD" else request.method
-        if self._key is not None and path not in {LOGIN, _STYLE} and not login.is_logged_in(request, self._key):
+        if self._key is not None and path not in {LOGIN, _STYLE} and not is_logged_in(request, self._key):
             return await _closed()
         found = [(method, given, act) for method, known, act in self._routes if (given := known.fullmatch(path))]
         for method, given, act in found:
@@ -116,30 +122,30 @@ class PageFront:
         return self._stream(self.streams.job_events(name, None if path is None else LogAsked(path=path, start=number)))
 
     async def _log(self, _: Request, name: str, host: str) -> Response:
-        return await run_in_threadpool(files.whole_log, self._serving, name, host) or await _missing()
+        return await run_in_threadpool(responses.whole_log, self._serving, name, host) or await _missing()
 
     async def _artifact(self, _: Request, name: str, kind: str, member: str | None) -> Response:
-        found = await run_in_threadpool(files.artifact, self._serving, name, kind, member or "")
+        found = await run_in_threadpool(responses.artifact, self._serving, name, kind, member or "")
         return found or await _missing("The job has no such file.")
 
     async def _stop(self, request: Request, name: str) -> Response:
-        given = await run_in_threadpool(forms.fields, await read_body(request))
-        refused = forms.refusal(request, given, self._token)
+        given = await run_in_threadpool(fields, await read_body(request))
+        refused = refusal(request, given, self._token)
         if refused is not None:
             return await _problem(refused, status=403)
-        await run_in_threadpool(forms.stop_job, self._serving, name)
+        await run_in_threadpool(stop_job, self._serving, name)
         return moved(job_address(name))
 
     async def _new(self, _: Request) -> Response:
         return html(await run_in_threadpool(render, "live/new.html", problem=None, document="", token=self._token))
 
     async def _start(self, request: Request) -> Response:
-        given = await run_in_threadpool(forms.fields, await read_body(request))
-        refused = forms.refusal(request, given, self._token)
+        given = await run_in_threadpool(fields, await read_body(request))
+        refused = refusal(request, given, self._token)
         if refused is not None:
             return await _problem(refused, status=403)
         document = given.get("document", "").replace("\r\n", "\n")  # as browsers send it
-        result = await run_in_threadpool(forms.new_job, self._serving, document)
+        result = await run_in_threadpool(new_job, self._serving, document)
         if isinstance(result, str):
             return moved(result)
         page = await run_in_threadpool(render, "live/new.html", problem=result, document=document, token=self._token)
@@ -148,7 +154,7 @@ class PageFront:
     async def _login(self, request: Request) -> Response:
         if self._key is None:
             return moved("/")
-        return login.logged_in(_query(request).get("key", ""), self._key) or await _closed()
+        return logged_in(_query(request).get("key", ""), self._key) or await _closed()
 
     async def _style(self, _: Request) -> Response:
         return own_file((await run_in_threadpool(render, "live/style.css")).encode(), "text/css; charset=utf-8")
@@ -164,7 +170,7 @@ class PageFront:
 
 
 def _query(request: Request) -> Mapping[str, str]:
-    return forms.fields(request.scope["query_string"])
+    return fields(request.scope["query_string"])
 
 
 def _asked(request: Request) -> JobsAsked:
@@ -191,3 +197,89 @@ async def _missing(sentence: str = "There is nothing at this address.") -> Respo
 
 async def _problem(sentence: str, *, status: int, details: Any = ()) -> Response:
     return await run_in_threadpool(problem, sentence, status=status, details=details)
+
+
+# Who may see the page, where others than this machine reach it: whoever has opened the link that the server prints.
+
+_COOKIE = "smlocal-page"
+
+
+def is_logged_in(request: Request, key: str) -> bool:
+    """True if the browser has the cookie."""
+    try:
+        cookie = SimpleCookie(request.headers.get("cookie", "")).get(_COOKIE)
+    except CookieError:
+        return False
+    return cookie is not None and _same(cookie.value, key)
+
+
+def logged_in(given: str, key: str) -> Response | None:
+    """The answer to the link: the cookie, which no script can read and which pages of other sites do not send."""
+    if not _same(given, key):
+        return None
+    response = moved("/")
+    response.set_cookie(_COOKIE, key, httponly=True, samesite="strict")
+    return response
+
+
+def _same(given: str, key: str) -> bool:
+    return hmac.compare_digest(given.encode(errors="surrogateescape"), key.encode())
+
+
+# The forms. Only the page itself can send them: they want its origin, and the token that it has.
+
+_DOCUMENT = "job file"
+_MOST_FIELDS = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mistake:
+    """What is wrong with a form, and what to do."""
+
+    sentence: str
+    details: tuple[str, ...] = ()
+    remedy: tuple[str, ...] = ()
+
+
+def fields(body: bytes) -> Mapping[str, str]:
+    """The fields of a form, or of a query; none if it is not one."""
+    try:
+        found = form_fields(body, most=_MOST_FIELDS)
+    except ValueError:
+        return {}
+    return dict(reversed(found))  # of a name that is there twice, the first
+
+
+def refusal(request: Request, given: Mapping[str, str], token: str) -> str | None:
+    """Why a form is not accepted; None if it is from a page of this server."""
+    origin = request.headers.get("origin", "")
+    if urlsplit(origin).netloc != request.headers.get("host"):
+        return "This form was not sent by a page of this server."
+    if not hmac.compare_digest(given.get("token", "").encode(), token.encode()):
+        return "The server was started again since this page was loaded. Go back, reload it, and try again."
+    return None
+
+
+def stop_job(serving: Serving, name: str) -> None:
+    """Stop it, unless it has ended meanwhile."""
+    try:
+        stop(serving.store, name, grace=None, on_message=serving.log)
+    except JobFinishedError:
+        return
+    serving.starting.look()
+
+
+def new_job(serving: Serving, text: str) -> str | Mistake:
+    """The address of the page of a new job, or what is wrong with the job file."""
+    try:
+        document = read_text(text.encode(), name=_DOCUMENT, directory="/")
+        local = document.data.get("Local")
+        region = local.get("Region") if isinstance(local, dict) else None
+        limit_to_rights(serving, document, region=region or serving.region)
+        job, name = read_document(document, {}, path=None, fill_in=False, strict=False)
+        start_job(serving, job, name=name, region=job.local.Region or serving.region)
+    except SmlocalError as error:
+        return Mistake(sentence=error.sentence, details=error.details, remedy=error.remedy)
+    except ServiceError as error:
+        return Mistake(sentence=error.message)
+    return job_address(name)

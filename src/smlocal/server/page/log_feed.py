@@ -6,8 +6,7 @@ from collections import OrderedDict
 
 from smlocal.contract.log_view import LogView
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.page.server_events import event
-from smlocal.server.page.topic import Topic
+from smlocal.server.page.topic import Topic, event
 
 LOOK_SECONDS = 0.1
 """How often a log is looked at: lines are shown in batches."""

@@ -8,12 +8,10 @@ from typing import Any
 from starlette.responses import StreamingResponse
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.page.job_view import JobView
-from smlocal.server.page.jobs_view import JobsAsked, JobsView
+from smlocal.server.page.live_views import JobsAsked, JobsView, JobView
 from smlocal.server.page.log_feed import LogFeed, read_piece, read_tail, size_of
 from smlocal.server.page.responses import DATA_HEADERS
-from smlocal.server.page.server_events import ALIVE, BEGIN, event, part_event
-from smlocal.server.page.topic import Topics
+from smlocal.server.page.topic import ALIVE, BEGIN, Topics, event, part_event
 from smlocal.server.serving import Serving
 
 _ALIVE_SECONDS = 15.0

@@ -12,8 +12,7 @@ from socketserver import ThreadingMixIn, UnixStreamServer
 from threading import Thread
 from typing import Any
 
-from smlocal.server.rules.rule_calls import answer
-from smlocal.server.rules.rule_serving import RuleServing
+from smlocal.server.rules.rule_calls import RuleServing, answer
 from smlocal.store.jobs import Store
 
 _MOST_BYTES = 1 << 20

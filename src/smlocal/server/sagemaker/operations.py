@@ -1,16 +1,40 @@
 """The operations of SageMaker that are emulated."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from smlocal.server.operations import Handler
+from smlocal.api.removing import remove
+from smlocal.errors import JobNotFinishedError, JobUnknownError
+from smlocal.server.aws_calls import Handler
+from smlocal.server.call import Call, validation_error
 from smlocal.server.sagemaker.creating import create_training_job
-from smlocal.server.sagemaker.deleting import delete_training_job
-from smlocal.server.sagemaker.describing import describe_training_job
-from smlocal.server.sagemaker.listing import list_training_jobs
+from smlocal.server.sagemaker.jobs import (
+    add_tags,
+    called_job,
+    delete_tags,
+    describe_training_job,
+    list_tags,
+    list_training_jobs,
+    stop_training_job,
+    unknown_job,
+    update_training_job,
+)
 from smlocal.server.sagemaker.searching import search
-from smlocal.server.sagemaker.stopping import stop_training_job
-from smlocal.server.sagemaker.tags import add_tags, delete_tags, list_tags
-from smlocal.server.sagemaker.updating import update_training_job
+from smlocal.server.serving import Serving
+
+
+def delete_training_job(serving: Serving, call: Call) -> dict[str, Any]:
+    """Remove a job that has ended. Its artifacts stay."""
+    name = called_job(serving, call).name
+    try:
+        remove(serving.store, name, stop=False, force=False, abandon=False, on_message=serving.log)
+    except JobUnknownError:
+        raise unknown_job() from None
+    except JobNotFinishedError:
+        status = serving.store.get(name).status
+        raise validation_error(f"The request was rejected because the training job is in status {status}.") from None
+    return {}
+
 
 HANDLERS: Mapping[str, Handler] = {
     "AddTags": add_tags,

@@ -9,7 +9,7 @@ from smlocal.job.finish.describe import describe_job
 from smlocal.platforms.sagemaker.name import NAME
 from smlocal.server.call import Call, validation_error
 from smlocal.server.protocol.models import service_model
-from smlocal.server.sagemaker.tags import tags_of
+from smlocal.server.sagemaker.jobs import tags_of
 from smlocal.server.serving import Serving
 
 _USUAL_MOST = 50

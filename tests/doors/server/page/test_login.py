@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.kit.answer_shapes import client_of
 
-from smlocal.server.page.page_key import login_link
+from smlocal.server.page.addresses import login_link
 from smlocal.server.signature import Signatures
 
 KEY = Signatures(access_key="AKIAPAGE", secret_key="the-secret-of-this-test")

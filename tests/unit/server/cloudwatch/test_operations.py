@@ -204,7 +204,7 @@ def test_metrics_with_values_are_listed(ask: Ask, measured: str, store_job: Call
 def test_metrics_are_listed_page_by_page(
     ask: Ask, store_job: Callable[..., StoredJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smlocal.server.cloudwatch.listing._PAGE", 2)
+    monkeypatch.setattr("smlocal.server.cloudwatch.operations._METRICS_ON_A_PAGE", 2)
     request = {"AlgorithmSpecification": {"MetricDefinitions": [{"Name": "m", "Regex": "(x)"}]}}
     for number in range(5):
         store_job(f"job-{number}", request=request).values([(0, 0, 1.0, 1.0)])

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from cryptography import x509
 
-from smlocal.server.aws_names import DOMAINS, is_above_aws, is_aws
-from smlocal.server.door.authority import Authority
-from smlocal.server.door.bundle import bundle
+from smlocal.server.door.environment import bundle
+from smlocal.server.door.proxy import Authority
+from smlocal.server.protocol.aws_names import DOMAINS, is_above_aws, is_aws
 
 
 def test_the_domains_are_those_of_all_partitions() -> None:

@@ -13,7 +13,7 @@ from tests.unit.server.fuzz.asgi_client import Answer, ask
 from smlocal.contract.statuses import JobStatus
 from smlocal.job.logs.log_times import ENTRY
 from smlocal.server.application import Application
-from smlocal.server.hosts import Hosts
+from smlocal.server.browsers import Hosts
 from smlocal.server.http_server import listen
 from smlocal.server.serving import Options, open_serving
 from smlocal.submission.scheduler import InstanceLimit

@@ -17,8 +17,8 @@ from tests.kit.answer_shapes import check_answer
 from tests.unit.server.fuzz.asgi_client import Answer
 from tests.unit.server.fuzz.shape_strategies import NAMES, ODD, parameters
 
-from smlocal.server.operations import handlers
-from smlocal.server.protocol.models import EMULATED, operation_model, service_model
+from smlocal.server.aws_calls import EMULATED, handlers
+from smlocal.server.protocol.models import operation_model, service_model
 
 _JSON = {"sagemaker": "1.1", "logs": "1.1", "cloudwatch": "1.0"}
 _QUERY = ("cloudwatch", "sts", "iam")

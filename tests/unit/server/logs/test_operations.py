@@ -9,7 +9,7 @@ from tests.unit.server.conftest import Ask
 
 from smlocal.job.logs.log_times import ENTRY
 from smlocal.server.call import ServiceError
-from smlocal.server.logs import filtering
+from smlocal.server.logs import operations
 
 GROUP = "/aws/sagemaker/TrainingJobs"
 START = int(BEGAN * 1000)
@@ -207,7 +207,7 @@ def test_events_of_several_streams_come_by_time_with_stable_unique_ids(
 def test_a_search_that_is_long_is_continued_by_a_token(
     ask: Ask, numbered: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filtering, "_MOST_SEARCHED", 100)
+    monkeypatch.setattr(operations, "_MOST_SEARCHED", 100)
     asked: dict[str, Any] = {"logGroupName": GROUP, "logStreamNames": [numbered], "filterPattern": "99"}
     pages = [ask("logs", "FilterLogEvents", **asked)]
     while "nextToken" in pages[-1]:

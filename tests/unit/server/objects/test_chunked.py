@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.server.objects.chunked import Chunked
-from smlocal.server.objects.s3_error import S3Error
+from smlocal.server.objects.received import Chunked
+from smlocal.server.objects.s3_documents import S3Error
 
 
 def encoded(pieces: list[bytes], trailers: dict[str, str]) -> bytes:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from smlocal.removal import remove_tree
-from smlocal.server.objects.attributes import Attributes
 from smlocal.server.objects.bucket_folder import BucketFolder, create_bucket
 from smlocal.server.objects.listing import page, walk
-from smlocal.server.objects.s3_error import S3Error
+from smlocal.server.objects.object_files import Attributes
+from smlocal.server.objects.s3_documents import S3Error
 
 _NOTHING = Attributes(etag="0", headers={}, checksums={})
 _DEEPEST = "a/" * 511 + "b"

@@ -7,10 +7,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.server.objects.attributes import Attributes
 from smlocal.server.objects.bucket_folder import BucketFolder, create_bucket
 from smlocal.server.objects.listing import page
-from smlocal.server.objects.s3_error import S3Error
+from smlocal.server.objects.object_files import Attributes
+from smlocal.server.objects.s3_documents import S3Error
 
 NAMES = st.text("ab-/0é.", min_size=1, max_size=6)
 NOTHING = Attributes(etag="0", headers={}, checksums={})

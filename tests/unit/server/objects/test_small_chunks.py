@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 
 from smlocal.server.http_server import HttpServer, listen
-from smlocal.server.objects.new_file import NewFile
+from smlocal.server.objects.object_files import NewFile
 from smlocal.server.objects.received import receive
 
 _CHUNKS = 100_000

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from smlocal.server.objects.bucket_folder import BucketFolder, create_bucket, remove_unfinished
-from smlocal.server.objects.s3_error import S3Error
-from smlocal.server.objects.upload_folder import UploadFolder
+from smlocal.server.objects.s3_documents import S3Error
+from smlocal.server.objects.uploads import UploadFolder
 
 
 def test_only_files_without_a_writer_are_removed(tmp_path: Path) -> None:

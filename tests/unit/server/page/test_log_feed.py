@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from smlocal.contract.log_view import view_of
 from smlocal.server.page.log_feed import LogFeed, read_piece, read_tail
-from smlocal.server.page.server_events import event
+from smlocal.server.page.topic import event
 
 
 def told(events: bytes) -> str:

@@ -6,9 +6,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from smlocal.server.call import ServiceError
-from smlocal.server.protocol import query_answers, query_form
-from smlocal.server.protocol.models import operation_model
-from smlocal.server.protocol.validation import check_parameters
+from smlocal.server.protocol import query
+from smlocal.server.protocol.models import check_parameters, operation_model
 
 
 def input_of(service: str, operation: str) -> Any:
@@ -50,9 +49,9 @@ def test_keys_of_maps_are_checked() -> None:
 @pytest.mark.parametrize("index", ["9" * 5000, "-1", "x", "\u0663", ""])
 def test_no_index_of_a_list(index: str) -> None:
     with pytest.raises(ServiceError, match="MalformedInput"):
-        query_form.parameters(input_of("iam", "SimulatePrincipalPolicy"), {f"ActionNames.member.{index}": "a:b"})
+        query.parameters(input_of("iam", "SimulatePrincipalPolicy"), {f"ActionNames.member.{index}": "a:b"})
 
 
 def test_characters_that_xml_does_not_have() -> None:
-    answer = query_answers.encode_error(ServiceError("Code", "a\x00b\ud800c\uffffd<é😀\n"))
+    answer = query.encode_error(ServiceError("Code", "a\x00b\ud800c\uffffd<é😀\n"))
     assert ET.fromstring(answer).findtext("Error/Message") == "a\ufffdb\ufffdc\ufffdd<é😀\n"

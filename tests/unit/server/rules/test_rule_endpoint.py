@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -127,3 +129,9 @@ def test_messages_that_are_refused(session: Any) -> None:
         client.create_topic(Name="no name")
     with pytest.raises(client.exceptions.NotFoundException):
         client.publish(TopicArn=f"{topic}2", Message="nobody")
+
+
+def test_its_process_needs_no_package_of_the_endpoint() -> None:
+    program = "import sys, smlocal.server.rules.endpoint_process; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert {"starlette", "uvicorn", "h11", "cryptography", "jinja2"}.isdisjoint(done.stdout.split())

@@ -1,10 +1,19 @@
-"""The form of a query as parameters: `A.member.1.B=x` is `{"A": [{"B": "x"}]}`."""
+"""The query protocol: a form is read as parameters, and answered with XML.
 
+`A.member.1.B=x` is `{"A": [{"B": "x"}]}`.
+"""
+
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote_to_bytes
+from uuid import uuid4
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from botocore.model import OperationModel, Shape
 
 from smlocal.server.call import ServiceError
-from smlocal.server.protocol.form_fields import form_fields
 
 _MOST_FIELDS = _MOST_ITEMS = 10_000
 _LONGEST_INDEX = 9
@@ -123,3 +132,100 @@ def _scalar(shape: Any, text: str, name: str) -> Any:
 def _malformed(name: str) -> ServiceError:
     shown = name[:_LONGEST_NAME]
     return ServiceError("MalformedInput", f"The value of {shown} is not of the type that the service expects.")
+
+
+# The fields of a form, as browsers send it too.
+
+_AT_ONCE = 64 << 10
+"""Bytes that are decoded together: the standard library makes a hundred bytes of objects of each `%41`."""
+_ESCAPE = 3
+
+
+def form_fields(body: bytes, *, most: int) -> list[tuple[str, str]]:
+    """Names with values, in their order, also empty ones. `ValueError` for more fields, and for what is no UTF-8."""
+    if body.count(b"&") >= most:
+        raise ValueError(f"more than {most} fields")
+    body.decode()
+    pairs = (field.partition(b"=") for field in body.split(b"&") if field)
+    return [(_text(name), _text(value)) for name, _, value in pairs]
+
+
+def _text(written: bytes) -> str:
+    spaced = written.replace(b"+", b" ")
+    if b"%" not in spaced:
+        return spaced.decode()
+    pieces = []
+    begin = 0
+    while begin < len(spaced):
+        end = begin + _AT_ONCE
+        cut = spaced.rfind(b"%", end - _ESCAPE + 1, end)  # an escape that would be cut is of the next piece
+        end = end if cut < 0 or end >= len(spaced) else cut
+        pieces.append(unquote_to_bytes(spaced[begin:end]))
+        begin = end
+    return b"".join(pieces).decode(errors="replace")
+
+
+# Answers and errors: XML, by the shapes of the model.
+
+_FIRST_SERVER_ERROR = 500
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML cannot have, not even escaped."""
+
+
+def encode(operation: OperationModel, answer: dict[str, Any]) -> bytes:
+    """`<GetRoleResponse><GetRoleResult>…</GetRoleResult><ResponseMetadata>…`."""
+    root = Element(f"{operation.name}Response", xmlns=operation.service_model.metadata.get("xmlNamespace", ""))
+    shape = operation.output_shape
+    if shape is not None:
+        inside = SubElement(root, shape.serialization.get("resultWrapper", f"{operation.name}Result"))
+        _add_structure(inside, shape, answer)
+    SubElement(SubElement(root, "ResponseMetadata"), "RequestId").text = str(uuid4())
+    return bytes(tostring(root))
+
+
+def encode_error(error: ServiceError) -> bytes:
+    """An `ErrorResponse`."""
+    root = Element("ErrorResponse")
+    inside = SubElement(root, "Error")
+    SubElement(inside, "Type").text = "Sender" if error.status < _FIRST_SERVER_ERROR else "Receiver"
+    SubElement(inside, "Code").text = _readable(error.code)
+    SubElement(inside, "Message").text = _readable(error.message)
+    SubElement(root, "RequestId").text = str(uuid4())
+    return bytes(tostring(root))
+
+
+def _add_structure(parent: Element, shape: Any, value: dict[str, Any]) -> None:
+    for name, member in shape.members.items():
+        if value.get(name) is not None:
+            _add_value(parent, member.serialization.get("name", name), member, value[name])
+
+
+def _add_value(parent: Element, name: str, shape: Any, value: Any) -> None:
+    if shape.type_name == "list":
+        flattened = shape.serialization.get("flattened")
+        inside = parent if flattened else SubElement(parent, name)
+        item = name if flattened else shape.member.serialization.get("name", "member")
+        for each in value:
+            _add_value(inside, item, shape.member, each)
+    elif shape.type_name == "map":
+        inside = SubElement(parent, name)
+        for key, each in value.items():
+            entry = SubElement(inside, "entry")
+            SubElement(entry, shape.key.serialization.get("name", "key")).text = _readable(key)
+            _add_value(entry, shape.value.serialization.get("name", "value"), shape.value, each)
+    elif shape.type_name == "structure":
+        _add_structure(SubElement(parent, name), shape, value)
+    else:
+        SubElement(parent, name).text = _written(shape, value)
+
+
+def _written(shape: Shape, value: Any) -> str:
+    if shape.type_name == "boolean":
+        return "true" if value else "false"
+    if shape.type_name == "timestamp":
+        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _readable(str(value))
+
+
+def _readable(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)

@@ -1,16 +1,26 @@
-"""The operations of IAM that are emulated. Every role exists, and may do everything: there is nothing to protect."""
+"""IAM and STS: who every caller is, and the names of roles. A server has no users and no roles of its own.
 
+Every role exists, and may do everything: there is nothing to protect.
+"""
+
+import base64
+import hashlib
 import json
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
 from urllib.parse import quote
 
+from smlocal.platforms.sagemaker.contract.identity import partition
+from smlocal.server.aws_calls import Handler
 from smlocal.server.call import Call, ServiceError
-from smlocal.server.operations import Handler
-from smlocal.server.role_names import role_arn, role_id
 from smlocal.server.serving import Serving
 
+ROLE = "smlocal"
+"""The role that every caller has assumed, whatever key it signs with."""
+SESSION = "smlocal"
+
+_ID_LENGTH = 17
 _CREATED = 0.0
 _SESSION_SECONDS = 3600
 _PAGE = 100
@@ -18,6 +28,31 @@ _TRUST_POLICY = {
     "Version": "2012-10-17",
     "Statement": [{"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}],
 }
+
+
+def role_arn(name: str, *, account: str, region: str) -> str:
+    """The ARN of a role without a path."""
+    return f"arn:{partition(region)}:iam::{account}:role/{name}"
+
+
+def session_arn(*, account: str, region: str) -> str:
+    """The ARN of the caller."""
+    return f"arn:{partition(region)}:sts::{account}:assumed-role/{ROLE}/{SESSION}"
+
+
+def role_id(name: str, *, account: str) -> str:
+    """An id in the form of the service, always the same for the same role."""
+    digest = hashlib.sha256(f"{account}/{name}".encode()).digest()
+    return f"AROA{base64.b32encode(digest).decode()[:_ID_LENGTH]}"
+
+
+def get_caller_identity(serving: Serving, call: Call) -> dict[str, Any]:
+    """A session of the role, as in a notebook or on an instance: SDKs find the execution role by it."""
+    return {
+        "UserId": f"{role_id(ROLE, account=serving.account)}:{SESSION}",
+        "Account": serving.account,
+        "Arn": session_arn(account=serving.account, region=call.region),
+    }
 
 
 def get_role(serving: Serving, call: Call) -> dict[str, Any]:
@@ -68,4 +103,5 @@ def _position(marker: str | None, count: int) -> int:
     return int(marker)
 
 
-HANDLERS: Mapping[str, Handler] = {"GetRole": get_role, "SimulatePrincipalPolicy": simulate_principal_policy}
+IAM: Mapping[str, Handler] = {"GetRole": get_role, "SimulatePrincipalPolicy": simulate_principal_policy}
+STS: Mapping[str, Handler] = {"GetCallerIdentity": get_caller_identity}

@@ -1,12 +1,16 @@
-"""Which names a server answers to. A page of another site must not reach it, under whatever name it is looked up."""
+"""What browsers may do: ask under which names, and show which answers.
+
+A page of another site must not reach a server, under whatever name it is looked up.
+"""
 
 import ipaddress
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
+from starlette.responses import Response
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.aws_names import is_aws
+from smlocal.server.protocol.aws_names import is_aws
 
 _LOCAL = {"localhost", "host.docker.internal", "host.containers.internal"}
 
@@ -59,3 +63,24 @@ def _name(host: str) -> str:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return ""
+
+
+# Headers that keep a browser from doing anything with an answer but show it.
+# The page, S3 and all else are one origin for a browser: what a bucket has must never run in it.
+
+_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
+ALWAYS = {
+    "cross-origin-resource-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+}
+FOR_DATA = {**ALWAYS, "content-security-policy": _POLICY}
+"""For what clients and jobs have written: nothing in it is ever executed."""
+_RAW_POLICY = b"content-security-policy"
+_RAW = [(name.encode(), value.encode()) for name, value in FOR_DATA.items()]
+
+
+def guarded(response: Response) -> Response:
+    """The same answer, with a policy if it has none: only the page itself chooses another."""
+    if not any(name == _RAW_POLICY for name, _ in response.raw_headers):
+        response.raw_headers.extend(_RAW)
+    return response

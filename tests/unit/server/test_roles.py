@@ -1,6 +1,6 @@
 import re
 
-from smlocal.server.role_names import role_arn, role_id, session_arn
+from smlocal.server.roles import role_arn, role_id, session_arn
 
 
 def test_arns_have_the_partition_of_the_region() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from starlette.requests import Request
 
-from smlocal.server.hosts import Hosts
+from smlocal.server.browsers import Hosts
 
 HERE = {"host": "127.0.0.1:4597"}
 CLICKED = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
