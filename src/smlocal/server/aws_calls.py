@@ -17,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from smlocal.contract.statuses import JobStatus
 from smlocal.errors import SmlocalError
 from smlocal.job.finish.describe import describe_job
-from smlocal.server.call import Call, ServiceError
+from smlocal.server.call import AwsCall, ServiceError
 from smlocal.server.large_requests import in_thread
 from smlocal.server.protocol import json_documents, query
 from smlocal.server.protocol.aws_names import Scope, by_form, by_target
@@ -96,7 +96,7 @@ async def _answer(
         return _parameters(service, operation, shape, read(shape))
 
     try:
-        call = Call(
+        call = AwsCall(
             service=service,
             operation=operation,
             parameters=await in_thread(parameters) if large else parameters(),
@@ -145,7 +145,7 @@ _SHORT_CLOCK = 60.0
 """Seconds. A waiter that asks again this soon was told to, and needs no help: it gives up when it means to."""
 
 
-async def hold(serving: Serving, call: Call, request: Request) -> None:
+async def hold(serving: Serving, call: AwsCall, request: Request) -> None:
     """Return at once, or for the Describe of a waiter when the job has ended or it is time to answer.
 
     `ClientDisconnect` if the client does not wait any longer.
@@ -196,7 +196,7 @@ def by_waiter(user_agent: str) -> bool:
     return "B" in features.split(",")
 
 
-Handler = Callable[[Serving, Call], dict[str, Any]]
+Handler = Callable[[Serving, AwsCall], dict[str, Any]]
 """Makes the answer. It runs in a thread, may be called several times at once, and raises `ServiceError` to refuse."""
 
 EMULATED = {

@@ -17,7 +17,7 @@ class HasStore(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Call:
+class AwsCall:
     """What a client asks for. The parameters have the types of the service's model."""
 
     service: str

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from smlocal.platforms.sagemaker.contract.identity import partition
 from smlocal.server.aws_calls import Handler
-from smlocal.server.call import Call, ServiceError
+from smlocal.server.call import AwsCall, ServiceError
 from smlocal.server.serving import Serving
 
 ROLE = "smlocal"
@@ -46,7 +46,7 @@ def role_id(name: str, *, account: str) -> str:
     return f"AROA{base64.b32encode(digest).decode()[:_ID_LENGTH]}"
 
 
-def get_caller_identity(serving: Serving, call: Call) -> dict[str, Any]:
+def get_caller_identity(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A session of the role, as in a notebook or on an instance: SDKs find the execution role by it."""
     return {
         "UserId": f"{role_id(ROLE, account=serving.account)}:{SESSION}",
@@ -55,7 +55,7 @@ def get_caller_identity(serving: Serving, call: Call) -> dict[str, Any]:
     }
 
 
-def get_role(serving: Serving, call: Call) -> dict[str, Any]:
+def get_role(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A role that SageMaker may assume."""
     name = call.parameters["RoleName"]
     return {
@@ -71,7 +71,7 @@ def get_role(serving: Serving, call: Call) -> dict[str, Any]:
     }
 
 
-def simulate_principal_policy(_: Serving, call: Call) -> dict[str, Any]:
+def simulate_principal_policy(_: Serving, call: AwsCall) -> dict[str, Any]:
     """A result for each pair of an action and a resource: all are allowed."""
     asked = call.parameters
     pairs = list(product(asked["ActionNames"], asked.get("ResourceArns") or ("*",)))

@@ -59,7 +59,7 @@ _RECOVER_SECONDS = 5.0
 _END_SECONDS = 10.0
 
 
-class Starting:
+class WaitingJobs:
     """A thread of a server. A context manager."""
 
     def __init__(self, store: Store, *, limit: InstanceLimit | None, log: Callable[[str], None]) -> None:
@@ -190,7 +190,7 @@ class Serving:
     """One server. Threads share it."""
 
     store: Store
-    starting: Starting
+    waiting_jobs: WaitingJobs
     status_watch: StatusWatch
     container_port: ContainerPort
     """S3 for containers."""
@@ -241,14 +241,14 @@ def open_serving(
     container_port = ContainerPort(home, log=log)
     with (
         Store.open(home) as store,
-        Starting(store, limit=chosen.limit, log=log) as starting,
+        WaitingJobs(store, limit=chosen.limit, log=log) as waiting_jobs,
         StatusWatch(store) as status_watch,
         ExitStack() as stack,
     ):
         stack.callback(container_port.close)
         yield Serving(
             store=store,
-            starting=starting,
+            waiting_jobs=waiting_jobs,
             status_watch=status_watch,
             container_port=container_port,
             buckets=buckets,

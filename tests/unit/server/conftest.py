@@ -9,10 +9,10 @@ from tests.kit.answer_shapes import foreign_members
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.server.aws_calls import find
-from smlocal.server.call import Call
+from smlocal.server.call import AwsCall
 from smlocal.server.objects.container_port import ContainerPort
 from smlocal.server.protocol.models import check_parameters, operation_model
-from smlocal.server.serving import Options, Serving, Starting, StatusWatch
+from smlocal.server.serving import Options, Serving, StatusWatch, WaitingJobs
 from smlocal.store.jobs import Store
 
 Ask = Callable[..., dict[str, Any]]
@@ -24,7 +24,7 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
         yield Serving(
             store=store,
             # Its thread does not run: it would end jobs that have no process, which are those of these tests.
-            starting=Starting(store, limit=None, log=lambda _: None),
+            waiting_jobs=WaitingJobs(store, limit=None, log=lambda _: None),
             status_watch=status_watch,
             container_port=ContainerPort(store.home, log=lambda _: None),
             buckets=f"{store.home}/buckets",
@@ -47,7 +47,7 @@ def ask(serving: Serving) -> Ask:
         checked = check_parameters(model.input_shape, parameters)
         answer = find(service, operation)(
             serving,
-            Call(service=service, operation=operation, parameters=checked, region="eu-west-1", access_key=None),
+            AwsCall(service=service, operation=operation, parameters=checked, region="eu-west-1", access_key=None),
         )
         assert not foreign_members(model.output_shape, answer, operation)
         return answer

@@ -7,7 +7,7 @@ from typing import Any, Final
 from smlocal.errors import JobUnknownError
 from smlocal.platforms.sagemaker.name import NAME
 from smlocal.server.aws_calls import Handler
-from smlocal.server.call import Call, ServiceError
+from smlocal.server.call import AwsCall, ServiceError
 from smlocal.server.cloudwatch.series import (
     NAMESPACE,
     STATISTICS,
@@ -45,7 +45,7 @@ _MOST_QUERIES: Final = 500
 _LONGEST_TOKEN: Final = 12
 
 
-def get_metric_data(serving: Serving, call: Call) -> dict[str, Any]:
+def get_metric_data(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """The results in the order of the queries. A page ends after so many points, wherever that is."""
     asked = call.parameters
     queries = asked["MetricDataQueries"]
@@ -112,7 +112,7 @@ def _position(token: str | None) -> int:
 _MOST_POINTS: Final = 1440
 
 
-def get_metric_statistics(serving: Serving, call: Call) -> dict[str, Any]:
+def get_metric_statistics(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A point for each period with values, by time."""
     asked = call.parameters
     start, end, period = asked["StartTime"], asked["EndTime"], asked["Period"]
@@ -149,7 +149,7 @@ _RECENT_SECONDS: Final = 3 * 3600
 _MARK: Final = "after/"
 
 
-def list_metrics(serving: Serving, call: Call) -> dict[str, Any]:
+def list_metrics(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """The metrics that have values. A page has whole jobs, in the order of their names."""
     asked = call.parameters
     token = asked.get("NextToken", _MARK)

@@ -27,26 +27,26 @@ HOST: Final = "Host"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Series:
+class MetricSeries:
     """One metric: times with values, in any order."""
 
     points: Iterable[tuple[float, float]]
     unit: str
 
 
-NOTHING: Final = Series(points=(), unit="None")
+NOTHING: Final = MetricSeries(points=(), unit="None")
 
 
-def find_series(serving: Serving, namespace: str, name: str, dimensions: Iterable[Mapping[str, str]]) -> Series:
+def find_series(serving: Serving, namespace: str, name: str, dimensions: Iterable[Mapping[str, str]]) -> MetricSeries:
     """The series of a metric. One that does not exist has no points, as on the service."""
     given = {each["Name"]: each["Value"] for each in dimensions}
     try:
         if namespace == NAMESPACE and given.keys() == {JOB}:
             metrics = job_metrics(serving.store, given[JOB])
-            return Series(points=_logged(metrics, name), unit="None")
+            return MetricSeries(points=_logged(metrics, name), unit="None")
         if namespace == NAMESPACE and given.keys() == {HOST}:
             job, _, host = given[HOST].partition("/")
-            return Series(points=_used(serving, job, host, name), unit="Percent")
+            return MetricSeries(points=_used(serving, job, host, name), unit="Percent")
     except JobUnknownError:
         pass
     return NOTHING

@@ -31,7 +31,7 @@ MOST_HEAD = 16 << 10
 """For `asyncio.start_server`: the limit of what is read ahead."""
 _HEAD_SECONDS, _CONNECT_SECONDS, _TLS_SECONDS = 20.0, 30.0, 20.0
 _PIECE = 64 << 10
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+_Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 _VALID = timedelta(days=30)
@@ -238,11 +238,11 @@ def _login(headers: list[bytes]) -> bytes:
     return b""
 
 
-async def _open(host: str, port: int) -> Streams:
+async def _open(host: str, port: int) -> _Pair:
     return await asyncio.open_connection(host, port)
 
 
-async def _open_through(proxy: str, host: str, port: int) -> Streams:
+async def _open_through(proxy: str, host: str, port: int) -> _Pair:
     """A connection by way of the user's own proxy."""
     address = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
     default = 443 if address.scheme == "https" else 80
@@ -263,7 +263,7 @@ async def _open_through(proxy: str, host: str, port: int) -> Streams:
     return reader, writer
 
 
-async def _relay(one: Streams, other: Streams) -> None:
+async def _relay(one: _Pair, other: _Pair) -> None:
     """Copy both ways, until both have ended or one has failed."""
     async with asyncio.TaskGroup() as group:
         group.create_task(_copy(one[0], other[1]))

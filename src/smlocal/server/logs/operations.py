@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.job.logs.log_times import in_milliseconds
 from smlocal.server.aws_calls import Handler
-from smlocal.server.call import Call
+from smlocal.server.call import AwsCall
 from smlocal.server.logs.host_log import HostLog, LogEvent
 from smlocal.server.logs.streams import (
     GROUP,
-    Stream,
+    LogStream,
     check_group,
     find_stream,
     group_arn,
@@ -62,7 +62,7 @@ MOST_EVENTS: Final = 10_000
 MOST_BYTES: Final = 1 << 20
 
 
-def get_log_events(serving: Serving, call: Call) -> dict[str, Any]:
+def get_log_events(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A page, with a token for each direction. At either end of the stream, the token that was given is returned."""
     asked = call.parameters
     check_group(serving, call)
@@ -113,7 +113,7 @@ Key = tuple[int, str, int]
 """What events are sorted by: time, stream, position."""
 
 
-def filter_log_events(serving: Serving, call: Call) -> dict[str, Any]:
+def filter_log_events(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A page of the events that match. There is a token only if more may follow."""
     asked = call.parameters
     check_group(serving, call)
@@ -145,7 +145,7 @@ def filter_log_events(serving: Serving, call: Call) -> dict[str, Any]:
     return {"events": documents, "searchedLogStreams": [], **({} if token is None else {"nextToken": token})}
 
 
-def _streams(serving: Serving, asked: dict[str, Any]) -> list[Stream]:
+def _streams(serving: Serving, asked: dict[str, Any]) -> list[LogStream]:
     names, prefix = asked.get("logStreamNames"), asked.get("logStreamNamePrefix")
     if names and prefix:
         raise invalid_parameter("Specify either logStreamNames or logStreamNamePrefix, and not both.")
@@ -156,7 +156,9 @@ def _streams(serving: Serving, asked: dict[str, Any]) -> list[Stream]:
     return list(streams_since(serving, asked.get("startTime", 0)))
 
 
-def _merged(streams: list[Stream], since: int, after: Key | None, opened: ExitStack) -> Iterator[tuple[Key, LogEvent]]:
+def _merged(
+    streams: list[LogStream], since: int, after: Key | None, opened: ExitStack
+) -> Iterator[tuple[Key, LogEvent]]:
     """Events after a key, by key. A log is opened when its time has come: a group may have thousands."""
     since = since if after is None else max(since, after[0])
     waiting: list[tuple[Key, LogEvent | None, Iterator[LogEvent]]] = []
@@ -173,7 +175,7 @@ def _merged(streams: list[Stream], since: int, after: Key | None, opened: ExitSt
             heapq.heappush(waiting, ((following.timestamp, key[1], following.begin), following, remaining))
 
 
-def _events(stream: Stream, since: int) -> Generator[LogEvent, None, None]:
+def _events(stream: LogStream, since: int) -> Generator[LogEvent, None, None]:
     try:
         log = stream.open()
     except FileNotFoundError:
@@ -229,11 +231,11 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
 
 _STREAMS_ON_A_PAGE = 50
 
-_Keyed = tuple[tuple[Any, ...], Stream]
+_Keyed = tuple[tuple[Any, ...], LogStream]
 """A stream with what it is sorted by."""
 
 
-def describe_log_groups(serving: Serving, call: Call) -> dict[str, Any]:
+def describe_log_groups(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """The group of training jobs: there is no other."""
     asked = call.parameters
     arn = group_arn(serving, call.region)
@@ -256,7 +258,7 @@ def describe_log_groups(serving: Serving, call: Call) -> dict[str, Any]:
     return {"logGroups": [group] if fits else []}
 
 
-def describe_log_streams(serving: Serving, call: Call) -> dict[str, Any]:
+def describe_log_streams(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A page of streams. There is a token only if more follow: SDKs ask for the first page again and again."""
     asked = call.parameters
     check_group(serving, call)
@@ -285,7 +287,7 @@ def describe_log_streams(serving: Serving, call: Call) -> dict[str, Any]:
     }
 
 
-def _last_time(stream: Stream) -> int:
+def _last_time(stream: LogStream) -> int:
     times = stream.times()
     return 0 if times is None else times[1]
 

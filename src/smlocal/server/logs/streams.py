@@ -14,7 +14,7 @@ from smlocal.job.logs.log_times import TimesIndex, in_milliseconds, times_path
 from smlocal.platforms.sagemaker.contract.identity import partition
 from smlocal.platforms.sagemaker.name import NAME
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.call import Call, ServiceError
+from smlocal.server.call import AwsCall, ServiceError
 from smlocal.server.logs.host_log import HostLog
 from smlocal.server.serving import Serving
 
@@ -25,7 +25,7 @@ _LOG = ".log"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Stream:
+class LogStream:
     """The log of one host."""
 
     name: str
@@ -53,7 +53,7 @@ def group_arn(serving: Serving, region: str) -> str:
     return f"arn:{partition(region)}:logs:{region}:{serving.account}:log-group:{GROUP}"
 
 
-def check_group(serving: Serving, call: Call) -> None:
+def check_group(serving: Serving, call: AwsCall) -> None:
     """`ServiceError` if the call is not for the group of training jobs."""
     name, identifier = call.parameters.get("logGroupName"), call.parameters.get("logGroupIdentifier")
     if (name is None) == (identifier is None):
@@ -63,7 +63,7 @@ def check_group(serving: Serving, call: Call) -> None:
         raise unknown_group()
 
 
-def find_stream(serving: Serving, name: str) -> Stream:
+def find_stream(serving: Serving, name: str) -> LogStream:
     """The stream of this name."""
     found = _STREAM.fullmatch(name)
     if found is not None:
@@ -75,7 +75,7 @@ def find_stream(serving: Serving, name: str) -> Stream:
 
 def streams_in_order(
     serving: Serving, prefix: str = "", *, descending: bool = False, begin: str | None = None
-) -> Iterator[Stream]:
+) -> Iterator[LogStream]:
     """Those whose names begin so, by name. Each job is looked up when it is needed; those before `begin` are not."""
     job, slash, _ = prefix.partition("/")
     jobs = [job] if slash else sorted(serving.store.names(job, platform=NAME), key=_as_in_streams, reverse=descending)
@@ -87,7 +87,7 @@ def streams_in_order(
         yield from sorted(found, key=lambda stream: stream.name, reverse=descending)
 
 
-def streams_since(serving: Serving, since: int) -> Iterator[Stream]:
+def streams_since(serving: Serving, since: int) -> Iterator[LogStream]:
     """Those of all jobs that were written to at this time or later; it is given in milliseconds."""
     for job in serving.store.names(platform=NAME):
         with suppress(OSError):
@@ -96,7 +96,7 @@ def streams_since(serving: Serving, since: int) -> Iterator[Stream]:
                 yield from _streams_of(serving, job)
 
 
-def stream_document(stream: Stream, serving: Serving, region: str) -> dict[str, Any]:
+def stream_document(stream: LogStream, serving: Serving, region: str) -> dict[str, Any]:
     """As DescribeLogStreams shows it."""
     times = stream.times()
     seen = {} if times is None else {"firstEventTimestamp": times[0], "lastEventTimestamp": times[1]}
@@ -115,7 +115,7 @@ def _as_in_streams(job: str) -> str:
     return f"{job}/"
 
 
-def _streams_of(serving: Serving, job: str) -> list[Stream]:
+def _streams_of(serving: Serving, job: str) -> list[LogStream]:
     try:
         record = serving.store.get(job)
         files = os.listdir(_logs(serving, job))
@@ -126,7 +126,7 @@ def _streams_of(serving: Serving, job: str) -> list[Stream]:
     complete = record.status.terminal or record.phase is JobPhase.UPLOADING
     hosts = [file.removesuffix(_LOG) for file in files if file.endswith(_LOG)]
     return [
-        Stream(
+        LogStream(
             name=f"{job}/{host}-{int(record.created)}",
             path=log_path(serving.store.directory(job), host),
             created=record.created,

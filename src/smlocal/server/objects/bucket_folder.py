@@ -10,8 +10,8 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from smlocal.no_links import FILE, FOLDER, descend
 from smlocal.removal import remove_tree
-from smlocal.server.objects.object_files import AttributeFiles, Attributes, NewFile, remove_abandoned
-from smlocal.server.objects.s3_documents import S3Error, no_such_bucket, no_such_key, not_emulated
+from smlocal.server.objects.object_files import AttributeFiles, Attributes, IncomingFile, remove_abandoned
+from smlocal.server.objects.s3_documents import S3CallError, no_such_bucket, no_such_key, not_emulated
 
 # Names of buckets and keys of objects, as names of folders and files.
 
@@ -28,15 +28,15 @@ def is_bucket_name(name: str) -> bool:
 
 
 def check_bucket_name(name: str) -> None:
-    """`S3Error` for a name that no bucket may have."""
+    """`S3CallError` for a name that no bucket may have."""
     if not is_bucket_name(name):
-        raise S3Error("InvalidBucketName", "The specified bucket is not valid.", BucketName=name)
+        raise S3CallError("InvalidBucketName", "The specified bucket is not valid.", BucketName=name)
 
 
 def file_of(key: str) -> tuple[list[str], str]:
     """The folders and the name of the file for a key. The name is empty for a folder marker such as `a/`.
 
-    `S3Error` with NoSuchKey for a key that cannot be a file: there is no such object.
+    `S3CallError` with NoSuchKey for a key that cannot be a file: there is no such object.
     """
     if why_no_file(key) is not None:
         raise no_such_key(key)
@@ -45,9 +45,9 @@ def file_of(key: str) -> tuple[list[str], str]:
 
 
 def check_new_key(key: str) -> None:
-    """`S3Error` that says why no object can be put under this key."""
+    """`S3CallError` that says why no object can be put under this key."""
     if len(key.encode()) > MOST_KEY:
-        raise S3Error("KeyTooLongError", "Your key is too long")
+        raise S3CallError("KeyTooLongError", "Your key is too long")
     why = why_no_file(key)
     if why is not None:
         raise not_emulated(f"keys {why}: objects are files here")
@@ -75,7 +75,7 @@ _OPEN_AT_ONCE = 32
 """How many folders are open while empty ones are removed: a key may have 512."""
 
 Condition = Callable[[Attributes | None], None]
-"""Raises `S3Error` for an object whose present attributes, None if there is no such object, forbid the change."""
+"""Raises `S3CallError` for an object whose present attributes, None if there is no such object, forbid the change."""
 
 
 def bucket_path(root: str, name: str) -> str | None:
@@ -93,11 +93,11 @@ def bucket_names(root: str) -> list[str]:
     return sorted(name for name in names if bucket_path(root, name))
 
 
-class BucketFolder:
+class Bucket:
     """The objects of one bucket, and what is recorded of them."""
 
     def __init__(self, root: str, name: str) -> None:
-        """`root` is the folder with the folders of all buckets. `S3Error` if there is no such bucket."""
+        """`root` is the folder with the folders of all buckets. `S3CallError` if there is no such bucket."""
         path = bucket_path(root, name)
         if path is None:
             raise no_such_bucket(name)
@@ -108,7 +108,7 @@ class BucketFolder:
         self.attributes = AttributeFiles(os.path.join(self.private, "objects"))
 
     def open(self, key: str) -> int:
-        """The open file of an object; `S3Error` if there is none."""
+        """The open file of an object; `S3CallError` if there is none."""
         folders, name = file_of(key)
         try:
             with self.folder(folders) as folder:
@@ -117,7 +117,7 @@ class BucketFolder:
             raise no_such_key(key) from None
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENXIO}:  # a link; a socket
-                raise S3Error("AccessDenied", "smlocal reads files alone: this is a link or a socket.") from None
+                raise S3CallError("AccessDenied", "smlocal reads files alone: this is a link or a socket.") from None
             raise
         state = os.fstat(descriptor)
         marker = not name and self.is_marker(key, state)
@@ -131,7 +131,7 @@ class BucketFolder:
         state = os.fstat(descriptor)
         return marker_state(state) if key.endswith("/") else state
 
-    def put(self, key: str, new: NewFile, attributes: Attributes, condition: Condition | None = None) -> None:
+    def put(self, key: str, new: IncomingFile, attributes: Attributes, condition: Condition | None = None) -> None:
         """Give a complete file the name of the key. Whoever reads the object that it replaces reads that to its end."""
         check_new_key(key)
         folders, name = file_of(key)
@@ -155,7 +155,7 @@ class BucketFolder:
         """Remove an object. It is no error if there is none."""
         try:
             folders, name = file_of(key)
-        except S3Error:
+        except S3CallError:
             return
         with self._lock():
             self._check(key, condition)
@@ -170,10 +170,10 @@ class BucketFolder:
             self._remove_empty_folders(folders)
 
     def delete(self) -> None:
-        """Remove the bucket; `S3Error` if it has objects."""
+        """Remove the bucket; `S3CallError` if it has objects."""
         with self._lock():
             if self._has_objects():
-                raise S3Error("BucketNotEmpty", "The bucket you tried to delete is not empty", BucketName=self.name)
+                raise S3CallError("BucketNotEmpty", "The bucket you tried to delete is not empty", BucketName=self.name)
             for parent, folders, _ in os.walk(self.path, topdown=False):
                 for folder in folders:
                     os.rmdir(os.path.join(parent, folder))
@@ -198,11 +198,11 @@ class BucketFolder:
         finally:
             os.close(descriptor)
 
-    def new_file(self) -> NewFile:
+    def new_file(self) -> IncomingFile:
         """A file outside the bucket's folder, to be filled and put."""
-        return NewFile(_partial(self._root, self.name))
+        return IncomingFile(_partial(self._root, self.name))
 
-    def _put_marker(self, key: str, new: NewFile, folder: int, attributes: Attributes) -> None:
+    def _put_marker(self, key: str, new: IncomingFile, folder: int, attributes: Attributes) -> None:
         if new.state().st_size:
             raise not_emulated("keys that end with '/' and have bytes: they are folders here")
         self.attributes.write(key, marker_state(os.fstat(folder)), attributes)
@@ -212,7 +212,7 @@ class BucketFolder:
             return
         try:
             descriptor = self.open(key)
-        except S3Error:
+        except S3CallError:
             condition(None)
             return
         try:

@@ -8,22 +8,22 @@ from urllib.parse import quote
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from smlocal.server.objects.bucket_folder import BucketFolder, bucket_names, check_bucket_name, create_bucket
-from smlocal.server.objects.listing import Found, Page, page
+from smlocal.server.objects.bucket_folder import Bucket, bucket_names, check_bucket_name, create_bucket
+from smlocal.server.objects.listing import FoundObject, Page, page
 from smlocal.server.objects.received import read_document
 from smlocal.server.objects.s3_call import S3Call
-from smlocal.server.objects.s3_documents import S3Error, document, moment, parsed
+from smlocal.server.objects.s3_documents import S3CallError, document, moment, parsed
 from smlocal.server.page_tokens import key_of, token_of
 
 _MOST_ON_A_PAGE = 1000
 _NO_CONSTRAINT = "us-east-1"
 
 
-def folder(call: S3Call) -> BucketFolder:
-    """The bucket of a call; `S3Error` if there is none, or it is not of whom the client expects."""
-    found = BucketFolder(call.serving.buckets, call.bucket)
+def folder(call: S3Call) -> Bucket:
+    """The bucket of a call; `S3CallError` if there is none, or it is not of whom the client expects."""
+    found = Bucket(call.serving.buckets, call.bucket)
     if call.header("x-amz-expected-bucket-owner") not in {None, call.serving.account}:
-        raise S3Error("AccessDenied", "Access Denied")
+        raise S3CallError("AccessDenied", "Access Denied")
     return found
 
 
@@ -52,7 +52,7 @@ async def create(call: S3Call) -> Response:
         await run_in_threadpool(create_bucket, call.serving.buckets, call.bucket)
     except FileExistsError:
         if call.region != _NO_CONSTRAINT:
-            raise S3Error(
+            raise S3CallError(
                 "BucketAlreadyOwnedByYou",
                 "Your previous request to create the named bucket succeeded and you already own it.",
                 BucketName=call.bucket,
@@ -110,7 +110,7 @@ async def list_objects_v2(call: S3Call) -> Response:
 async def _listed(call: S3Call, after: str) -> tuple[Page, dict[str, Any]]:
     most = min(number(call, "max-keys", _MOST_ON_A_PAGE), _MOST_ON_A_PAGE)
     if call.query.get("encoding-type", "url") != "url":
-        raise S3Error("InvalidArgument", "Invalid Encoding Method specified in Request")
+        raise S3CallError("InvalidArgument", "Invalid Encoding Method specified in Request")
     return await run_in_threadpool(_list, call, after, most)
 
 
@@ -133,7 +133,7 @@ def _list(call: S3Call, after: str, most: int) -> tuple[Page, dict[str, Any]]:
     }
 
 
-def _object(call: S3Call, bucket: BucketFolder, found: Found, owner: Mapping[str, str] | None) -> dict[str, Any]:
+def _object(call: S3Call, bucket: Bucket, found: FoundObject, owner: Mapping[str, str] | None) -> dict[str, Any]:
     return {
         "Key": _encoded(call, found.key),
         "LastModified": moment(found.modified),
@@ -163,7 +163,7 @@ def number(call: S3Call, name: str, default: int) -> int:
     if text is None:
         return default
     if not (text.isdecimal() and len(text) < 10):  # noqa: PLR2004 - digits of a 32-bit number
-        raise S3Error("InvalidArgument", f"Provided {name} not an integer or within integer range")
+        raise S3CallError("InvalidArgument", f"Provided {name} not an integer or within integer range")
     return int(text)
 
 
@@ -172,7 +172,7 @@ def _last_of(token: str | None) -> str:
     try:
         return str(key_of(token, str)[0]) if token else ""
     except ValueError:
-        raise S3Error("InvalidArgument", "The continuation token provided is incorrect") from None
+        raise S3CallError("InvalidArgument", "The continuation token provided is incorrect") from None
 
 
 def xml(name: str, content: Mapping[str, Any] | str) -> Response:

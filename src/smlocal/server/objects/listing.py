@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from smlocal.no_links import FOLDER
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.objects.bucket_folder import MOST_KEY, BucketFolder, marker_state
+from smlocal.server.objects.bucket_folder import MOST_KEY, Bucket, marker_state
 
 _MOST_OPEN = 16
 """Folders of one listing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class FoundObject:
     """An object."""
 
     key: str
@@ -25,7 +25,7 @@ class Found:
 class Page:
     """A part of a listing."""
 
-    objects: list[Found]
+    objects: list[FoundObject]
     prefixes: list[str]
     last: str | None
     """The last key or prefix of the page if there are more; else None."""
@@ -39,9 +39,9 @@ class _Wanted:
     """True if what is in folders below the prefix is only one common prefix each."""
 
 
-def page(bucket: BucketFolder, *, prefix: str, delimiter: str, after: str, most: int) -> Page:
+def page(bucket: Bucket, *, prefix: str, delimiter: str, after: str, most: int) -> Page:
     """What comes after a key or a common prefix, at most `most` of both together."""
-    objects: list[Found] = []
+    objects: list[FoundObject] = []
     prefixes: list[str] = []
     last = after
     skipped = delimiter and after.startswith(prefix) and after.endswith(delimiter) and after != prefix
@@ -63,7 +63,7 @@ def page(bucket: BucketFolder, *, prefix: str, delimiter: str, after: str, most:
     return Page(objects=objects, prefixes=prefixes, last=None)
 
 
-def walk(bucket: BucketFolder, *, prefix: str = "", after: str = "", folded: bool = False) -> Iterator[Found]:
+def walk(bucket: Bucket, *, prefix: str = "", after: str = "", folded: bool = False) -> Iterator[FoundObject]:
     """Objects that begin with `prefix` and come after `after`. With `folded`, at least one below each folder."""
     walking = _Walk(bucket, _Wanted(prefix=prefix.encode(), after=after.encode(), folded=folded))
     try:
@@ -78,7 +78,7 @@ def walk(bucket: BucketFolder, *, prefix: str = "", after: str = "", folded: boo
 class _Walk:
     """Goes through the folders in a loop: a key may have 512, and Python allows no so many calls in each other."""
 
-    def __init__(self, bucket: BucketFolder, wanted: _Wanted) -> None:
+    def __init__(self, bucket: Bucket, wanted: _Wanted) -> None:
         """At the folder of the bucket."""
         self._bucket = bucket
         self._wanted = wanted
@@ -87,7 +87,7 @@ class _Walk:
         self.levels: list[_Level] = []
         self.levels.append(_Level(bucket, _open(bucket, None, b""), b"", wanted))
 
-    def step(self) -> Found | None:
+    def step(self) -> FoundObject | None:
         """Look at the next file or folder."""
         level = self.levels[-1]
         key = next(level.keys, None)
@@ -110,7 +110,7 @@ class _Walk:
         """Before the end, too."""
         self._leave(0)
 
-    def _take(self, found: Found | None) -> Found | None:
+    def _take(self, found: FoundObject | None) -> FoundObject | None:
         if found is not None and self._fold is not None:
             self._leave(self._fold)
         return found
@@ -134,7 +134,7 @@ class _Walk:
 class _Level:
     """A folder whose files and folders are being listed."""
 
-    def __init__(self, bucket: BucketFolder, descriptor: int, inside: bytes, wanted: _Wanted) -> None:
+    def __init__(self, bucket: Bucket, descriptor: int, inside: bytes, wanted: _Wanted) -> None:
         """`inside` is its key, or empty. It is closed at the end."""
         self._bucket = bucket
         self._inside = inside
@@ -168,29 +168,29 @@ class _Level:
         return self._descriptor is not None
 
 
-def _open_or_none(bucket: BucketFolder, parent: int | None, key: bytes) -> int | None:
+def _open_or_none(bucket: Bucket, parent: int | None, key: bytes) -> int | None:
     try:
         return _open(bucket, parent, key)
     except (FileNotFoundError, NotADirectoryError):  # removed, or replaced, since
         return None
 
 
-def _open(bucket: BucketFolder, parent: int | None, key: bytes) -> int:
+def _open(bucket: Bucket, parent: int | None, key: bytes) -> int:
     if parent is not None:
         return os.open(_name(key), FOLDER, dir_fd=parent)
     with bucket.folder(key.decode().split("/")[:-1]) as descriptor:
         return os.dup(descriptor)
 
 
-def _object(key: bytes, state: os.stat_result) -> Found | None:
-    return Found(key=key.decode(), state=state, modified=state.st_mtime) if modes.S_ISREG(state.st_mode) else None
+def _object(key: bytes, state: os.stat_result) -> FoundObject | None:
+    return FoundObject(key=key.decode(), state=state, modified=state.st_mtime) if modes.S_ISREG(state.st_mode) else None
 
 
-def _marker(bucket: BucketFolder, key: bytes, state: os.stat_result, wanted: _Wanted) -> Found | None:
+def _marker(bucket: Bucket, key: bytes, state: os.stat_result, wanted: _Wanted) -> FoundObject | None:
     """The object that a folder is itself."""
     if not (key.startswith(wanted.prefix) and key > wanted.after and bucket.is_marker(key.decode(), state)):
         return None
-    return Found(key=key.decode(), state=marker_state(state), modified=state.st_mtime)
+    return FoundObject(key=key.decode(), state=marker_state(state), modified=state.st_mtime)
 
 
 def _name(key: bytes) -> bytes:

@@ -18,7 +18,7 @@ from typing import Any, Self
 from smlocal.base.files import replace_file
 from smlocal.base.kernel_copy import copy_range
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.objects.s3_documents import S3Error
+from smlocal.server.objects.s3_documents import S3CallError
 
 DEFAULT_TYPE = "binary/octet-stream"
 
@@ -98,7 +98,7 @@ _JUST_MADE_SECONDS = 60.0
 """So long a file may be there without the lock of its writer."""
 
 
-class NewFile:
+class IncomingFile:
     """A context manager: what was not renamed in the block is removed at its end."""
 
     def __init__(self, folder: str) -> None:
@@ -140,7 +140,7 @@ class NewFile:
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            raise S3Error(
+            raise S3CallError(
                 "InternalError", "The folder of this bucket is on another file system than that of all buckets."
             ) from error
         self._path = None

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from smlocal.server.objects.object_files import DEFAULT_TYPE, Attributes
-from smlocal.server.objects.s3_documents import S3Error, not_emulated
+from smlocal.server.objects.s3_documents import S3CallError, not_emulated
 
 _KEPT = ("cache-control", "content-disposition", "content-encoding", "content-language", "content-type", "expires")
 _CHOSEN = {f"response-{name}": name for name in _KEPT}
@@ -47,19 +47,19 @@ _AS_IT_IS = {
 
 
 def chosen_headers(query: Mapping[str, str], *, signed: bool) -> dict[str, str]:
-    """The headers of an answer that its request chooses; `S3Error` for a value that no header can have."""
+    """The headers of an answer that its request chooses; `S3CallError` for a value that no header can have."""
     chosen = {}
     for member, value in query.items():
         name = _CHOSEN.get(member)
         if name is None:
             continue
         if not signed:
-            raise S3Error(
+            raise S3CallError(
                 "InvalidRequest", "Request specific response headers cannot be used for anonymous GET requests."
             )
         chosen[name] = value.strip(" \t")
         if _VALUE.fullmatch(chosen[name]) is None:
-            raise S3Error(
+            raise S3CallError(
                 "InvalidArgument",
                 "Header value cannot be represented using ISO-8859-1.",
                 ArgumentName=member,
@@ -69,13 +69,13 @@ def chosen_headers(query: Mapping[str, str], *, signed: bool) -> dict[str, str]:
 
 
 def headers_to_keep(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that are returned with the object; `S3Error` for one that is not emulated."""
+    """The headers that are returned with the object; `S3CallError` for one that is not emulated."""
     for name, value in headers.items():
         if name.startswith(_NOT_EMULATED) and (name, value) not in _AS_IT_IS:
             raise not_emulated(f"the header {name}: {value}")
     metadata = {name: value for name, value in headers.items() if name.startswith(_METADATA)}
     if sum(len(name) - len(_METADATA) + len(value) for name, value in metadata.items()) > _MOST_METADATA:
-        raise S3Error("MetadataTooLarge", "Your metadata headers exceed the maximum allowed metadata size")
+        raise S3CallError("MetadataTooLarge", "Your metadata headers exceed the maximum allowed metadata size")
     kept = {name: headers[name] for name in (*_KEPT, *_ENCRYPTION) if name in headers}
     codings = [each.strip() for each in kept.pop("content-encoding", "").split(",")]
     coding = ", ".join(each for each in codings if each not in {"", "aws-chunked"})
@@ -116,7 +116,7 @@ def writing_condition(headers: Mapping[str, str]) -> Callable[[Attributes | None
 
     def check(present: Attributes | None) -> None:
         if match is not None and present is None:
-            raise S3Error("NoSuchKey", "The specified key does not exist.")
+            raise S3CallError("NoSuchKey", "The specified key does not exist.")
         if match is not None and present is not None and not _names(match, present.etag):
             raise precondition_failed("If-Match")
         if none_match is not None and present is not None and _names(none_match, present.etag):
@@ -125,9 +125,9 @@ def writing_condition(headers: Mapping[str, str]) -> Callable[[Attributes | None
     return check
 
 
-def precondition_failed(header: str) -> S3Error:
+def precondition_failed(header: str) -> S3CallError:
     """The object is not what the client expects."""
-    return S3Error(
+    return S3CallError(
         "PreconditionFailed", "At least one of the pre-conditions you specified did not hold", Condition=header
     )
 
@@ -161,7 +161,7 @@ def object_headers(attributes: Attributes, *, modified: float, with_checksums: b
 
 
 def stated_range(stated: str | None, size: int) -> tuple[int, int] | None:
-    """First byte and end of the header Range; None for the whole object. `S3Error` if the object ends before it."""
+    """First byte and end of the header Range; None for the whole object. `S3CallError` if the object ends before it."""
     found = _RANGE.fullmatch(stated or "")
     if found is None or not any(found.groups()):
         return None  # not one range of bytes: S3 answers with all
@@ -173,7 +173,7 @@ def stated_range(stated: str | None, size: int) -> tuple[int, int] | None:
         if last and int(last) < start:
             return None
     if start >= end:
-        raise S3Error(
+        raise S3CallError(
             "InvalidRange",
             "The requested range is not satisfiable",
             RangeRequested=found[0],

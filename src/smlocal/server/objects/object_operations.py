@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from smlocal.server.objects.bucket_folder import BucketFolder, check_new_key
+from smlocal.server.objects.bucket_folder import Bucket, check_new_key
 from smlocal.server.objects.bucket_operations import folder, xml
 from smlocal.server.objects.object_files import Attributes
 from smlocal.server.objects.object_headers import (
@@ -22,7 +22,7 @@ from smlocal.server.objects.object_headers import (
 )
 from smlocal.server.objects.received import MOST_OBJECT, check_stated_length, read_xml, receive
 from smlocal.server.objects.s3_call import S3Call
-from smlocal.server.objects.s3_documents import S3Error, malformed, moment, not_emulated
+from smlocal.server.objects.s3_documents import S3CallError, malformed, moment, not_emulated
 
 _MOST_DELETED = 1000
 
@@ -110,15 +110,15 @@ async def delete_several(call: S3Call) -> Response:
     return xml("DeleteResult", {"Deleted": deleted, "Error": errors})
 
 
-def _remove_each(bucket: BucketFolder, keys: list[str]) -> dict[str, S3Error]:
+def _remove_each(bucket: Bucket, keys: list[str]) -> dict[str, S3CallError]:
     failed = {}
     for key in keys:
         try:
             bucket.remove(key)
-        except S3Error as error:
+        except S3CallError as error:
             failed[key] = error
         except OSError as error:
-            failed[key] = S3Error("InternalError", error.strerror or str(error))
+            failed[key] = S3CallError("InternalError", error.strerror or str(error))
     return failed
 
 
@@ -134,7 +134,7 @@ def _copy(call: S3Call) -> Response:
     target = folder(call)
     source, key = source_of(call)
     if not replaced and (source.name, key) == (call.bucket, call.key):
-        raise S3Error(
+        raise S3CallError(
             "InvalidRequest",
             "This copy request is illegal because it is trying to copy an object to itself without changing the "
             "object's metadata, storage class, website redirect location or encryption attributes.",
@@ -143,7 +143,7 @@ def _copy(call: S3Call) -> Response:
     try:
         state = source.state(key, descriptor)
         if state.st_size > MOST_OBJECT:
-            raise S3Error(
+            raise S3CallError(
                 "InvalidRequest",
                 f"The specified copy source is larger than the maximum allowable size for a copy source: {MOST_OBJECT}",
             )
@@ -161,19 +161,21 @@ def _copy(call: S3Call) -> Response:
     return xml("CopyObjectResult", {"LastModified": moment(made), "ETag": f'"{found.etag}"'})
 
 
-def source_of(call: S3Call) -> tuple[BucketFolder, str]:
+def source_of(call: S3Call) -> tuple[Bucket, str]:
     """Bucket and key of the header x-amz-copy-source."""
     stated, _, version = (call.header("x-amz-copy-source") or "").partition("?versionId=")
     if version not in {"", "null"}:
         raise not_emulated(f"versions in x-amz-copy-source of {call.operation}")
     name, _, key = unquote(stated).removeprefix("/").partition("/")
     if not key:
-        raise S3Error("InvalidArgument", "Copy Source must mention the source bucket and key: sourcebucket/sourcekey")
-    return BucketFolder(call.serving.buckets, name), key
+        raise S3CallError(
+            "InvalidArgument", "Copy Source must mention the source bucket and key: sourcebucket/sourcekey"
+        )
+    return Bucket(call.serving.buckets, name), key
 
 
 def check_source_conditions(call: S3Call, found: Attributes, *, modified: float) -> None:
-    """`S3Error` if the source is not what the client expects."""
+    """`S3CallError` if the source is not what the client expects."""
     before = "x-amz-copy-source-if-"
     if reading_status(call.request.headers, etag=found.etag, modified=modified, before=before) is not HTTPStatus.OK:
         raise precondition_failed(before)

@@ -12,8 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from smlocal.server.large_requests import BodyTooSlowError, in_thread, read_body, states_more
-from smlocal.server.objects.object_files import NewFile
-from smlocal.server.objects.s3_documents import S3Error, not_emulated, parsed
+from smlocal.server.objects.object_files import IncomingFile
+from smlocal.server.objects.s3_documents import S3CallError, not_emulated, parsed
 
 MOST_OBJECT = 5 << 30
 """Bytes of one PUT."""
@@ -39,8 +39,8 @@ class Received:
         self.checksums = checksums
 
 
-async def receive(request: Request, new: NewFile) -> Received:
-    """Write the body to a file; `S3Error` if it is not what the headers say."""
+async def receive(request: Request, new: IncomingFile) -> Received:
+    """Write the body to a file; `S3CallError` if it is not what the headers say."""
     sums = _Sums(request)
     chunked = Chunked() if is_chunked(request) else None
     async for data in _gathered(request, chunked):
@@ -52,7 +52,7 @@ async def receive(request: Request, new: NewFile) -> Received:
     return sums.compared()
 
 
-def _take(new: NewFile, sums: "_Sums", data: bytes) -> None:
+def _take(new: IncomingFile, sums: "_Sums", data: bytes) -> None:
     sums.update(data)
     new.write(data)
 
@@ -94,9 +94,9 @@ class Chunked:
         return b"".join(found)
 
     def check_complete(self) -> None:
-        """`S3Error` if something is missing, or too much."""
+        """`S3CallError` if something is missing, or too much."""
         if self._state not in {"trailers", "end"} or self._at < len(self._held):
-            raise S3Error("IncompleteBody", "The request body terminated unexpectedly")
+            raise S3CallError("IncompleteBody", "The request body terminated unexpectedly")
 
     def _line(self) -> bytes | None:
         end = self._held.find(b"\r\n", self._at)
@@ -128,8 +128,8 @@ class Chunked:
             self._state = "end"
 
 
-def _malformed() -> S3Error:
-    return S3Error("InvalidChunkSizeError", "The body is not what the content coding aws-chunked asks for.")
+def _malformed() -> S3CallError:
+    return S3CallError("InvalidChunkSizeError", "The body is not what the content coding aws-chunked asks for.")
 
 
 async def _gathered(request: Request, chunked: Chunked | None) -> AsyncIterator[bytes]:
@@ -176,13 +176,13 @@ async def in_time(request: Request) -> AsyncIterator[bytes]:
 
 
 async def read_xml(request: Request) -> Element:
-    """The root of the document that is the body of a call. `S3Error` if it is none, or not what was signed."""
+    """The root of the document that is the body of a call. `S3CallError` if it is none, or not what was signed."""
     body = await read_document(request)
     return await in_thread(lambda: parsed(body))
 
 
 async def read_document(request: Request) -> bytes:
-    """The whole body of a call whose body is XML, or empty; `S3Error` if it is not what was signed."""
+    """The whole body of a call whose body is XML, or empty; `S3CallError` if it is not what was signed."""
     body = await read_body(request)
     content = request.headers.get("x-amz-content-sha256", "")
     if len(content) == _DIGITS and hashlib.sha256(body).hexdigest() != content:
@@ -191,18 +191,18 @@ async def read_document(request: Request) -> bytes:
 
 
 def check_stated_length(request: Request) -> None:
-    """`S3Error` if the client does not say how much will come, or too much."""
+    """`S3CallError` if the client does not say how much will come, or too much."""
     length = request.headers.get("content-length")
     if length is None and "x-amz-decoded-content-length" not in request.headers:
-        raise S3Error("MissingContentLength", "You must provide the Content-Length HTTP header.")
+        raise S3CallError("MissingContentLength", "You must provide the Content-Length HTTP header.")
     stated = request.headers.get("x-amz-decoded-content-length", length) or ""
     if states_more(stated, MOST_OBJECT):
         raise too_large()
 
 
-def too_large() -> S3Error:
+def too_large() -> S3CallError:
     """More than one PUT may have."""
-    return S3Error(
+    return S3CallError(
         "EntityTooLarge", "Your proposed upload exceeds the maximum allowed size", MaxSizeAllowed=str(MOST_OBJECT)
     )
 
@@ -216,7 +216,7 @@ def is_chunked(request: Request) -> bool:
 def _check_length(request: Request, size: int) -> None:
     stated = request.headers.get("x-amz-decoded-content-length")
     if stated is not None and stated != str(size):
-        raise S3Error(
+        raise S3CallError(
             "IncompleteBody",
             "You did not provide the number of bytes specified by the Content-Length HTTP header",
         )
@@ -261,19 +261,19 @@ class _Sums:
         if self._sha256 is not None and self._sha256.hexdigest() != self._content:
             raise _wrong_content()
         if self._stated_md5 not in {None, self._md5.digest()}:
-            raise S3Error("BadDigest", "The Content-MD5 you specified did not match what we received.")
+            raise S3CallError("BadDigest", "The Content-MD5 you specified did not match what we received.")
         computed = {name: base64.b64encode(each.digest()).decode() for name, each in self._sums.items()}
         for name, value in self._stated.items():
             if _CHECKSUM.fullmatch(value) is None:  # it becomes a header of answers
-                raise S3Error("InvalidRequest", f"Value for {name} header is invalid.")
+                raise S3CallError("InvalidRequest", f"Value for {name} header is invalid.")
             if computed.get(name, value) != value:
                 kind = name.removeprefix(CHECKSUM).upper()
-                raise S3Error("BadDigest", f"The {kind} you specified did not match the calculated checksum.")
+                raise S3CallError("BadDigest", f"The {kind} you specified did not match the calculated checksum.")
         return Received(md5=self._md5.hexdigest(), size=self.size, checksums={**computed, **self._stated})
 
 
-def _wrong_content() -> S3Error:
-    return S3Error(
+def _wrong_content() -> S3CallError:
+    return S3CallError(
         "XAmzContentSHA256Mismatch", "The provided 'x-amz-content-sha256' header does not match what was computed."
     )
 
@@ -286,7 +286,7 @@ def _decoded_md5(stated: str | None) -> bytes | None:
     except ValueError:
         digest = b""
     if len(digest) != hashlib.md5(usedforsecurity=False).digest_size:
-        raise S3Error("InvalidDigest", "The Content-MD5 you specified is not valid.")
+        raise S3CallError("InvalidDigest", "The Content-MD5 you specified is not valid.")
     return digest
 
 

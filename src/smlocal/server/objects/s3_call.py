@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 from starlette.requests import Request
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.objects.s3_documents import S3Error, not_emulated
+from smlocal.server.objects.s3_documents import S3CallError, not_emulated
 from smlocal.server.protocol.aws_names import DOMAINS, Scope
 from smlocal.server.protocol.models import service_model
 from smlocal.server.serving import Serving
@@ -69,7 +69,7 @@ def is_s3_host(host: str) -> bool:
 
 
 def read_call(serving: Serving, request: Request, scope: Scope | None) -> S3Call:
-    """The call; `S3Error` if it is none, or one that is not emulated."""
+    """The call; `S3CallError` if it is none, or one that is not emulated."""
     bucket, key = _place(request)
     query = dict(parse_qsl(request.url.query, keep_blank_values=True, max_num_fields=100))
     operation = _operation(request, query, place=_KEY_PLACES[0 if key else 1 if bucket else 2])
@@ -93,7 +93,7 @@ def _place(request: Request) -> tuple[str, str]:
     try:
         path = unquote_to_bytes(raw).decode().removeprefix("/")
     except UnicodeDecodeError:
-        raise S3Error("InvalidURI", "Couldn't parse the specified URI.") from None
+        raise S3CallError("InvalidURI", "Couldn't parse the specified URI.") from None
     if named is not None and named[1] and named[1] != "s3":
         return named[1], path
     bucket, _, key = path.partition("/")
@@ -111,7 +111,7 @@ def _operation(request: Request, query: Mapping[str, str], *, place: str) -> str
         and all(name in request.headers for name in each.needed_headers)
     ]
     if not possible:
-        raise S3Error("MethodNotAllowed", "The specified method is not allowed against this resource.")
+        raise S3CallError("MethodNotAllowed", "The specified method is not allowed against this resource.")
     found = max(possible, key=lambda each: len(each.literals) + len(each.needed_query) + len(each.needed_headers))
     unknown = sorted(name for name in query.keys() - found.known_query if not _in_any_query(name))
     if unknown:

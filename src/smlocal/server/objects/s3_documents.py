@@ -70,7 +70,7 @@ _STATUSES = {
 """By code; all others have 400."""
 
 
-class S3Error(Exception):
+class S3CallError(Exception):
     """The answer of S3 to a call that it refuses."""
 
     def __init__(self, code: str, message: str, **members: str) -> None:
@@ -82,24 +82,24 @@ class S3Error(Exception):
         self.status = _STATUSES.get(code, HTTPStatus.BAD_REQUEST)
 
 
-def no_such_bucket(bucket: str) -> S3Error:
+def no_such_bucket(bucket: str) -> S3CallError:
     """No folder of that name."""
-    return S3Error("NoSuchBucket", "The specified bucket does not exist", BucketName=bucket)
+    return S3CallError("NoSuchBucket", "The specified bucket does not exist", BucketName=bucket)
 
 
-def no_such_key(key: str) -> S3Error:
+def no_such_key(key: str) -> S3CallError:
     """No object of that name."""
-    return S3Error("NoSuchKey", "The specified key does not exist.", Key=key)
+    return S3CallError("NoSuchKey", "The specified key does not exist.", Key=key)
 
 
-def not_emulated(what: str) -> S3Error:
+def not_emulated(what: str) -> S3CallError:
     """S3 has it, and smlocal does not."""
-    return S3Error("NotImplemented", f"smlocal does not emulate {what}.")
+    return S3CallError("NotImplemented", f"smlocal does not emulate {what}.")
 
 
-def malformed() -> S3Error:
+def malformed() -> S3CallError:
     """What a client has sent is not the document that it should be."""
-    return S3Error(
+    return S3CallError(
         "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema"
     )
 

@@ -15,7 +15,7 @@ from smlocal.server.objects import object_operations as objects
 from smlocal.server.objects import uploads
 from smlocal.server.objects.received import in_time
 from smlocal.server.objects.s3_call import S3Call, is_s3_host, is_signed_v2, read_call
-from smlocal.server.objects.s3_documents import S3Error, error_document, not_emulated
+from smlocal.server.objects.s3_documents import S3CallError, error_document, not_emulated
 from smlocal.server.protocol.aws_names import Scope
 from smlocal.server.serving import Serving
 from smlocal.server.signature import Problem
@@ -55,21 +55,21 @@ def is_for_s3(request: Request, scope: Scope | None) -> bool:
 async def answer(serving: Serving, request: Request, scope: Scope | None, *, problem: Problem | None) -> Response:
     """The answer of S3, or its error. `problem`: of the signature."""
     if problem is not None:
-        return await refused(request, S3Error(problem.s3_code, problem.message))
+        return await refused(request, S3CallError(problem.s3_code, problem.message))
     try:
         call = await run_in_threadpool(read_call, serving, request, scope)
         response = await _HANDLERS.get(call.operation, _unknown)(call)
-    except S3Error as error:
+    except S3CallError as error:
         response = await refused(request, error)
     except (BodyTooLargeError, BodyTooSlowError, ClientDisconnect):
         raise
     except OSError as error:
         serving.log(f"S3: {error.strerror or error}")
         full = error.errno in {ENOSPC, EDQUOT}
-        response = await refused(request, S3Error("InternalError", "the disk is full" if full else "a file failed"))
+        response = await refused(request, S3CallError("InternalError", "the disk is full" if full else "a file failed"))
     except Exception:  # noqa: BLE001 - no call may end the connection without an answer
         serving.log(f"S3: {traceback.format_exc()}")
-        response = await refused(request, S3Error("InternalError", "The server has met an unexpected error."))
+        response = await refused(request, S3CallError("InternalError", "The server has met an unexpected error."))
     response.headers["x-amz-request-id"] = os.urandom(8).hex().upper()
     return response
 
@@ -78,7 +78,7 @@ async def _unknown(call: S3Call) -> Response:
     raise not_emulated(call.operation)
 
 
-async def refused(request: Request, error: S3Error) -> Response:
+async def refused(request: Request, error: S3CallError) -> Response:
     """An error, after what the client is still sending: many read no answer before they have sent all."""
     headers = {} if await _discard_body(request) else {"connection": "close"}
     members = {"Code": error.code, "Message": error.message, "Resource": request.url.path, **error.members}

@@ -17,14 +17,14 @@ from starlette.responses import Response, StreamingResponse
 
 from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
-from smlocal.server.objects.bucket_folder import BucketFolder, Condition, check_new_key
+from smlocal.server.objects.bucket_folder import Bucket, Condition, check_new_key
 from smlocal.server.objects.bucket_operations import folder, number, xml
-from smlocal.server.objects.object_files import Attributes, NewFile
+from smlocal.server.objects.object_files import Attributes, IncomingFile
 from smlocal.server.objects.object_headers import headers_to_keep, writing_condition
 from smlocal.server.objects.object_operations import check_source_conditions, source_of
 from smlocal.server.objects.received import check_stated_length, read_xml, receive
 from smlocal.server.objects.s3_call import S3Call
-from smlocal.server.objects.s3_documents import DECLARATION, S3Error, document, error_document, malformed, moment
+from smlocal.server.objects.s3_documents import DECLARATION, S3CallError, document, error_document, malformed, moment
 
 _QUIET_SECONDS = 5.0
 _SIGN_OF_LIFE_SECONDS = 10.0
@@ -80,7 +80,7 @@ def _source_span(stated: str | None, size: int) -> tuple[int, int]:
         return 0, size
     found = _SPAN.fullmatch(stated)
     if found is None or not int(found[1]) <= int(found[2]) < size:
-        raise S3Error("InvalidArgument", f"Range specified is not valid for source object of size: {size}")
+        raise S3CallError("InvalidArgument", f"Range specified is not valid for source object of size: {size}")
     return int(found[1]), int(found[2]) + 1
 
 
@@ -93,7 +93,7 @@ async def complete(call: S3Call) -> Response:
         bucket = folder(call)
         try:
             etag = UploadFolder(bucket, call.key, call.query["uploadId"]).complete(asked, condition)
-        except S3Error as error:
+        except S3CallError as error:
             etag = etag_of_parts([md5 for _, md5 in asked])
             if error.code != "NoSuchUpload" or not _has(call, etag):
                 raise
@@ -116,8 +116,8 @@ async def _slowly(work: "asyncio.Future[bytes]") -> AsyncIterator[bytes]:
         yield b" "
     try:
         yield work.result().removeprefix(DECLARATION)
-    except (S3Error, OSError) as error:
-        code = error.code if isinstance(error, S3Error) else "InternalError"
+    except (S3CallError, OSError) as error:
+        code = error.code if isinstance(error, S3CallError) else "InternalError"
         yield error_document({"Code": code, "Message": str(error)}).removeprefix(DECLARATION)
 
 
@@ -126,7 +126,7 @@ def _has(call: S3Call, etag: str) -> bool:
     bucket = folder(call)
     try:
         descriptor = bucket.open(call.key)
-    except S3Error:
+    except S3CallError:
         return False
     try:
         return bucket.attributes.read(call.key, bucket.state(call.key, descriptor)).etag == etag
@@ -189,7 +189,7 @@ async def list_parts(call: S3Call) -> Response:
 async def list_uploads(call: S3Call) -> Response:
     """The uploads of a bucket, on one page."""
     if call.query.get("delimiter"):
-        raise S3Error("NotImplemented", "smlocal does not emulate ?delimiter of ListMultipartUploads.")
+        raise S3CallError("NotImplemented", "smlocal does not emulate ?delimiter of ListMultipartUploads.")
     bucket = await run_in_threadpool(folder, call)
     prefix, after = call.query.get("prefix", ""), call.query.get("key-marker", "")
     found = [each for each in await run_in_threadpool(uploads_of, bucket) if each[0].startswith(prefix)]
@@ -211,7 +211,7 @@ _ABOUT = "upload.json"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class UploadPart:
     """A part that has come."""
 
     number: int
@@ -223,8 +223,8 @@ class Part:
 class UploadFolder:
     """One upload that is neither completed nor aborted."""
 
-    def __init__(self, bucket: BucketFolder, key: str, upload_id: str) -> None:
-        """`S3Error` if there is none with this id for this key."""
+    def __init__(self, bucket: Bucket, key: str, upload_id: str) -> None:
+        """`S3CallError` if there is none with this id for this key."""
         self.id = upload_id
         self._bucket = bucket
         self._path = os.path.join(_uploads(bucket), upload_id)
@@ -235,7 +235,7 @@ class UploadFolder:
         self.headers: Mapping[str, str] = about["Headers"]
 
     @classmethod
-    def create(cls, bucket: BucketFolder, key: str, headers: Mapping[str, str]) -> Self:
+    def create(cls, bucket: Bucket, key: str, headers: Mapping[str, str]) -> Self:
         """A new one."""
         upload_id = os.urandom(16).hex()
         path = os.path.join(_uploads(bucket), upload_id)
@@ -244,7 +244,7 @@ class UploadFolder:
             json.dump({"Key": key, "Headers": headers}, file)
         return cls(bucket, key, upload_id)
 
-    def put_part(self, number: int, new: NewFile, md5: str) -> None:
+    def put_part(self, number: int, new: IncomingFile, md5: str) -> None:
         """Add a part, or replace it."""
         with self._lock():
             before = [part for part in self.parts() if part.number == number]
@@ -253,11 +253,11 @@ class UploadFolder:
                 if part.md5 != md5:
                     os.unlink(part.path)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[UploadPart]:
         """What has come, in order."""
         found = ((each, _PART.fullmatch(each.name)) for each in os.scandir(self._path))
         parts = [
-            Part(number=int(named[1]), md5=named[2], path=each.path, state=each.stat())
+            UploadPart(number=int(named[1]), md5=named[2], path=each.path, state=each.stat())
             for each, named in found
             if named is not None
         ]
@@ -282,11 +282,11 @@ class UploadFolder:
         with self._lock():
             remove_tree(self._path)
 
-    def _chosen(self, asked: Sequence[tuple[int, str]]) -> list[Part]:
+    def _chosen(self, asked: Sequence[tuple[int, str]]) -> list[UploadPart]:
         have = {(part.number, part.md5): part for part in self.parts()}
         numbers = [each for each, _ in asked]
         if numbers != sorted(set(numbers)):
-            raise S3Error(
+            raise S3CallError(
                 "InvalidPartOrder",
                 "The list of parts was not in ascending order. Parts must be ordered by part number.",
             )
@@ -294,7 +294,7 @@ class UploadFolder:
         for part_number, md5 in asked:
             part = have.get((part_number, md5))
             if part is None:
-                raise S3Error(
+                raise S3CallError(
                     "InvalidPart",
                     "One or more of the specified parts could not be found. The part may not have been uploaded, or "
                     "the specified entity tag may not match the part's entity tag.",
@@ -303,7 +303,7 @@ class UploadFolder:
             chosen.append(part)
         for part in chosen[:-1]:
             if part.state.st_size < _LEAST_PART:
-                raise S3Error(
+                raise S3CallError(
                     "EntityTooSmall",
                     "Your proposed upload is smaller than the minimum allowed size",
                     PartNumber=str(part.number),
@@ -314,7 +314,7 @@ class UploadFolder:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """One change at a time. `S3Error` if the upload was completed or aborted before it is ours."""
+        """One change at a time. `S3CallError` if the upload was completed or aborted before it is ours."""
         try:
             file = open(os.path.join(self._path, _ABOUT), "rb")  # noqa: SIM115 - closed below
         except FileNotFoundError:
@@ -326,7 +326,7 @@ class UploadFolder:
             yield
 
 
-def uploads_of(bucket: BucketFolder) -> list[tuple[str, str, float]]:
+def uploads_of(bucket: Bucket) -> list[tuple[str, str, float]]:
     """Key, id and time of all uploads of a bucket, in S3's order."""
     try:
         ids = os.listdir(_uploads(bucket))
@@ -347,9 +347,9 @@ def etag_of_parts(md5s: Sequence[str]) -> str:
     return f"{digest}-{len(md5s)}"
 
 
-def no_such_upload(upload_id: str) -> S3Error:
+def no_such_upload(upload_id: str) -> S3CallError:
     """There is none, or not any more."""
-    return S3Error(
+    return S3CallError(
         "NoSuchUpload",
         "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or "
         "completed.",
@@ -357,7 +357,7 @@ def no_such_upload(upload_id: str) -> S3Error:
     )
 
 
-def _uploads(bucket: BucketFolder) -> str:
+def _uploads(bucket: Bucket) -> str:
     return os.path.join(bucket.private, "uploads")
 
 
@@ -377,5 +377,5 @@ def _upload(call: S3Call) -> UploadFolder:
 def _part_number(call: S3Call) -> int:
     part = number(call, "partNumber", 0)
     if not 1 <= part <= MOST_PARTS:
-        raise S3Error("InvalidArgument", f"Part number must be an integer between 1 and {MOST_PARTS}, inclusive")
+        raise S3CallError("InvalidArgument", f"Part number must be an integer between 1 and {MOST_PARTS}, inclusive")
     return part

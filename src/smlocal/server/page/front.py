@@ -27,7 +27,7 @@ from smlocal.server.page.addresses import LOGIN, PREFIX, job_address, page_key
 from smlocal.server.page.live_views import STATUSES, JobsAsked, job_parts, jobs_page
 from smlocal.server.page.log_feed import read_tail
 from smlocal.server.page.responses import html, moved, own_file, problem
-from smlocal.server.page.streams import TAIL_LINES, EventStream, LogAsked, Streams
+from smlocal.server.page.streams import TAIL_LINES, EventStream, LogAsked, PageStreams
 from smlocal.server.protocol.query import form_fields
 from smlocal.server.sagemaker.creating import limit_to_rights, start_job
 from smlocal.server.serving import Serving
@@ -48,7 +48,7 @@ class PageFront:
         self._serving = serving
         self._key = None if signatures is None else page_key(signatures)
         self._token = secrets.token_urlsafe(32)
-        self.streams = Streams(serving, self._token)
+        self.streams = PageStreams(serving, self._token)
         job = f"{PREFIX}jobs/(?P<name>[^/]+)"
         self._routes: list[tuple[str, re.Pattern[str], Handler]] = [
             (method, re.compile(path, re.DOTALL), handler)
@@ -266,7 +266,7 @@ def stop_job(serving: Serving, name: str) -> None:
         stop(serving.store, name, grace=None, on_message=serving.log)
     except JobFinishedError:
         return
-    serving.starting.look()
+    serving.waiting_jobs.look()
 
 
 def new_job(serving: Serving, text: str) -> str | Mistake:

@@ -60,7 +60,7 @@ class ShownJob:
     created: float
 
 
-class JobsView(Topic):
+class OpenJobs(Topic):
     """One page of the list, for all streams that show it."""
 
     def __init__(self, serving: Serving, asked: JobsAsked) -> None:
@@ -162,7 +162,7 @@ def job_parts(serving: Serving, name: str, token: str) -> JobParts:
     return JobParts(html=parts, ended=not report.running)
 
 
-class JobView(Topic):
+class OpenJob(Topic):
     """One job for all streams that show it."""
 
     def __init__(self, serving: Serving, name: str, token: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import StreamingResponse
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.page.live_views import JobsAsked, JobsView, JobView
+from smlocal.server.page.live_views import JobsAsked, OpenJob, OpenJobs
 from smlocal.server.page.log_feed import LogFeed, read_piece, read_tail, size_of
 from smlocal.server.page.responses import DATA_HEADERS
 from smlocal.server.page.topic import ALIVE, BEGIN, Topics, event, part_event
@@ -44,7 +44,7 @@ class EventStream(StreamingResponse):
             await super().stream_response(send)
 
 
-class Streams:
+class PageStreams:
     """All open pages of one server. What they show is read once for all."""
 
     def __init__(self, serving: Serving, token: str) -> None:
@@ -53,8 +53,8 @@ class Streams:
         """How many streams there are."""
         self._serving = serving
         self._token = token
-        self.jobs: Topics[JobView] = Topics(serving.log)
-        self.lists: Topics[JobsView] = Topics(serving.log)
+        self.jobs: Topics[OpenJob] = Topics(serving.log)
+        self.lists: Topics[OpenJobs] = Topics(serving.log)
         self.logs: Topics[LogFeed] = Topics(serving.log)
 
     def release(self) -> None:
@@ -74,7 +74,7 @@ class Streams:
         """What changes in a list of jobs."""
         news, sent = asyncio.Event(), None
         yield BEGIN
-        with self._counted(), self.lists.reading(asked, lambda: JobsView(self._serving, asked), news) as view:
+        with self._counted(), self.lists.reading(asked, lambda: OpenJobs(self._serving, asked), news) as view:
             while not view.over:
                 if view.html is not None and view.html != sent:
                     sent = view.html
@@ -87,7 +87,7 @@ class Streams:
         news = asyncio.Event()
         yield BEGIN
         with self._counted(), ExitStack() as stack:
-            view = stack.enter_context(self.jobs.reading(name, lambda: JobView(self._serving, name, self._token), news))
+            view = stack.enter_context(self.jobs.reading(name, lambda: OpenJob(self._serving, name, self._token), news))
             log = _NoLog()
             if asked is not None:
                 feed = stack.enter_context(self.logs.reading(asked.path, lambda: LogFeed(asked.path), news))
@@ -96,7 +96,7 @@ class Streams:
                 yield each
 
 
-async def _job_news(view: JobView, log: "_NoLog", news: asyncio.Event) -> AsyncIterator[bytes]:
+async def _job_news(view: OpenJob, log: "_NoLog", news: asyncio.Event) -> AsyncIterator[bytes]:
     sent: dict[str, str] = {}
     for each in await log.begin():
         yield each

@@ -14,7 +14,7 @@ from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.job.history import DEFECT, RULE_ACTION
 from smlocal.platforms.sagemaker.contract.identity import DEFAULT_REGION, partition
 from smlocal.quick_dataclass import dataclass
-from smlocal.server.call import Call, ServiceError
+from smlocal.server.call import AwsCall, ServiceError
 from smlocal.server.protocol import json_documents, query
 from smlocal.server.protocol.aws_names import by_form, by_target, stated_scope
 from smlocal.server.protocol.models import check_parameters, operation_model
@@ -33,14 +33,14 @@ class RuleServing:
     lock: Lock = field(default_factory=Lock)
     """Held while a stored document is changed."""
 
-    def record(self, call: Call, action: str, data: Mapping[str, object]) -> None:
+    def record(self, call: AwsCall, action: str, data: Mapping[str, object]) -> None:
         """Add what a rule asks for to the history of its job."""
         rule = self.rules.get(call.access_key or "", "")
         event = {"Action": action, "RuleConfigurationName": rule, **data}
         self.store.add_event(self.job, time.time(), RULE_ACTION, event)
 
 
-def _stop(serving: RuleServing, call: Call) -> dict[str, Any]:
+def _stop(serving: RuleServing, call: AwsCall) -> dict[str, Any]:
     name = call.parameters["TrainingJobName"]
     try:
         over = serving.store.get(name).status.terminal
@@ -58,7 +58,7 @@ _TOPIC_NAME = re.compile(r"[A-Za-z0-9_-]{1,256}")
 _PROTOCOLS = {"email", "sms"}
 
 
-def create_topic(serving: RuleServing, call: Call) -> dict[str, Any]:
+def create_topic(serving: RuleServing, call: AwsCall) -> dict[str, Any]:
     """The same topic for the same name."""
     name = call.parameters["Name"]
     if not _TOPIC_NAME.fullmatch(name):
@@ -72,7 +72,7 @@ def create_topic(serving: RuleServing, call: Call) -> dict[str, Any]:
     return {"TopicArn": arn}
 
 
-def subscribe(serving: RuleServing, call: Call) -> dict[str, Any]:
+def subscribe(serving: RuleServing, call: AwsCall) -> dict[str, Any]:
     """Nobody has to confirm a subscription."""
     asked = call.parameters
     if asked["Protocol"] not in _PROTOCOLS:
@@ -94,7 +94,7 @@ def subscribe(serving: RuleServing, call: Call) -> dict[str, Any]:
     return {"SubscriptionArn": (same or [entry])[0]["SubscriptionArn"]}
 
 
-def list_subscriptions(serving: RuleServing, _: Call) -> dict[str, Any]:
+def list_subscriptions(serving: RuleServing, _: AwsCall) -> dict[str, Any]:
     """Those of the rules of this job."""
     listed = [
         {
@@ -110,7 +110,7 @@ def list_subscriptions(serving: RuleServing, _: Call) -> dict[str, Any]:
     return {"Subscriptions": listed}
 
 
-def publish(serving: RuleServing, call: Call) -> dict[str, Any]:
+def publish(serving: RuleServing, call: AwsCall) -> dict[str, Any]:
     """Keep the message for each subscription whose filter lets it through."""
     asked = call.parameters
     attributes = {name: value.get("StringValue", "") for name, value in (asked.get("MessageAttributes") or {}).items()}
@@ -157,7 +157,7 @@ def _invalid(what: str) -> ServiceError:
     return ServiceError("InvalidParameter", f"Invalid parameter: {what}")
 
 
-_HANDLERS: dict[tuple[str | None, str], Callable[[RuleServing, Call], dict[str, Any]]] = {
+_HANDLERS: dict[tuple[str | None, str], Callable[[RuleServing, AwsCall], dict[str, Any]]] = {
     ("sagemaker", "ListTrainingJobs"): list_training_jobs,
     ("sagemaker", "StopTrainingJob"): _stop,
     ("sns", "CreateTopic"): create_topic,
@@ -168,7 +168,7 @@ _HANDLERS: dict[tuple[str | None, str], Callable[[RuleServing, Call], dict[str, 
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class HttpAnswer:
     """Of HTTP."""
 
     status: int
@@ -177,7 +177,7 @@ class Answer:
     body: bytes
 
 
-def answer(serving: RuleServing, headers: Mapping[str, str], body: bytes) -> Answer:
+def answer(serving: RuleServing, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
     """Answer one request. The names of the headers are in lower case."""
     target = headers.get("x-amz-target")
     if target is not None:
@@ -185,24 +185,24 @@ def answer(serving: RuleServing, headers: Mapping[str, str], body: bytes) -> Ans
     return _answer_query(serving, headers, body)
 
 
-def _answer_json(serving: RuleServing, headers: Mapping[str, str], target: str, body: bytes) -> Answer:
+def _answer_json(serving: RuleServing, headers: Mapping[str, str], target: str, body: bytes) -> HttpAnswer:
     kind = "application/x-amz-json-1.1"
     try:
         asked = by_target(target)
         done = _call(serving, headers, asked, lambda _: json_documents.decode(body))
     except ServiceError as error:
-        return Answer(status=error.status, kind=kind, body=json_documents.encode_error(error))
-    return Answer(status=200, kind=kind, body=json_documents.encode(done))
+        return HttpAnswer(status=error.status, kind=kind, body=json_documents.encode_error(error))
+    return HttpAnswer(status=200, kind=kind, body=json_documents.encode(done))
 
 
-def _answer_query(serving: RuleServing, headers: Mapping[str, str], body: bytes) -> Answer:
+def _answer_query(serving: RuleServing, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
     try:
         form = query.read_form(body)
         asked = by_form(form)
         done = _call(serving, headers, asked, lambda shape: query.parameters(shape, form))
     except ServiceError as error:
-        return Answer(status=error.status, kind="text/xml", body=query.encode_error(error))
-    return Answer(status=200, kind="text/xml", body=query.encode(_model(asked), done))
+        return HttpAnswer(status=error.status, kind="text/xml", body=query.encode_error(error))
+    return HttpAnswer(status=200, kind="text/xml", body=query.encode(_model(asked), done))
 
 
 def _call(
@@ -210,7 +210,7 @@ def _call(
 ) -> dict[str, Any]:
     shape = _model(asked).input_shape
     scope = stated_scope(headers.get("authorization"))
-    call = Call(
+    call = AwsCall(
         service=str(asked[0]),
         operation=asked[1],
         parameters=check_parameters(shape, read(shape)),

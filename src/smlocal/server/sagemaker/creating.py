@@ -24,16 +24,16 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.platforms.sagemaker.submit import submit
 from smlocal.removal import remove_tree
-from smlocal.server.call import Call, ServiceError, validation_error
-from smlocal.server.objects.bucket_folder import BucketFolder
+from smlocal.server.call import AwsCall, ServiceError, validation_error
+from smlocal.server.objects.bucket_folder import Bucket
 from smlocal.server.objects.listing import walk
-from smlocal.server.objects.s3_documents import S3Error
+from smlocal.server.objects.s3_documents import S3CallError
 from smlocal.server.sagemaker.request_folders import bucket_of, local_block, no_objects
 from smlocal.server.serving import CODE, Serving
 from smlocal.store.records import JobRecord
 
 
-def create_training_job(serving: Serving, call: Call) -> dict[str, Any]:
+def create_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Record the job, and answer. It is started by a process of its own."""
     job = _read(serving, call)
     name = job.request.TrainingJobName
@@ -72,12 +72,12 @@ def start_job(serving: Serving, job: JobFile, *, name: str, region: str) -> JobR
             record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
         except (OutputUnusableError, PathNotAllowedError) as error:
             raise validation_error(_in_one_line(error)) from None
-    serving.starting.look()
+    serving.waiting_jobs.look()
     serving.submitted(name)
     return record
 
 
-def _read(serving: Serving, call: Call) -> JobFile:
+def _read(serving: Serving, call: AwsCall) -> JobFile:
     """The validated job. The folder for relative paths is the root: there is none that a client knows."""
     document = Document(dict(call.parameters), name="request", directory="/")
     limit_to_rights(serving, document, region=call.region)
@@ -102,7 +102,7 @@ def _without_data(serving: Serving, job: JobFile) -> Iterator[str]:
             yield source.S3Uri
 
 
-def _any_object(bucket: BucketFolder, prefix: str) -> bool:
+def _any_object(bucket: Bucket, prefix: str) -> bool:
     return any(not found.key.endswith("/") for found in walk(bucket, prefix=prefix))
 
 
@@ -160,7 +160,7 @@ def _archive(serving: Serving, request: Mapping[str, Any]) -> int | None:
     bucket, key = found
     try:
         return bucket.open(key)
-    except S3Error:
+    except S3CallError:
         return None
 
 

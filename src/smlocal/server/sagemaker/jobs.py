@@ -11,18 +11,18 @@ from smlocal.errors import JobFinishedError, JobUnknownError
 from smlocal.job.documents import REQUEST
 from smlocal.job.finish.describe import describe_job
 from smlocal.platforms.sagemaker.name import NAME
-from smlocal.server.call import Call, HasStore, ServiceError, validation_error
+from smlocal.server.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.server.page_tokens import key_of, token_of
 from smlocal.store.job_search import JobSearch, PagePosition, SortBy
 from smlocal.store.records import JobRecord
 
 
-def describe_training_job(serving: HasStore, call: Call) -> dict[str, Any]:
+def describe_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """Exactly the members of the service."""
     return describe_job(serving.store, called_job(serving, call).name, service=True)
 
 
-def called_job(serving: HasStore, call: Call) -> JobRecord:
+def called_job(serving: HasStore, call: AwsCall) -> JobRecord:
     """The job that the call names. Jobs of other platforms are not known to SageMaker."""
     try:
         record = serving.store.get(call.parameters["TrainingJobName"])
@@ -41,20 +41,20 @@ def unknown_job() -> ServiceError:
 _MOST_TAGS = 50
 
 
-def add_tags(serving: HasStore, call: Call) -> dict[str, Any]:
+def add_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """Answers all tags of the job."""
     new = {tag["Key"]: tag["Value"] for tag in call.parameters["Tags"]}
     return {"Tags": _change(serving, call, lambda tags: {**tags, **new})}
 
 
-def delete_tags(serving: HasStore, call: Call) -> dict[str, Any]:
+def delete_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """Keys that the job does not have are no error."""
     gone = set(call.parameters["TagKeys"])
     _change(serving, call, lambda tags: {key: value for key, value in tags.items() if key not in gone})
     return {}
 
 
-def list_tags(serving: HasStore, call: Call) -> dict[str, Any]:
+def list_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """All on one page: a job has at most fifty."""
     return {"Tags": tags_of(serving.store.document(_job(serving, call), REQUEST))}
 
@@ -64,7 +64,7 @@ def tags_of(request: Any) -> list[dict[str, str]]:
     return list(request.get("Tags") or [])
 
 
-def _change(serving: HasStore, call: Call, change: Any) -> list[dict[str, str]]:
+def _change(serving: HasStore, call: AwsCall, change: Any) -> list[dict[str, str]]:
     def changed(request: dict[str, Any]) -> dict[str, Any]:
         tags = change({tag["Key"]: tag["Value"] for tag in tags_of(request)})
         if len(tags) > _MOST_TAGS:
@@ -74,7 +74,7 @@ def _change(serving: HasStore, call: Call, change: Any) -> list[dict[str, str]]:
     return tags_of(serving.store.change_document(_job(serving, call), REQUEST, changed))
 
 
-def _job(serving: HasStore, call: Call) -> str:
+def _job(serving: HasStore, call: AwsCall) -> str:
     try:
         return serving.store.name_of(call.parameters["ResourceArn"])
     except JobUnknownError:
@@ -85,7 +85,7 @@ _JOBS_ON_A_PAGE = 10
 _SORTED_BY: dict[str, SortBy] = {"Name": "name", "CreationTime": "created", "Status": "status"}
 
 
-def list_training_jobs(serving: HasStore, call: Call) -> dict[str, Any]:
+def list_training_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """Newest first, ten at a time, as the service does unless it is told otherwise."""
     asked = call.parameters
     status = asked.get("StatusEquals")
@@ -142,7 +142,7 @@ def _invalid_token() -> Exception:
     return validation_error("Invalid pagination token.")
 
 
-def stop_training_job(serving: HasStore, call: Call) -> dict[str, Any]:
+def stop_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """Answers once the stop is recorded."""
     try:
         stop(serving.store, called_job(serving, call).name, grace=None, on_message=lambda _: None)
@@ -156,7 +156,7 @@ def stop_training_job(serving: HasStore, call: Call) -> dict[str, Any]:
 _RECORDED = ("ProfilerConfig", "ProfilerRuleConfigurations", "RemoteDebugConfig")
 
 
-def update_training_job(serving: HasStore, call: Call) -> dict[str, Any]:
+def update_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """Record what the service would change. Nothing of it reaches a running container: see docs/fidelity.md."""
     asked = call.parameters
     record = called_job(serving, call)

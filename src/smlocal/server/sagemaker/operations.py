@@ -6,7 +6,7 @@ from typing import Any
 from smlocal.api.removing import remove
 from smlocal.errors import JobNotFinishedError, JobUnknownError
 from smlocal.server.aws_calls import Handler
-from smlocal.server.call import Call, validation_error
+from smlocal.server.call import AwsCall, validation_error
 from smlocal.server.sagemaker.creating import create_training_job
 from smlocal.server.sagemaker.jobs import (
     add_tags,
@@ -23,7 +23,7 @@ from smlocal.server.sagemaker.searching import search
 from smlocal.server.serving import Serving
 
 
-def delete_training_job(serving: Serving, call: Call) -> dict[str, Any]:
+def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Remove a job that has ended. Its artifacts stay."""
     name = called_job(serving, call).name
     try:

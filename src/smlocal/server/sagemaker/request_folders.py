@@ -11,7 +11,7 @@ from smlocal.jobfile.settings import SET_BY_CLIENTS
 from smlocal.server.application import Application
 from smlocal.server.browsers import Hosts
 from smlocal.server.call import ServiceError, validation_error
-from smlocal.server.objects.bucket_folder import BucketFolder, bucket_path
+from smlocal.server.objects.bucket_folder import Bucket, bucket_path
 from smlocal.server.serving import Serving
 from smlocal.server.signature import Signatures
 from smlocal.sources.local_path import local_path
@@ -60,12 +60,12 @@ def folder_of(serving: Serving, uri: str) -> str | None:
     return os.path.join(serving.buckets, found[1], key) if key else os.path.join(serving.buckets, found[1])
 
 
-def bucket_of(serving: Serving, uri: str) -> tuple[BucketFolder, str] | None:
+def bucket_of(serving: Serving, uri: str) -> tuple[Bucket, str] | None:
     """The bucket and the key of an S3 URI whose bucket is a folder here; else None."""
     found = _BUCKET.match(uri)
     if found is None or bucket_path(serving.buckets, found[1]) is None:
         return None
-    return BucketFolder(serving.buckets, found[1]), uri[found.end() :]
+    return Bucket(serving.buckets, found[1]), uri[found.end() :]
 
 
 def _buckets(serving: Serving, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 from smlocal.job.documents import REQUEST
 from smlocal.job.finish.describe import describe_job
 from smlocal.platforms.sagemaker.name import NAME
-from smlocal.server.call import Call, validation_error
+from smlocal.server.call import AwsCall, validation_error
 from smlocal.server.protocol.models import service_model
 from smlocal.server.sagemaker.jobs import tags_of
 from smlocal.server.serving import Serving
@@ -15,7 +15,7 @@ from smlocal.server.serving import Serving
 _USUAL_MOST = 50
 
 
-def search(serving: Serving, call: Call) -> dict[str, Any]:
+def search(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """All jobs that fit, newest first unless it is told otherwise."""
     asked = call.parameters
     if asked["Resource"] != "TrainingJob":

@@ -14,7 +14,7 @@ from tests.kit import until
 from tests.kit.fixtures import touch_inside
 
 from smlocal.server import http_server
-from smlocal.server.page.streams import Streams
+from smlocal.server.page.streams import PageStreams
 
 HELD = "until [ -e /opt/ml/output/go ]; do sleep 0.05; done"
 
@@ -199,9 +199,9 @@ def test_there_are_no_events_of_a_job_that_is_not_there(path: str, browserless: 
     assert browserless.get(path).status == 404
 
 
-def streams_of(endpoint: Any) -> list[Streams]:
+def streams_of(endpoint: Any) -> list[PageStreams]:
     """The one of this server."""
-    return [each for each in gc.get_objects() if isinstance(each, Streams) and each._serving is endpoint.serving]
+    return [each for each in gc.get_objects() if isinstance(each, PageStreams) and each._serving is endpoint.serving]
 
 
 def until_nothing_is_open(endpoint: Any) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.server.objects.received import Chunked
-from smlocal.server.objects.s3_documents import S3Error
+from smlocal.server.objects.s3_documents import S3CallError
 
 
 def encoded(pieces: list[bytes], trailers: dict[str, str]) -> bytes:
@@ -37,13 +37,13 @@ def test_what_is_cut_short_is_not_complete(missing: int) -> None:
     data = encoded([b"hello", b"world"], {})
     decoder = Chunked()
     decoder.decode(data[: -min(missing + len(b"\r\n\r\n"), len(data))])
-    with pytest.raises(S3Error, match="IncompleteBody"):
+    with pytest.raises(S3CallError, match="IncompleteBody"):
         decoder.check_complete()
 
 
 @given(st.binary(max_size=200))
 def test_garbage_is_refused_or_incomplete_or_nothing(data: bytes) -> None:
     decoder = Chunked()
-    with suppress(S3Error):
+    with suppress(S3CallError):
         assert len(decoder.decode(data)) <= len(data)
         decoder.check_complete()

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from smlocal.removal import remove_tree
-from smlocal.server.objects.bucket_folder import BucketFolder, create_bucket
+from smlocal.server.objects.bucket_folder import Bucket, create_bucket
 from smlocal.server.objects.listing import page, walk
 from smlocal.server.objects.object_files import Attributes
-from smlocal.server.objects.s3_documents import S3Error
+from smlocal.server.objects.s3_documents import S3CallError
 
 _NOTHING = Attributes(etag="0", headers={}, checksums={})
 _DEEPEST = "a/" * 511 + "b"
@@ -17,9 +17,9 @@ _KEYS = ["a/" * 2 + "m", "a/" * 300 + "b/c", "a/" * 511, _DEEPEST, "z"]
 _MOST_OPEN = 20
 
 
-def bucket_with(folder: Path, *keys: str) -> BucketFolder:
+def bucket_with(folder: Path, *keys: str) -> Bucket:
     create_bucket(str(folder), "data")
-    bucket = BucketFolder(str(folder), "data")
+    bucket = Bucket(str(folder), "data")
     for key in keys:
         with bucket.new_file() as new:
             bucket.put(key, new, _NOTHING)
@@ -64,7 +64,7 @@ def test_a_file_of_another_program_whose_path_is_no_key(tmp_path: Path) -> None:
         os.close(os.open("file", os.O_CREAT, dir_fd=folder))
         assert [found.key for found in walk(bucket)] == ["z"]
         bucket.remove("z")
-        with pytest.raises(S3Error, match="BucketNotEmpty"):
+        with pytest.raises(S3CallError, match="BucketNotEmpty"):
             bucket.delete()
     finally:
         os.close(folder)

@@ -7,10 +7,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.server.objects.bucket_folder import BucketFolder, create_bucket
+from smlocal.server.objects.bucket_folder import Bucket, create_bucket
 from smlocal.server.objects.listing import page
 from smlocal.server.objects.object_files import Attributes
-from smlocal.server.objects.s3_documents import S3Error
+from smlocal.server.objects.s3_documents import S3CallError
 
 NAMES = st.text("ab-/0é.", min_size=1, max_size=6)
 NOTHING = Attributes(etag="0", headers={}, checksums={})
@@ -38,7 +38,7 @@ def expected(keys: set[str], prefix: str, delimiter: str, after: str) -> list[st
 def test_every_page_of_every_listing(keys: set[str], prefix: str, delimiter: str, size: int, start: str) -> None:
     with tempfile.TemporaryDirectory() as root:
         create_bucket(root, "data")
-        bucket = BucketFolder(root, "data")
+        bucket = Bucket(root, "data")
         put = {key for key in sorted(keys) if _put(bucket, key)}
         found: list[str] = []
         after = start
@@ -58,7 +58,7 @@ def test_every_page_of_every_listing(keys: set[str], prefix: str, delimiter: str
 def test_objects_that_are_put_and_removed(changes: list[tuple[bool, str]]) -> None:
     with tempfile.TemporaryDirectory() as root:
         create_bucket(root, "data")
-        bucket = BucketFolder(root, "data")
+        bucket = Bucket(root, "data")
         keys: set[str] = set()
         for put, key in changes:
             if put and _put(bucket, key):
@@ -75,11 +75,11 @@ def test_objects_that_are_put_and_removed(changes: list[tuple[bool, str]]) -> No
         assert not Path(root, "data").exists()
 
 
-def _put(bucket: BucketFolder, key: str) -> bool:
+def _put(bucket: Bucket, key: str) -> bool:
     with bucket.new_file() as new:
         try:
             bucket.put(key, new, NOTHING)
-        except S3Error as error:
+        except S3CallError as error:
             if error.code != "NotImplemented":
                 raise
             return False

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 
 from smlocal.server.http_server import HttpServer, listen
-from smlocal.server.objects.object_files import NewFile
+from smlocal.server.objects.object_files import IncomingFile
 from smlocal.server.objects.received import receive
 
 _CHUNKS = 100_000
@@ -92,7 +92,7 @@ def test_chunks_of_aws_are_decoded_in_turns(tmp_path: Path) -> None:
             return pending.pop()
 
         headers = [(b"content-encoding", b"aws-chunked")]
-        with NewFile(str(tmp_path)) as new:
+        with IncomingFile(str(tmp_path)) as new:
             beside = asyncio.ensure_future(others())
             got = await receive(Request({"type": "http", "headers": headers}, next_piece), new)
             beside.cancel()

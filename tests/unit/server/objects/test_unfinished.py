@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.server.objects.bucket_folder import BucketFolder, create_bucket, remove_unfinished
-from smlocal.server.objects.s3_documents import S3Error
+from smlocal.server.objects.bucket_folder import Bucket, create_bucket, remove_unfinished
+from smlocal.server.objects.s3_documents import S3CallError
 from smlocal.server.objects.uploads import UploadFolder
 
 
 def test_only_files_without_a_writer_are_removed(tmp_path: Path) -> None:
     create_bucket(str(tmp_path), "data")
-    bucket = BucketFolder(str(tmp_path), "data")
+    bucket = Bucket(str(tmp_path), "data")
     upload = UploadFolder.create(bucket, "k", {})
     partial = tmp_path / ".smlocal" / "data" / "partial"
     with bucket.new_file() as new:
@@ -36,8 +36,8 @@ def test_a_bucket_on_another_file_system_says_so(tmp_path: Path) -> None:
     elsewhere.mkdir()
     try:
         (tmp_path / "data").symlink_to(elsewhere)
-        bucket = BucketFolder(str(tmp_path), "data")
-        with bucket.new_file() as new, pytest.raises(S3Error, match="another file system"):
+        bucket = Bucket(str(tmp_path), "data")
+        with bucket.new_file() as new, pytest.raises(S3CallError, match="another file system"):
             bucket.put("k", new, bucket.attributes.read("k", new.state()))
         assert list(elsewhere.iterdir()) == []
     finally:
