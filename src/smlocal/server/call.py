@@ -1,11 +1,9 @@
 """One call of an AWS operation, and how it may be refused."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from smlocal.quick_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from smlocal.store.jobs import Store
+from smlocal.store.jobs import Store
 
 
 class HasStore(Protocol):

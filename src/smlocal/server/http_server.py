@@ -20,6 +20,7 @@ _END_SECONDS = 10.0
 
 
 HEAD_SECONDS = 20.0
+"""For the head of each request: uvicorn has no limit of its own."""
 _PIECE = 4 << 10
 _MANY_LINES = 500
 """In what has come at once. Each chunk has two lines, and takes as long as reading thousands of bytes."""

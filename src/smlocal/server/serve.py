@@ -85,6 +85,7 @@ def _listener(host: str, port: int) -> socket:
 # Which program has a port, as far as this machine tells.
 
 _LISTENING = "0A"
+"""The state of such a socket in the tables of the kernel."""
 
 
 def port_owner(port: int) -> str | None:

@@ -60,7 +60,10 @@ _END_SECONDS = 10.0
 
 
 class WaitingJobs:
-    """A thread of a server. A context manager."""
+    """Starts submitted jobs: at once after a call that submits or stops one, and when jobs of others have ended.
+
+    A thread of a server, and a context manager.
+    """
 
     def __init__(self, store: Store, *, limit: InstanceLimit | None, log: Callable[[str], None]) -> None:
         """Nothing is started before the block is entered."""
@@ -113,7 +116,10 @@ _EVERY = 0.02
 
 
 class StatusWatch:
-    """Used by the tasks of one event loop."""
+    """Tells calls that wait when the status of a job has changed, whichever process changed it.
+
+    Used by the tasks of one event loop.
+    """
 
     def __init__(self, store: Store) -> None:
         """Nothing is asked until somebody waits."""

@@ -109,7 +109,7 @@ def _position(token: str | None) -> int:
     return int(token)
 
 
-_MOST_POINTS: Final = 1440
+_MOST_POINTS_OF_STATISTICS: Final = 1440
 
 
 def get_metric_statistics(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -126,9 +126,9 @@ def get_metric_statistics(serving: Serving, call: AwsCall) -> dict[str, Any]:
     if not is_period(period):
         raise invalid_value("The parameter Period must be 1, 5, 10, 20, 30 or a multiple of 60.")
     points = number_of_periods(start, end, period)
-    if points > _MOST_POINTS:
+    if points > _MOST_POINTS_OF_STATISTICS:
         raise invalid_combination(
-            f"You have requested up to {points} datapoints, which exceeds the limit of {_MOST_POINTS}. "
+            f"You have requested up to {points} datapoints, which exceeds the limit of {_MOST_POINTS_OF_STATISTICS}. "
             "You may reduce the datapoints requested by increasing Period, or decreasing the time range."
         )
     series = find_series(serving, asked["Namespace"], asked["MetricName"], asked.get("Dimensions", ()))

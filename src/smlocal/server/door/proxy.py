@@ -35,7 +35,7 @@ _Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 _VALID = timedelta(days=30)
-"""A program may wait for the longest job of the service, which has 28 days."""
+"""So long certificates are: a program may wait for the longest job of the service, which has 28 days."""
 _CLOCK = timedelta(hours=1)
 _MOST_HOSTS = 512
 _ALL_ADDRESSES = (ip_network("0.0.0.0/0"), ip_network("::/0"))

@@ -3,11 +3,11 @@
 import hashlib
 import heapq
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from smlocal.job.logs.log_times import in_milliseconds
 from smlocal.server.aws_calls import Handler
@@ -28,9 +28,6 @@ from smlocal.server.logs.streams import (
 )
 from smlocal.server.page_tokens import key_of, token_of
 from smlocal.server.serving import Serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Tokens of pages. Those of GetLogEvents are positions, in the form that the service gives them.
 

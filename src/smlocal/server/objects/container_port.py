@@ -7,7 +7,9 @@ from contextlib import ExitStack, suppress
 from threading import Lock
 from typing import Any
 
+from smlocal.engine.docker import connect
 from smlocal.errors import SmlocalError
+from smlocal.planning.aspects.network.look import default_gateway
 from smlocal.server.endpoint_key import key_of_home
 from smlocal.server.http_server import HttpServer, listen
 from smlocal.server.signature import Signatures
@@ -89,9 +91,6 @@ class ContainerPort:
 
 def _gateway() -> str | None:
     """This machine's address on the engine's default network."""
-    from smlocal.engine.docker import connect
-    from smlocal.planning.aspects.network.look import default_gateway
-
     engine = connect()
     facts = engine.facts()
     if facts.rootless or facts.desktop or not facts.local:

@@ -1,4 +1,4 @@
-"""Headers that belong to an object, those of an answer, and those that smlocal does not emulate."""
+"""Objects in answers: their headers, conditions on them, and what smlocal does not emulate of them."""
 
 import asyncio
 import os
@@ -143,6 +143,8 @@ def _seconds(stated: str | None) -> float | None:
     except ValueError:
         return None
 
+
+# Answers with an object: its headers, and its bytes from the disk as the client takes them.
 
 _PIECE = 1 << 20
 _SEND_SECONDS = 60.0

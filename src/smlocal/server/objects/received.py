@@ -14,6 +14,7 @@ from starlette.requests import Request
 from smlocal.server.large_requests import BodyTooSlowError, in_thread, read_body, states_more
 from smlocal.server.objects.object_files import IncomingFile
 from smlocal.server.objects.s3_documents import S3CallError, not_emulated, parsed
+from smlocal.sources.s3.checksum import Crc
 
 MOST_OBJECT = 5 << 30
 """Bytes of one PUT."""
@@ -56,6 +57,8 @@ def _take(new: IncomingFile, sums: "_Sums", data: bytes) -> None:
     sums.update(data)
     new.write(data)
 
+
+# The content coding `aws-chunked`: chunks with their lengths, then trailers.
 
 _MOST_LINE = 4 << 10
 _MOST_TRAILERS = 32
@@ -294,7 +297,6 @@ def _new_sum(kind: str) -> Any:
     """A running sum; None for a CRC that needs a package which is not installed."""
     if not kind.startswith("crc"):
         return hashlib.new(kind, usedforsecurity=False)
-    from smlocal.sources.s3.checksum import Crc
 
     try:
         return Crc(kind)

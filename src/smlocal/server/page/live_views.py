@@ -24,6 +24,7 @@ from smlocal.store.job_search import JobSearch
 from smlocal.store.records import JobRecord
 
 _LOOK_SECONDS = 0.25
+"""For the list of jobs."""
 _MOST = 50
 """Jobs on a page."""
 _LONGEST_REASON = 160
@@ -136,6 +137,7 @@ def _row(record: JobRecord) -> ShownJob:
 
 
 _JOB_LOOK_SECONDS = 0.1
+"""For one job."""
 _RENEW_SECONDS = 1.0
 """How often curves and durations of a running job are renewed."""
 _SHARE = 20
