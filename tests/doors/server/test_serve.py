@@ -26,8 +26,8 @@ _END_SECONDS = 60.0
 PATIENT = """
 import sys
 from smlocal.cli.main import run_command_line
-from smlocal.server import http_server, starting
-http_server._END_SECONDS = starting._END_SECONDS = 600.0
+from smlocal.server import http_server, serving
+http_server._END_SECONDS = serving._END_SECONDS = 600.0
 sys.exit(run_command_line(sys.argv[1:]))
 """
 """The same command, which would wait for ever for what does not end by itself."""

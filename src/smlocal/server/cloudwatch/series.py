@@ -137,7 +137,7 @@ _MINUTE: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Bucket:
+class PeriodValues:
     """The values of one period."""
 
     begin: float
@@ -169,7 +169,7 @@ def number_of_periods(start: float, end: float, period: int) -> int:
     return max(0, math.ceil((end - first_period(start, period)) / period))
 
 
-def buckets(points: Iterable[tuple[float, float]], *, start: float, end: float, period: int) -> list[Bucket]:
+def buckets(points: Iterable[tuple[float, float]], *, start: float, end: float, period: int) -> list[PeriodValues]:
     """Those with values, by time. Points are times with values, in any order; `end` is not included."""
     begin = first_period(start, period)
     found: dict[int, tuple[int, float, float, float]] = {}
@@ -179,6 +179,6 @@ def buckets(points: Iterable[tuple[float, float]], *, start: float, end: float, 
             count, total, lowest, highest = found.get(index, (0, 0.0, value, value))
             found[index] = (count + 1, total + value, min(lowest, value), max(highest, value))
     return [
-        Bucket(begin=begin + index * period, count=count, total=total, lowest=lowest, highest=highest)
+        PeriodValues(begin=begin + index * period, count=count, total=total, lowest=lowest, highest=highest)
         for index, (count, total, lowest, highest) in sorted(found.items())
     ]
