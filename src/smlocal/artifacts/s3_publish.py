@@ -15,11 +15,10 @@ from smlocal.errors import ArtifactError, MachineNotReadyError
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.progress import Meter, Progress
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.failure_reasons import upload_failure
-from smlocal.sources.s3.growing_file import GrowingFile
+from smlocal.sources.s3.error_responses import FetchCancelledError, never, upload_failure
 from smlocal.sources.s3.interface import S3Error
-from smlocal.sources.s3.retry import FetchCancelledError, never
 from smlocal.sources.s3.upload import Item, Journal, Uploaded, upload_all
+from smlocal.sources.s3.upload_body import GrowingFile
 from smlocal.sources.s3.writer import Target
 
 _REPORT_SECONDS = 0.25

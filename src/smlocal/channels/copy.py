@@ -12,7 +12,7 @@ from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
 from smlocal.no_links import Opener
 from smlocal.removal import remove_tree
-from smlocal.sources.listed_file import opener_of
+from smlocal.sources.local_path import opener_of
 
 _DIRECTORY_MODE = 0o755
 _FULL = {ENOSPC, EDQUOT}

@@ -56,7 +56,7 @@ def service_errors() -> Iterator[None]:
     try:
         yield
     except S3Error as error:
-        from smlocal.sources.s3.failure_reasons import download_failure
+        from smlocal.sources.s3.error_responses import download_failure
 
         why = download_failure(error)
         raise StagingError(f"Data download failed:{why}", details=(str(error),)) from error

@@ -12,8 +12,8 @@ from smlocal.removal import remove_tree
 from smlocal.sources.checkpoints import list_prefix
 from smlocal.sources.s3.client import S3Client, open_store
 from smlocal.sources.s3.download import download_all
+from smlocal.sources.s3.error_responses import FetchCancelledError
 from smlocal.sources.s3.interface import S3Error
-from smlocal.sources.s3.retry import FetchCancelledError
 
 _END_MARKER = "training_job_end.ts"
 _PAGE = 1000

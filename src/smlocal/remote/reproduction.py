@@ -26,7 +26,7 @@ from smlocal.remote.job_end import (
 )
 from smlocal.remote.job_file_text import elsewhere
 from smlocal.remote.unavailable_here import Unavailable, unavailable_here
-from smlocal.sources.mapping import longest_match
+from smlocal.sources.local_path import longest_match
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,7 @@ from smlocal.platforms.sagemaker.contract.outcome.describe import DEFAULT_MAX_RU
 from smlocal.platforms.sagemaker.contract.validation.rules import broken_rules
 from smlocal.platforms.sagemaker.jobfile.job_file import read_local, without_nulls
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.mapping import is_remote
+from smlocal.sources.local_path import is_remote
 
 _ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/[^:@]+(?:[:@].+)?"

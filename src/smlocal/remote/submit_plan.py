@@ -20,8 +20,8 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.remote.submit_checks import local_settings, other_region, strict_request
 from smlocal.remote.uploads import Upload, changed, plan_upload
 from smlocal.sources import local_listing
+from smlocal.sources.local_path import is_remote, longest_match
 from smlocal.sources.manifest_json import ManifestError, manifest_strings
-from smlocal.sources.mapping import is_remote, longest_match
 from smlocal.sources.source_errors import Caller, RequestedSource
 
 _BUCKET = r"(?:[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|arn:[^/]+accesspoint[:/][^/]+)"

@@ -11,7 +11,7 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.platforms.sagemaker.contract.coverage.lookup import refused
 from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.mapping import longest_match
+from smlocal.sources.local_path import longest_match
 
 _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
 _SUBMIT_DIRECTORY = "sagemaker_submit_directory"

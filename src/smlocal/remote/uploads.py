@@ -19,11 +19,11 @@ from smlocal.errors.submitting import UploadFailedError, UploadNameError, Upload
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.progress import Meter, Progress
 from smlocal.sources.s3.client import S3Client, open_store
-from smlocal.sources.s3.growing_file import GrowingFile
 from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.upload import Item, Uploaded, upload_all
+from smlocal.sources.s3.upload_body import GrowingFile
 from smlocal.sources.s3.writer import S3Writer, Target
-from smlocal.sources.s3_source_errors import machine_error
+from smlocal.sources.s3_listing import machine_error
 from smlocal.sources.source_errors import RequestedSource
 
 _THREADS = 8

@@ -7,7 +7,7 @@ from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import local_listing, s3_listing, source_errors
-from smlocal.sources.mapping import is_remote, longest_match
+from smlocal.sources.local_path import is_remote, longest_match
 from smlocal.sources.s3.interface import ObjectStore
 from smlocal.sources.selection import check_local_paths
 from smlocal.sources.source_errors import Caller, RequestedSource

@@ -9,10 +9,9 @@ from smlocal.contract.listing import Listing
 from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources import s3_source_errors, source_errors
+from smlocal.sources import s3_listing, source_errors
 from smlocal.sources.local_listing import list_folder
-from smlocal.sources.local_path import cleaned, local_path
-from smlocal.sources.mapping import is_remote, longest_match
+from smlocal.sources.local_path import cleaned, is_remote, local_path, longest_match
 from smlocal.sources.s3.interface import ObjectStore, S3Object
 from smlocal.sources.s3_listing import select_in_s3
 from smlocal.sources.source_errors import Caller, RequestedSource
@@ -82,7 +81,7 @@ def _empty_listing(root: str, bucket_uri: str, key: str, *, whole_tree: bool) ->
 
 
 def _list_objects(asked: RequestedSource, in_s3: InS3) -> Listing:
-    with s3_source_errors.as_source_errors(asked, in_s3.caller):
+    with s3_listing.as_source_errors(asked, in_s3.caller):
         return list_prefix(in_s3.store(), *split_s3_uri(asked.uri))
 
 

@@ -1,22 +1,31 @@
 """`ManifestFile`: the objects that a JSON document names, local or in S3."""
 
+import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
 from smlocal.contract.listing import Listing
 from smlocal.contract.s3_uri import s3_form, split_s3_uri
+from smlocal.no_links import Opener
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources import invalid_keys, s3_source_errors, source_errors
-from smlocal.sources.listed_file import open_listed
-from smlocal.sources.local_path import cleaned, local_path
-from smlocal.sources.manifest_files import with_local_files
+from smlocal.sources import s3_listing, selection, source_errors
+from smlocal.sources.local_listing import mode_of, special_devices
+from smlocal.sources.local_path import (
+    SERVICE_MODE,
+    cleaned,
+    is_remote,
+    local_path,
+    longest_match,
+    open_listed,
+    readable,
+)
 from smlocal.sources.manifest_json import ManifestError, manifest_strings
-from smlocal.sources.mapping import is_remote
 from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.error_responses import checksum_mismatch
 from smlocal.sources.s3.interface import ObjectStore, S3Error, listed_object
-from smlocal.sources.selection import is_marker, lay_out, split_prefix
+from smlocal.sources.selection import invalid_part, is_marker, lay_out, split_prefix
 from smlocal.sources.source_errors import RequestedSource
 
 _PIECE = 1 << 20
@@ -83,9 +92,9 @@ def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[byt
 
 
 def _not_read(asked: RequestedSource, document: Listing, error: S3Error) -> Listing:
-    from smlocal.sources.s3.failure_reasons import download_failure
+    from smlocal.sources.s3.error_responses import download_failure
 
-    not_ready = s3_source_errors.machine_error(asked, error)
+    not_ready = s3_listing.machine_error(asked, error)
     if not_ready is not None:
         raise not_ready from error
     return document.failed(download_failure(error))
@@ -141,10 +150,80 @@ def _listing(
         listing = replace(listing, directories=directories)
         doubled = next((key for name in chain(folders, names) if "//" in (key := prefix.key + name)), None)
         failure = (
-            invalid_keys.double_slash(bucket_uri + doubled)
+            selection.double_slash(bucket_uri + doubled)
             if doubled is not None
-            else invalid_keys.first_invalid_key(bucket_uri, base, paths, keys, directories)
+            else selection.first_invalid_key(bucket_uri, base, paths, keys, directories)
         )
         if failure is not None:
             return listing.failed(failure)
     return with_local_files(asked, listing, mapping)
+
+
+# FOLDED manifest_files: Local files for the objects that a manifest names.
+_NO_SUCH_KEY = "NoSuchKey: The specified key does not exist."
+
+
+def with_local_files(asked: RequestedSource, listing: Listing, mapping: Mapping[str, str]) -> Listing:
+    """The listing with the local folder that is mapped to its prefix, if there is one."""
+    folder_key = split_prefix(listing.key_base)[0]
+    if listing.bucket_uri == "file:///":
+        root = local_path(f"/{folder_key}", "/", asked.rights).rstrip("/") or "/"
+    else:
+        match = longest_match(f"{listing.bucket_uri}{folder_key}", mapping)
+        if match is None:
+            return listing
+        if match.rest and invalid_part(match.rest.removesuffix("/")) is not None:
+            return _missing(listing, 0) if listing.paths else listing
+        mode_of(asked, local_path(match.value, asked.directory, asked.rights), match.value)
+        root = cleaned(local_path(match.value, asked.directory, asked.rights, match.rest))
+    local = replace(
+        listing,
+        root=root,
+        root_key=folder_key if listing.keys or folder_key != listing.key_base else None,
+        whole_tree=False,
+        links=asked.rights.links,
+    )
+    if os.path.isdir(root):
+        special_devices(asked, root)
+    return _checked(asked, local)
+
+
+def _checked(asked: RequestedSource, listing: Listing) -> Listing:
+    """Check that every file exists and that this user may read it."""
+    total = unlike = 0
+    denied = []
+    below = len(split_prefix(listing.key_base)[0])
+    opener = None if listing.links else Opener(listing.root)
+    for index in range(len(listing.paths)):
+        if invalid_part(listing.key(index)[below:]) is not None:
+            return _missing(listing, index)  # no file below the folder can have such a key
+        file = listing.file(index)
+        try:
+            status = os.stat(file) if opener is None else _status(opener, listing.below_root(index))
+        except PermissionError:
+            denied.append(file)
+            continue
+        except OSError:
+            return _missing(listing, index)
+        if not stat.S_ISREG(status.st_mode):
+            return _missing(listing, index)
+        if not readable(file):
+            denied.append(file)
+        total += status.st_size
+        unlike += stat.S_IMODE(status.st_mode) != SERVICE_MODE
+    if denied:
+        raise source_errors.unreadable(asked, denied)
+    return replace(listing, total_bytes=total, unlike_service_modes=unlike)
+
+
+def _status(opener: Opener, path: str) -> os.stat_result:
+    """Of a file in whose path nothing is a link; `OSError` otherwise."""
+    descriptor = opener.file(os.fsencode(path))
+    try:
+        return os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _missing(listing: Listing, index: int) -> Listing:
+    return listing.failed(f"Unable to download object {listing.uri_at(index)} ({_NO_SUCH_KEY})")

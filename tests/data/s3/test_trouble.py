@@ -20,10 +20,9 @@ from tests.kit.s3_servers import REGION, S3Server, environment, opened, reserve_
 
 from smlocal.contract.rights import EVERYTHING
 from smlocal.sources.s3.client import S3Client, open_store
-from smlocal.sources.s3.failure_reasons import download_failure
+from smlocal.sources.s3.error_responses import FetchCancelledError, download_failure, until_cancelled
 from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.object_stream import ObjectStream
-from smlocal.sources.s3.retry import FetchCancelledError, until_cancelled
 
 
 def read(store: S3Client, wanted: S3Object, start: int, length: int) -> bytes:

@@ -17,12 +17,10 @@ from tests.kit.noise import noise
 from tests.kit.s3_servers import S3Server, environment, opened
 
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.failure_reasons import upload_failure
-from smlocal.sources.s3.growing_file import GrowingFile
+from smlocal.sources.s3.error_responses import FetchCancelledError, upload_failure
 from smlocal.sources.s3.interface import S3Error
-from smlocal.sources.s3.part_sizes import PART
-from smlocal.sources.s3.retry import FetchCancelledError
 from smlocal.sources.s3.upload import Item, Uploaded, upload_all
+from smlocal.sources.s3.upload_body import PART, GrowingFile
 from smlocal.sources.s3.writer import Target
 
 THREE_PARTS = 2 * PART + 1000
@@ -367,7 +365,7 @@ def test_memory_does_not_grow_with_the_file(s3_servers: Callable[[str], Any], tm
         "import os, resource, sys\n"
         "from smlocal.contract.rights import EVERYTHING\n"
         "from smlocal.sources.s3.client import open_store\n"
-        "from smlocal.sources.s3.growing_file import GrowingFile\n"
+        "from smlocal.sources.s3.upload_body import GrowingFile\n"
         "from smlocal.sources.s3.upload import Item, upload_all\n"
         "from smlocal.sources.s3.writer import Target\n"
         "store = open_store('', rights=EVERYTHING)\n"

@@ -17,7 +17,7 @@ from smlocal.errors.submitting import UploadFailedError, UploadSourceChangedErro
 from smlocal.remote.uploads import Upload, look, plan_upload, send
 from smlocal.sources.local_listing import list_source
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.part_sizes import PART
+from smlocal.sources.s3.upload_body import PART
 
 COUNT = 20
 PLAIN = {"AWS_REQUEST_CHECKSUM_CALCULATION": "when_required"}

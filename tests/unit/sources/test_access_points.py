@@ -13,7 +13,7 @@ from smlocal.sources import source_errors
 from smlocal.sources.channel import ChannelSource, list_channel
 from smlocal.sources.checkpoints import InS3, list_checkpoints
 from smlocal.sources.s3.interface import ObjectStore, S3Error
-from smlocal.sources.s3_source_errors import machine_error
+from smlocal.sources.s3_listing import machine_error
 from smlocal.sources.source_errors import Caller, RequestedSource
 
 ARNS = [

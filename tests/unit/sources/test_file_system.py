@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import SourceMissingError, SourceUnmappedError, SourceUnreadableError
-from smlocal.sources.file_system import locate_file_system
+from smlocal.sources.local_listing import locate_file_system
 from smlocal.sources.source_errors import RequestedSource
 
 ID = "fs-0123abcd"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.sources.invalid_keys import first_conflict
+from smlocal.sources.selection import first_conflict
 
 PATHS = st.lists(
     st.lists(st.sampled_from(["a", "b", "a-", "a.b", "é"]), min_size=1, max_size=3).map("/".join), max_size=9

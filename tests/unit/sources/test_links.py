@@ -11,7 +11,7 @@ import pytest
 
 from smlocal.contract.listing import Listing
 from smlocal.errors import SourceUnreadableError
-from smlocal.sources.copy_reasons import copy_reasons
+from smlocal.sources.mounts import copy_reasons
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]
@@ -143,9 +143,7 @@ def test_mounts_inside_are_reasons() -> None:
 def test_a_bind_mount_of_the_same_disk_is_noticed_whatever_its_name(fill: Filler, tmp_path: Path, name: str) -> None:
     fill("x", below="elsewhere")
     folder = fill(f"sub/{name}/x")
-    script = (
-        "import sys; from smlocal.sources.copy_reasons import copy_reasons; print(ascii(copy_reasons(sys.argv[1], [])))"
-    )
+    script = "import sys; from smlocal.sources.mounts import copy_reasons; print(ascii(copy_reasons(sys.argv[1], [])))"
     private = ("unshare", "--mount", "--propagation", "private")
     mounted = ("sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh")
     command = (sys.executable, "-c", script, folder)

@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.sources.mapping import is_remote, longest_match
+from smlocal.sources.local_path import is_remote, longest_match
 
 
 @pytest.mark.parametrize("key", ["s3://b/some", "s3://b/some/"])

@@ -9,8 +9,8 @@ import pytest
 
 from smlocal.contract.listing import Listing
 from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
-from smlocal.sources.file_permissions import MAX_CHECKED
 from smlocal.sources.local_listing import list_folder
+from smlocal.sources.local_path import MAX_CHECKED
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]

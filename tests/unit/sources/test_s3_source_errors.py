@@ -3,7 +3,7 @@
 import pytest
 
 from smlocal.errors import ClockWrongError, CredentialsMissingError, S3UnreachableError, SmlocalError, SourceEmptyError
-from smlocal.sources import s3_source_errors
+from smlocal.sources import s3_listing
 from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.source_errors import Caller, RequestedSource
 
@@ -14,7 +14,7 @@ CALLER = Caller(region="eu-west-1", role="arn:aws:iam::111122223333:role/r")
 
 
 def refusal(error: S3Error) -> SmlocalError:
-    with pytest.raises(SmlocalError) as caught, s3_source_errors.as_source_errors(ASKED, CALLER):
+    with pytest.raises(SmlocalError) as caught, s3_listing.as_source_errors(ASKED, CALLER):
         raise error
     assert caught.value.__cause__ is error
     return caught.value

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.contract.listing import Listing
-from smlocal.sources.sample import first_objects
+from smlocal.sources.selection import first_objects
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]

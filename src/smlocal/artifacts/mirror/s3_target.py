@@ -12,13 +12,10 @@ from smlocal.errors import MachineNotReadyError
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.progress import Meter, Progress
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.failure_reasons import upload_reason
-from smlocal.sources.s3.growing_file import GrowingFile
+from smlocal.sources.s3.error_responses import FetchCancelledError, until_cancelled, upload_reason
 from smlocal.sources.s3.interface import S3Error
-from smlocal.sources.s3.part_sizes import PART
-from smlocal.sources.s3.retry import FetchCancelledError, until_cancelled
 from smlocal.sources.s3.upload import Item, Journal, upload_all
-from smlocal.sources.s3.upload_body import FilePart
+from smlocal.sources.s3.upload_body import PART, FilePart, GrowingFile
 from smlocal.sources.s3.writer import S3Writer
 from smlocal.sources.s3.writer import Target as S3Location
 

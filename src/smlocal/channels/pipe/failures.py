@@ -30,7 +30,7 @@ def unreadable(uri: str, error: OSError) -> FeedError:
 
 def of_s3(error: S3Error) -> FeedError:
     """An error of S3."""
-    from smlocal.sources.s3.failure_reasons import download_failure
+    from smlocal.sources.s3.error_responses import download_failure
 
     return FeedError(download_failure(error), f"{error.uri}: {error}")
 

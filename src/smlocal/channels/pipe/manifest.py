@@ -16,8 +16,7 @@ from smlocal.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.contract.sharding import epoch_order
 from smlocal.errors import PathNotAllowedError
 from smlocal.planning.aspects.inputs.plan import PipePlan
-from smlocal.sources.local_path import local_path
-from smlocal.sources.mapping import is_remote, longest_match
+from smlocal.sources.local_path import is_remote, local_path, longest_match
 from smlocal.sources.s3.interface import S3Error, S3Object
 
 _REFERENCE = "-ref"

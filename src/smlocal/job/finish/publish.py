@@ -24,8 +24,6 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.client import S3Client, open_store
 from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.writer import S3Writer, Target
-from smlocal.sources.s3_source_errors import machine_error
-from smlocal.sources.source_errors import RequestedSource
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 from smlocal.store.records import JobRecord
@@ -173,6 +171,9 @@ def _upload_error(name: str, job: _LocalArtifacts, published: "PublishResult") -
     """`MachineNotReadyError` for wrong credentials or an unreachable S3, else `ArtifactError`."""
     error = published.error
     if error is not None:
+        from smlocal.sources.s3_listing import machine_error
+        from smlocal.sources.source_errors import RequestedSource
+
         source = RequestedSource(subject=f'job "{name}"', member="output", uri=job.uri, where=None, directory="")
         not_ready = machine_error(source, error)
         if isinstance(not_ready, MachineNotReadyError):

@@ -24,7 +24,7 @@ from smlocal.job.containers import labels as labels_of
 from smlocal.job.host.delivery import Delivery
 from smlocal.planning.aspects.inputs.plan import TreePlan
 from smlocal.planning.model import HostPlan, JobPlan
-from smlocal.sources.listed_file import open_listed
+from smlocal.sources.local_path import open_listed
 
 _PIECE = 1 << 20
 Folders = Sequence[tuple[str, Mount]]

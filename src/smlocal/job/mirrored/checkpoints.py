@@ -122,7 +122,7 @@ def _in_s3(plan: JobPlan, checkpoints: CheckpointPlan) -> Listing:
     """The current objects of the prefix. If they cannot be listed, the attempt fails."""
     from smlocal.sources.checkpoints import list_prefix
     from smlocal.sources.s3.client import open_store
-    from smlocal.sources.s3.failure_reasons import download_failure
+    from smlocal.sources.s3.error_responses import download_failure
 
     listing = checkpoints.listing
     try:

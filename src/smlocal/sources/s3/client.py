@@ -10,13 +10,18 @@ from typing import Any, Self
 from smlocal.contract.rights import Rights
 from smlocal.errors import CredentialsMissingError
 from smlocal.sources.s3.aws_client import AwsClient, RenewableClient
-from smlocal.sources.s3.checksum import Checksum
-from smlocal.sources.s3.error_responses import checksum_mismatch, is_expired, is_temporary, is_untrusted, s3_error
-from smlocal.sources.s3.get_object import ObjectBody, get_object
+from smlocal.sources.s3.checksum import Checksum, expected_checksum
+from smlocal.sources.s3.error_responses import (
+    Retry,
+    checksum_mismatch,
+    is_expired,
+    is_temporary,
+    is_untrusted,
+    never,
+    s3_error,
+)
 from smlocal.sources.s3.interface import S3Error, S3Object
-from smlocal.sources.s3.range_reader import RangeReader
-from smlocal.sources.s3.retry import Retry, never
-from smlocal.sources.s3.stored_checksum import expected_checksum
+from smlocal.sources.s3.range_reader import ObjectBody, RangeReader, get_object
 
 RETRY_SECONDS = 60.0
 

@@ -1,5 +1,11 @@
 """Error responses of S3 and failures to get one, as `S3Error`."""
 
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
 from smlocal.sources.s3.interface import S3Error
 
 UNREACHABLE = "Unable to execute request to S3"
@@ -124,3 +130,106 @@ def is_untrusted(error: BaseException | None) -> bool:
 def is_redirect(error: S3Error) -> bool:
     """Whether the bucket is in another region; botocore finds out which."""
     return error.status in _REDIRECTS or error.code in _WRONG_REGION
+
+
+# FOLDED failure_reasons: Failure reasons for errors of S3, in the service's words.
+_FORBIDDEN = 403
+
+
+def download_failure(error: S3Error) -> str:
+    """What follows `Data download failed:`; the service's own text where it is known, else in its style."""
+    if error.operation == "ListObjectsV2":
+        text = f"{error.code}: {error.message}" if error.status else UNREACHABLE
+        return f"Failed to download data. ListObjectsV2 failed for {error.uri} : {text}"
+    if error.status == _FORBIDDEN and error.code == "Forbidden":
+        # A response without a document, as to HEAD.
+        return "failed to download data. 403 Forbidden (403): Forbidden"
+    return f"Unable to download object {error.uri} ({error.code}: {error.message})"
+
+
+def upload_failure(error: S3Error) -> str:
+    """The whole failure reason of an upload."""
+    return f"Artifact upload failed:{upload_reason(error)}"
+
+
+def upload_reason(error: S3Error) -> str:
+    """What follows the colon, in the service's form: `Error 7: AccessDenied (403): Access Denied`."""
+    return f"Error 7: {error.code} ({error.status}): {error.message}" if error.status else UNREACHABLE
+
+
+# FOLDED retry: Retries with growing pauses, until too much time has passed without a byte; and calls that can be cancelled.
+TICK = 0.5
+"""Seconds between two checks for cancellation while waiting."""
+
+_FIRST = 0.1
+_LONGEST = 4.0
+
+_T = TypeVar("_T")
+
+
+class FetchCancelledError(Exception):
+    """The caller has cancelled the transfer."""
+
+
+def never() -> bool:
+    """The `cancelled` of a call that cannot be cancelled."""
+    return False
+
+
+class Retry:
+    """The time limit and pauses of one call; the limit starts again with every byte received."""
+
+    def __init__(self, seconds: float, cancelled: Callable[[], bool]) -> None:
+        """Start the clock."""
+        self._seconds = seconds
+        self._cancelled = cancelled
+        self.restart()
+
+    def restart(self) -> None:
+        """Start the clock again: bytes have been received."""
+        self._since = time.monotonic()
+        self._pause = _FIRST
+
+    def check(self) -> None:
+        """Raise `FetchCancelledError` if the call is cancelled."""
+        if self._cancelled():
+            raise FetchCancelledError
+
+    def pause(self, error: S3Error) -> None:
+        """Wait before the next attempt, each time about twice as long; raises `error` if the time is up."""
+        # Jitter, so that threads that failed at the same time do not try again at the same time.
+        until = time.monotonic() + self._pause * random.uniform(0.5, 1)  # noqa: S311  not a secret
+        self._pause = min(2 * self._pause, _LONGEST)
+        if until - self._since > self._seconds:
+            raise error
+        while (left := until - time.monotonic()) > 0:
+            self.check()
+            time.sleep(min(left, TICK))
+
+
+def until_cancelled(call: Callable[[], _T], cancelled: Callable[[], bool]) -> _T:
+    """The result of `call`; `FetchCancelledError` within a second of `cancelled`, even if the server is silent.
+
+    The call runs in a daemon thread, which may be abandoned: a blocked socket cannot be interrupted.
+    """
+    if cancelled is never:
+        return call()
+    from concurrent.futures import Future
+
+    result: Future[_T] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(call())
+        except BaseException as error:  # noqa: BLE001  raised in the thread that waits
+            result.set_exception(error)
+
+    threading.Thread(target=run, daemon=True, name="s3-call").start()
+    while not result.done():
+        if cancelled():
+            raise FetchCancelledError
+        try:
+            return result.result(timeout=TICK)
+        except TimeoutError:
+            continue  # not done, or the call raised a TimeoutError, which is raised below
+    return result.result()

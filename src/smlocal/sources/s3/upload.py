@@ -15,11 +15,9 @@ from queue import SimpleQueue
 from typing import Protocol
 
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.growing_file import GrowingFile
+from smlocal.sources.s3.error_responses import TICK, FetchCancelledError, until_cancelled
 from smlocal.sources.s3.interface import S3Error
-from smlocal.sources.s3.part_sizes import MOST_PARTS, PART, first_part, part_size
-from smlocal.sources.s3.retry import TICK, FetchCancelledError, until_cancelled
-from smlocal.sources.s3.upload_body import FilePart
+from smlocal.sources.s3.upload_body import MOST_PARTS, PART, FilePart, GrowingFile, first_part, part_size
 from smlocal.sources.s3.writer import Part, S3Writer, Target
 
 _THREADS = 4

@@ -1,11 +1,13 @@
 """The body of an upload: a part of an open file, read again for every attempt."""
 
 import os
+import sys
 from collections.abc import Callable
+from threading import Condition
 
 from smlocal.quick_dataclass import dataclass
+from smlocal.sources.s3.error_responses import TICK, FetchCancelledError
 from smlocal.sources.s3.interface import S3Error
-from smlocal.sources.s3.retry import FetchCancelledError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,3 +118,87 @@ class UploadBody:
         text = f"The file cannot be read while it is uploaded: {why}"
         self.failure = S3Error("IncompleteBody", text, status=400, uri=self._part.uri, operation="PutObject")
         return self._stop()
+
+
+# FOLDED growing_file: A file that one thread writes while others upload what has been written.
+class GrowingFile:
+    """Open for reading, also after it was renamed; closed by the uploader."""
+
+    def __init__(self, descriptor: int, *, most: int) -> None:
+        """Start empty; `most` is the expected largest size."""
+        self.descriptor = descriptor
+        self.most = most
+        self._size = 0
+        self._ended = self._given_up = False
+        self._changed = Condition()
+
+    @classmethod
+    def complete(cls, descriptor: int) -> "GrowingFile":
+        """A file that is complete."""
+        size = os.fstat(descriptor).st_size
+        found = cls(descriptor, most=size)
+        found.grow(size)
+        found.end()
+        return found
+
+    def grow(self, size: int) -> None:
+        """The first `size` bytes can be read now."""
+        with self._changed:
+            self._size = size
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """The file is complete: the object may become visible."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def give_up(self) -> None:
+        """The file will never be complete."""
+        with self._changed:
+            self._given_up = True
+            self._changed.notify_all()
+
+    def wait(self, size: int, cancelled: Callable[[], bool]) -> int:
+        """Wait for `size` bytes or the end; returns the number of bytes. `FetchCancelledError` if it was given up."""
+        with self._changed:
+            while not self._given_up and self._size < size and not self._ended:
+                if cancelled():
+                    raise FetchCancelledError
+                self._changed.wait(TICK)
+            if self._given_up or cancelled():
+                raise FetchCancelledError
+            return self._size
+
+    def wait_for_end(self, cancelled: Callable[[], bool]) -> int:
+        """Wait until the file is complete; returns its size."""
+        return self.wait(sys.maxsize, cancelled)
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+# FOLDED part_sizes: The sizes of the parts of an upload: S3 takes 10,000 parts, and the size of an archive is not known in advance.
+PART = 16 << 20
+"""Smaller objects are sent in one request."""
+MOST_PARTS = 10_000
+
+_EQUAL_PARTS = MOST_PARTS // 2
+_PARTS_PER_DOUBLING = 1000
+_LARGEST = 5 << 30
+_ROUNDING = 1 << 20
+
+
+def first_part(most: int) -> int:
+    """The size of the first parts of an object that is expected to have at most `most` bytes."""
+    least = -(-most // _EQUAL_PARTS)
+    return min(_LARGEST, max(PART, -(-least // _ROUNDING) * _ROUNDING))
+
+
+def part_size(number: int, first: int) -> int:
+    """The size of a part, counted from 1: equal for the first half, then doubled again and again."""
+    doubled = 0 if number <= _EQUAL_PARTS else (number - _EQUAL_PARTS - 1) // _PARTS_PER_DOUBLING + 1
+    return min(_LARGEST, first << doubled)

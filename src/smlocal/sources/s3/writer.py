@@ -7,9 +7,8 @@ from typing import Any
 
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.error_responses import no_response
+from smlocal.sources.s3.error_responses import FetchCancelledError, never, no_response, until_cancelled
 from smlocal.sources.s3.interface import S3Error
-from smlocal.sources.s3.retry import FetchCancelledError, never, until_cancelled
 from smlocal.sources.s3.upload_body import FilePart, UploadBody
 
 _ABORT_SECONDS = 10.0

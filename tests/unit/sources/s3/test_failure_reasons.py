@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.sources.s3.failure_reasons import download_failure
+from smlocal.sources.s3.error_responses import download_failure
 from smlocal.sources.s3.interface import S3Error
 
 

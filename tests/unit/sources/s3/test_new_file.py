@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.sources.s3.new_file import NewFile
+from smlocal.sources.s3.download import NewFile
 
 _open = os.open
 

@@ -5,7 +5,7 @@ from threading import Barrier, Thread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smlocal.sources.s3.reorder_buffer import ReorderBuffer
+from smlocal.sources.s3.object_stream import ReorderBuffer
 
 
 @settings(max_examples=30, deadline=None)

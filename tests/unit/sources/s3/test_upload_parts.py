@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.sources.s3.growing_file import GrowingFile
-from smlocal.sources.s3.part_sizes import MOST_PARTS, PART, first_part, part_size
-from smlocal.sources.s3.retry import FetchCancelledError
-from smlocal.sources.s3.upload_body import FilePart, UnreadableBodyError, UploadBody
+from smlocal.sources.s3.error_responses import FetchCancelledError
+from smlocal.sources.s3.upload_body import (
+    MOST_PARTS,
+    PART,
+    FilePart,
+    GrowingFile,
+    UnreadableBodyError,
+    UploadBody,
+    first_part,
+    part_size,
+)
 
 LARGEST = 5 << 40
 """An object of S3 has no more bytes."""

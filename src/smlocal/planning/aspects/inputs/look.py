@@ -26,12 +26,10 @@ from smlocal.platforms.sagemaker.contract.documents.config_files import effectiv
 from smlocal.platforms.sagemaker.contract.model.request import Channel
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.sources.channel import ChannelSource, list_channel
-from smlocal.sources.file_system import locate_file_system
-from smlocal.sources.local_listing import list_folder
-from smlocal.sources.local_path import local_path
-from smlocal.sources.mapping import is_remote, longest_match
+from smlocal.sources.local_listing import list_folder, locate_file_system
+from smlocal.sources.local_path import is_remote, local_path, longest_match
 from smlocal.sources.s3.interface import ObjectStore
-from smlocal.sources.sample import first_objects
+from smlocal.sources.selection import first_objects
 from smlocal.sources.source_errors import RequestedSource
 
 _THIS_MACHINE = "file:///"

@@ -12,8 +12,7 @@ from smlocal.platforms.sagemaker.contract.checkpoint_paths import container_path
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, unsupported_request
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.checkpoints import InS3, list_checkpoints
-from smlocal.sources.local_path import cleaned, local_path
-from smlocal.sources.mapping import is_remote, longest_match
+from smlocal.sources.local_path import cleaned, is_remote, local_path, longest_match
 from smlocal.sources.s3.interface import ObjectStore
 from smlocal.sources.source_errors import Caller
 

@@ -5,8 +5,7 @@ import os
 from smlocal.contract.rights import Rights
 from smlocal.errors import OutputUnusableError
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.sources.local_path import local_path
-from smlocal.sources.mapping import is_remote
+from smlocal.sources.local_path import is_remote, local_path
 from smlocal.sources.mounts import mount_points
 
 DEFAULT_OUTPUT = "./smlocal-output"

@@ -4,8 +4,7 @@ from smlocal.debugger.evaluator import built_in_rules, recorded_rules
 from smlocal.planning.aspects.rules.asked import rule_locations
 from smlocal.planning.aspects.rules.plan import RuleFacts
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.sources.local_path import cleaned, local_path
-from smlocal.sources.mapping import is_remote, longest_match
+from smlocal.sources.local_path import cleaned, is_remote, local_path, longest_match
 
 
 def rule_facts(job: JobFile) -> RuleFacts:

@@ -10,7 +10,7 @@ from smlocal.contract.validation.member_path import Path, dotted
 from smlocal.errors import PathInDescriptionError
 from smlocal.jobfile.document import Document
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
-from smlocal.sources.mapping import is_remote
+from smlocal.sources.local_path import is_remote
 
 _MOST_SHOWN = 20
 _LONGEST = 200
