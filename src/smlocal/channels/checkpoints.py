@@ -27,7 +27,7 @@ def download(
 
     A signal handler may raise at any point. `StagingError` in the service's words.
     """
-    from smlocal.channels.cache.sealed_tree import folders_of, make_folders
+    from smlocal.channels.cache.folder import folders_of, make_folders
     from smlocal.channels.download_channel import downloadable, service_errors
     from smlocal.sources.s3.download import download_all
     from smlocal.sources.s3.interface import listed_object

@@ -6,9 +6,9 @@ from itertools import count
 
 from smlocal.channels.copy import copy_tree, link_tree
 from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
-from smlocal.channels.overlay import overlay_volume
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Engine, Mount
+from smlocal.errors import EngineError
 from smlocal.planning.aspects.inputs.plan import Staging
 
 
@@ -52,3 +52,69 @@ def prepare_channel(
 
 def _places(target_directory: str) -> Iterator[str]:
     return (os.path.join(target_directory, f"copy-{number}") for number in count(1))
+
+
+# FOLDED overlay: A copy-on-write view of a folder, made by the engine's own volume driver.
+_RENAMES = ",redirect_dir=on,index=off"
+"""Folders of `lower` can be renamed, and hard links there become separate files, as objects are. Kernels before 4.13
+refuse the overlay."""
+_METADATA_ONLY = ",metacopy=on"
+"""chmod and chown do not copy the data of a file. For kernels from 4.19 on."""
+_METACOPY_PARAMETER = "/sys/module/overlay/parameters/metacopy"
+_ROOTLESS = ",userxattr"
+"""Without it folders of `lower` could not be removed: only root can set the usual attributes. The kernel does not
+allow `redirect_dir` with it, so folders cannot be renamed. Kernels before 5.11 refuse the overlay."""
+_REFUSED = "failed to mount local volume"
+
+
+def overlay_volume(
+    lower: str, *, engine: Engine, name: str, labels: Mapping[str, str], rootless: bool
+) -> tuple[str, str]:
+    """Make a volume that shows `lower` and keeps all changes in two plain volumes.
+
+    Returns its name, and the folder of the changes on the engine's machine. Plain volumes, not folders of the user: the
+    kernel's work folder has mode 000, and only root could remove it. The engine mounts, and reports errors, only when a
+    container starts.
+    """
+    upper = engine.create_volume(f"{name}-upper", labels, {})
+    work = engine.create_volume(f"{name}-work", labels, {})
+    layers = f"lowerdir={_escaped(lower)},upperdir={_escaped(upper)},workdir={_escaped(work)}"
+    options = _ROOTLESS if rootless else _RENAMES
+    if not rootless and os.path.exists(_METACOPY_PARAMETER):
+        options += _METADATA_ONLY
+    engine.create_volume(name, labels, {"type": "overlay", "device": "overlay", "o": layers + options})
+    return name, upper
+
+
+def is_overlay_refusal(error: EngineError) -> bool:
+    """Whether a start failed because the kernel refused the overlay: a copy still works."""
+    return _REFUSED in error.sentence
+
+
+def _escaped(path: str) -> str:
+    return path.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
+
+
+# FOLDED local: FastFile from a local folder: the files are mounted read-only.
+def prepare_read_only(
+    listing: Listing,
+    *,
+    target: str,
+    target_directory: str,
+    copying: Copying = unbroken,
+) -> StagedChannel:
+    """Mount a local source read-only at `target`: its own folder, or a folder of links if that would differ.
+
+    `target_directory` is a private folder of this channel and host, which need not exist; `copying` is entered around
+    work that takes time and can be interrupted at any point.
+    """
+    copied = 0
+    if listing.whole_tree and not listing.copy_reasons:
+        shown = os.path.realpath(listing.root)
+    else:
+        os.makedirs(target_directory, exist_ok=True)
+        shown = os.path.join(os.path.realpath(target_directory), "shown")
+        with copying() as check:
+            copied = link_tree(listing, shown, check=check)
+    mount = Mount(source=shown, target=target, read_only=True)
+    return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=copied)

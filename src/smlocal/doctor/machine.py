@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any
 
-from smlocal.channels.overlay import is_overlay_refusal, overlay_volume
+from smlocal.channels.file import is_overlay_refusal, overlay_volume
 from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint, find_endpoint

@@ -19,8 +19,8 @@ from tests.kit import until
 from tests.kit.noise import noise
 from tests.kit.s3_servers import REGION, S3Server, S3Servers
 
+from smlocal.channels.fastfile.availability import unmount_below
 from smlocal.channels.fastfile.mount import FuseMount
-from smlocal.channels.fastfile.unmount import unmount_below
 from smlocal.contract.listing import Listing
 from smlocal.errors import StreamNotStartedError
 
@@ -207,7 +207,7 @@ def test_somebody_who_is_not_root_mounts_and_unmounts(
 import os, shutil, subprocess, sys, tempfile
 from smlocal.channels.fastfile.availability import why_no_fuse
 from smlocal.channels.fastfile.mount import FuseMount
-from smlocal.channels.fastfile.unmount import unmount_below
+from smlocal.channels.fastfile.availability import unmount_below
 from smlocal.contract.listing import Listing
 trouble = why_no_fuse()
 assert trouble is None, trouble

@@ -11,8 +11,8 @@ from typing import Protocol
 
 import pytest
 
+from smlocal.channels.file import is_overlay_refusal
 from smlocal.channels.interface import Means, StagedChannel
-from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.contract.listing import Listing
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import ResourceKind

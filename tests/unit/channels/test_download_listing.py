@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.channels.download_listing import check_paths, with_sizes_and_etags, without_duplicates
+from smlocal.channels.download_channel import check_paths, with_sizes_and_etags, without_duplicates
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
 

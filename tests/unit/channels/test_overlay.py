@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.channels.overlay import is_overlay_refusal
+from smlocal.channels.file import is_overlay_refusal
 from smlocal.errors import EngineError
 
 

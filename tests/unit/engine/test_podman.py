@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.channels.overlay import is_overlay_refusal
+from smlocal.channels.file import is_overlay_refusal
 from smlocal.engine.documents import container_state
 from smlocal.engine.podman import as_docker_error, cdi_folders, is_name_in_use, is_not_running, no_gpus
 from smlocal.errors import EngineError

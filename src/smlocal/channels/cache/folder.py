@@ -10,12 +10,14 @@ partial/<name>/new/       its downloads; each gets its name there only when it i
 """
 
 import os
-from collections.abc import Callable, Iterator
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from fcntl import LOCK_EX, LOCK_NB, flock
 from typing import IO
 
-from smlocal.channels.cache.sealed_tree import seal
+from smlocal.channels.copy import FILE_MODE
 from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
 
@@ -153,3 +155,129 @@ def store_blob(path: str, blob: str) -> None:
     except FileNotFoundError:
         os.makedirs(os.path.dirname(blob), mode=0o700, exist_ok=True)
         os.rename(path, blob)
+
+
+# FOLDED sealed_tree: Folders of sealed files, and the check that nobody has changed them.
+#
+# A sealed file is complete: it has the service's mode and a modification time of whole seconds. Writing to it later gives
+# it a time with a fraction, so its metadata show whether it is unchanged.
+DIRECTORY_MODE = 0o755
+_FILE, _FOLDER = stat.S_IFREG | FILE_MODE, stat.S_IFDIR | DIRECTORY_MODE
+_SECOND = 1_000_000_000
+
+
+def folders_of(paths: Iterable[str], directories: Iterable[str] = ()) -> list[str]:
+    """Every folder that these files need, and these folders; parents first."""
+    found: dict[str, None] = {}
+    for below in dict.fromkeys([*(path.rpartition("/")[0] for path in paths), *directories]):
+        parts = below.split("/") if below else []
+        for depth in range(1, len(parts) + 1):
+            found["/".join(parts[:depth])] = None
+    return list(found)
+
+
+def make_folders(root: str, folders: Iterable[str]) -> None:
+    """Make the new folder `root` and these folders below it."""
+    for path in (root, *(f"{root}/{folder}" for folder in folders)):
+        os.mkdir(path)
+        os.chmod(path, DIRECTORY_MODE)  # whatever the umask
+
+
+def seal(path: str) -> None:
+    """Mark a file as complete."""
+    os.chmod(path, FILE_MODE)
+    now = os.lstat(path).st_mtime_ns // _SECOND * _SECOND
+    os.utime(path, ns=(now, now))
+
+
+def is_sealed(status: os.stat_result, size: int) -> bool:
+    """True for a sealed file of this size that nobody has changed."""
+    return status.st_size == size and status.st_mode == _FILE and status.st_mtime_ns % _SECOND == 0
+
+
+def is_intact(root: str, sizes: Mapping[str, int], folders: Iterable[str]) -> bool:
+    """True if exactly these files and folders are below `root`, unchanged since they were sealed."""
+    missing = {"", *folders}
+    waiting, files = [""], 0
+    try:
+        if os.lstat(root).st_mode != _FOLDER:
+            return False
+        while waiting:
+            below = waiting.pop()
+            missing.discard(below)
+            start = f"{below}/" if below else ""
+            with os.scandir(f"{root}/{below}") as entries:
+                for entry in entries:
+                    path, status = f"{start}{entry.name}", entry.stat(follow_symlinks=False)
+                    if status.st_mode == _FILE:
+                        if status.st_size != sizes.get(path) or status.st_mtime_ns % _SECOND:
+                            return False
+                        files += 1
+                    elif path in missing and status.st_mode == _FOLDER:
+                        waiting.append(path)
+                    else:
+                        return False
+    except OSError:
+        return False
+    return files == len(sizes) and not missing
+
+
+# FOLDED tree_info: The description of a tree, in a file beside it: for `smlocal cache ls`, and for eviction.
+_INFO = "about.json"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TreeInfo:
+    """Written when a tree is made."""
+
+    uri: str
+    """`s3://bucket/prefix` that the objects were selected by."""
+    endpoint: str
+    objects: int
+    bytes: int
+    copied: int
+    """Bytes that are in the cache twice, because the file system could not link them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tree:
+    """One tree of the cache, as it is now."""
+
+    name: str
+    info: TreeInfo | None
+    """None if the tree is damaged."""
+    last_used: float
+
+
+def write_tree_info(folder: str, info: TreeInfo) -> None:
+    """Write the description into the folder of a tree."""
+    import json
+
+    with open(os.path.join(folder, _INFO), "w", encoding="utf-8") as file:
+        json.dump(asdict(info), file)
+
+
+def mark_used(folder: str) -> None:
+    """Note that the tree is used now."""
+    os.utime(os.path.join(folder, _INFO))
+
+
+def list_trees(cache: "Cache") -> list[Tree]:
+    """Every tree, the least recently used first."""
+    try:
+        names = sorted(os.listdir(cache.trees))
+    except FileNotFoundError:
+        return []
+    return sorted((_tree(name, cache.tree(name)) for name in names), key=lambda tree: tree.last_used)
+
+
+def _tree(name: str, folder: str) -> Tree:
+    import json
+
+    path = os.path.join(folder, _INFO)
+    try:
+        with open(path, encoding="utf-8") as file:
+            info = TreeInfo(**json.load(file))
+        return Tree(name=name, info=info, last_used=os.stat(path).st_mtime)
+    except (OSError, ValueError, TypeError):
+        return Tree(name=name, info=None, last_used=0.0)

@@ -4,10 +4,8 @@ import os
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from smlocal.channels.cache.eviction import bytes_held, remove_trees
-from smlocal.channels.cache.folder import Cache
-from smlocal.channels.cache.in_use import jobs_by_tree
-from smlocal.channels.cache.tree_info import list_trees
+from smlocal.channels.cache.eviction import bytes_held, jobs_by_tree, remove_trees
+from smlocal.channels.cache.folder import Cache, list_trees
 from smlocal.errors import CacheInUseError, UsageRefusedError
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import home_unusable

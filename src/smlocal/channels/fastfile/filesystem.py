@@ -7,8 +7,7 @@ from itertools import count
 from threading import Lock
 from typing import TypeVar
 
-from smlocal.channels.fastfile.blocks import Blocks, Put
-from smlocal.channels.fastfile.readahead import WINDOW, Sequence
+from smlocal.channels.fastfile.blocks import WINDOW, Blocks, Put, Sequence
 from smlocal.channels.fastfile.tree import Node, Tree
 from smlocal.channels.fastfile.unread import Unread
 from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object

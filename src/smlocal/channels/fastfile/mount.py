@@ -11,8 +11,8 @@ from dataclasses import field
 from threading import Lock
 from typing import Any, BinaryIO
 
-from smlocal.channels.fastfile.index import write_index
-from smlocal.channels.fastfile.unmount import unmount
+from smlocal.channels.fastfile.availability import unmount
+from smlocal.channels.fastfile.tree import write_index
 from smlocal.channels.fastfile.unread import NOT_CHECKED, Unread, read_unread
 from smlocal.contract.listing import Listing
 from smlocal.contract.rights import EVERYTHING, Rights

@@ -11,7 +11,7 @@ import sys
 from threading import Thread
 from typing import Any
 
-from smlocal.channels.fastfile.unmount import unmount
+from smlocal.channels.fastfile.availability import unmount
 
 _SIGNALS = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
 

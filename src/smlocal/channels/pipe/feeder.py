@@ -10,12 +10,10 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from smlocal.channels.pipe.failures import FeedError, name_taken, no_room, of_s3
-from smlocal.channels.pipe.fifo import Fifo
-from smlocal.channels.pipe.fifo_writer import FifoWriter, ReaderGoneError
-from smlocal.channels.pipe.items import Content, Item, Objects
+from smlocal.channels.pipe.fifo import Fifo, FifoWriter, ReaderGoneError
+from smlocal.channels.pipe.items import Content, Item, Objects, Streams
 from smlocal.channels.pipe.sender import Sender
 from smlocal.channels.pipe.stop import Stop, StoppedError
-from smlocal.channels.pipe.streams import Streams
 from smlocal.contract.failures import INTERNAL_ERROR, Failure
 from smlocal.errors import StagingError
 from smlocal.planning.aspects.inputs.plan import PipePlan

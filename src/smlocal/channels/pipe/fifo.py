@@ -1,9 +1,13 @@
 """The FIFO of one epoch, in a folder that the container may change."""
 
+import fcntl
 import os
+import select
 import stat
-from errno import EOPNOTSUPP, EPERM, EXDEV
+from errno import EBADF, EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EXDEV
 from threading import Lock
+
+from smlocal.channels.pipe.stop import Stop
 
 _MODE = 0o666
 _NO_LINKS = {EOPNOTSUPP, EPERM, EXDEV}
@@ -72,3 +76,115 @@ def _made_in_place(name: str, directory: int) -> int:
 def _proc_path(descriptor: int) -> str:
     """A path of the open file, also after it was renamed or removed."""
     return f"/proc/self/fd/{descriptor}"
+
+
+# FOLDED fifo_writer: Writes to a FIFO as fast as its reader reads, until the reader closes it or the feed stops.
+_BUFFER = 1 << 20
+_SMALLEST = 1 << 16
+_PIECE = 1 << 20
+_BUFFERED = 1 << 16
+_CANNOT_SPLICE = {EBADF, EINVAL, ENOSYS, EOPNOTSUPP, EPERM}
+
+
+class ReaderGoneError(Exception):
+    """The reader has closed the FIFO: a normal end of an epoch."""
+
+
+class FifoWriter:
+    """Owns the descriptor of a FIFO that has a reader. After `stop` all calls raise `StoppedError`.
+
+    Written bytes may be buffered: call `flush` before anything that takes time.
+    """
+
+    def __init__(self, descriptor: int, stop: Stop) -> None:
+        """Make the pipe as large as possible."""
+        self._descriptor = descriptor
+        # Non-blocking: a reader that does not read must not delay the end of the job.
+        os.set_blocking(descriptor, False)
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
+        self._poll.register(stop.fileno(), select.POLLIN)
+        self._stop = stop
+        self._buffered = bytearray()
+        self._splices = True
+        _enlarge(descriptor)
+
+    def close(self) -> None:
+        """Close the FIFO: the reader gets an end of file."""
+        os.close(self._descriptor)
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Send bytes; a small number is buffered."""
+        if len(self._buffered) + len(data) <= _BUFFERED:
+            self._buffered += data
+            return
+        self.flush()
+        if len(data) <= _BUFFERED // 2:
+            self._buffered += data
+        else:
+            self._write(memoryview(data))
+
+    def flush(self) -> None:
+        """Send the buffered bytes."""
+        if self._buffered:
+            buffered, self._buffered = self._buffered, bytearray()
+            self._write(memoryview(buffered))
+
+    def splice(self, file: int, start: int, count: int) -> int:
+        """Send `count` bytes of a file, inside the kernel if possible; return the number, smaller if the file ends."""
+        if count <= _BUFFERED // 4:
+            data = os.pread(file, count, start)
+            self.write(data)
+            return len(data)
+        self.flush()
+        done = 0
+        while done < count:
+            moved = self._some(file, start + done, count - done)
+            if moved == 0:
+                break
+            done += moved
+        return done
+
+    def _some(self, file: int, start: int, count: int) -> int:
+        while self._splices:
+            self._stop.check()
+            try:
+                return os.splice(file, self._descriptor, count, offset_src=start, flags=os.SPLICE_F_NONBLOCK)
+            except BlockingIOError:
+                self._wait()
+            except BrokenPipeError:
+                raise ReaderGoneError from None
+            except OSError as error:
+                if error.errno not in _CANNOT_SPLICE:
+                    raise
+                self._splices = False  # this file system cannot; it is tried again in the next epoch
+        data = os.pread(file, min(count, _PIECE), start)
+        self._write(memoryview(data))
+        return len(data)
+
+    def _write(self, data: memoryview) -> None:
+        while data:
+            self._stop.check()
+            try:
+                data = data[os.write(self._descriptor, data) :]
+            except BlockingIOError:
+                self._wait()
+            except BrokenPipeError:
+                raise ReaderGoneError from None
+
+    def _wait(self) -> None:
+        """Wait until there is room, or no reader any more."""
+        self._poll.poll()
+        self._stop.check()
+
+
+def _enlarge(descriptor: int) -> None:
+    """Fewer switches between writer and reader; the kernel refuses if one user has many large pipes."""
+    size = _BUFFER
+    while size > _SMALLEST:
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, size)
+        except OSError:
+            size //= 2
+        else:
+            return

@@ -1,12 +1,18 @@
 """What a Pipe channel sends in one epoch."""
 
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
 
+from smlocal.channels.pipe.stop import StoppedError
 from smlocal.contract.sharding import epoch_order
 from smlocal.planning.aspects.inputs.plan import PipePlan
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.s3.interface import S3Object, listed_object
+from smlocal.sources.s3.interface import ObjectStore, S3Object, listed_object
+
+if TYPE_CHECKING:
+    from smlocal.sources.s3.object_stream import ObjectStream
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,3 +73,63 @@ class Objects:
         return LocalObject(
             path=listing.file(index), uri=f"{listing.bucket_uri}{listing.key(index)}", links=listing.links
         )
+
+
+# FOLDED streams: The streams from S3 of one feed: they share its memory, and are stopped together.
+_SHARE = 7, 8
+_LEAST = 2 << 20
+
+
+class Streams:
+    """Opens streams of objects in S3, which read ahead."""
+
+    def __init__(self, store: Callable[[], ObjectStore], budget: int) -> None:
+        """`store` is called at the first use; all streams together read at most `budget` bytes ahead."""
+        self._make_store = store
+        self._store: ObjectStore | None = None
+        self._left = budget
+        self._open: set[ObjectStream] = set()
+        self._stopped = False
+        self._lock = Lock()
+
+    @property
+    def store(self) -> ObjectStore:
+        """The S3 client, made once."""
+        with self._lock:
+            if self._store is None:
+                self._store = self._make_store()
+            return self._store
+
+    @contextmanager
+    def open(self, objects: Iterable[S3Object]) -> Iterator["ObjectStream"]:
+        """A stream of these objects, closed when the context ends.
+
+        It takes most of the free memory and leaves some: its reader may go on to the next epoch without closing it.
+        """
+        from smlocal.sources.s3.object_stream import ObjectStream, StreamClosedError
+
+        store = self.store
+        with self._lock:
+            if self._stopped:
+                raise StoppedError
+            budget = max(_LEAST, self._left * _SHARE[0] // _SHARE[1])
+            self._left -= budget
+            stream = ObjectStream(store, objects, budget=budget)
+            self._open.add(stream)
+        try:
+            yield stream
+        except StreamClosedError as error:
+            raise StoppedError from error
+        finally:
+            stream.close()
+            with self._lock:
+                self._open.discard(stream)
+                self._left += budget
+
+    def stop(self) -> None:
+        """Close all streams; no new one can be opened."""
+        with self._lock:
+            self._stopped = True
+            streams = list(self._open)
+        for stream in streams:
+            stream.close()

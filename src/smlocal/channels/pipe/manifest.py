@@ -1,16 +1,16 @@
 """Augmented manifests: the chosen attributes of each line are sent, and for `…-ref` attributes the object they name."""
 
+import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+import re
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from errno import EDQUOT, ENOSPC
-from typing import BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from smlocal.channels.pipe.failures import bad_line, changed, missing, no_room, of_s3, unreadable
-from smlocal.channels.pipe.items import Item, LocalObject
-from smlocal.channels.pipe.line_values import BadLineError, values_of
-from smlocal.channels.pipe.lines import Lines
+from smlocal.channels.pipe.items import Item, LocalObject, Streams
 from smlocal.channels.pipe.object_bytes import open_regular
-from smlocal.channels.pipe.streams import Streams
 from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.contract.sharding import epoch_order
@@ -153,3 +153,115 @@ def _path(text: str, folder: str, rights: Rights, rest: str = "") -> str:
         return local_path(text, folder, rights, rest)
     except PathNotAllowedError as error:
         raise BadLineError(f"cannot be used: {error.sentence}") from error
+
+
+# FOLDED lines: Random access to the lines of a file, with twelve bytes of memory per line.
+LONGEST = 16 << 20
+
+
+class Lines:
+    """Owns the file, which is at its start; blank lines do not count."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._status = os.fstat(file.fileno())
+        self._starts = array("Q")
+        self._lengths = array("I")
+
+    def __len__(self) -> int:
+        """The number of lines that `read_all` has read."""
+        return len(self._starts)
+
+    def read_all(self) -> Iterator[tuple[int, bytes]]:
+        """Read every line, with its number counted from 1. A line of more than `LONGEST` bytes is cut."""
+        start = 0
+        number = 0
+        while line := self._file.readline(LONGEST + 1):
+            number += 1
+            if not line.isspace():
+                self._starts.append(start)
+                self._lengths.append(len(line))
+                yield number, line
+            start += len(line)
+
+    def line(self, index: int) -> bytes:
+        """Read one of the lines again."""
+        return os.pread(self._file.fileno(), self._lengths[index], self._starts[index])
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the file has not changed since it was opened."""
+        now = os.fstat(self._file.fileno())
+        return (now.st_size, now.st_mtime_ns) == (self._status.st_size, self._status.st_mtime_ns)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+# FOLDED line_values: The attributes of one line of an augmented manifest.
+_CONSTANTS = {None: "null", False: "false", True: "true"}
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+class BadLineError(Exception):
+    """Completes the sentence `line 7 …`."""
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
+def values_of(line: bytes, names: Sequence[str]) -> list[tuple[Any, str]]:
+    """The value of each attribute, and the text that is sent: a string itself, other values as the JSON in the line."""
+    if len(line) > LONGEST:
+        raise BadLineError(f"is longer than {LONGEST} bytes")
+    try:
+        text = line.decode()
+        members = _DECODER.decode(text)
+        if not isinstance(members, dict):
+            raise BadLineError("is not a JSON object")
+        for name in names:
+            if name not in members:
+                raise BadLineError(f"has no attribute '{name}'")
+        texts = [_own_text(members[name]) for name in names]
+        if None in texts:
+            written = _written(text)
+            texts = [written[name] for name in names]
+    except (ValueError, RecursionError) as error:
+        raise BadLineError("is not valid JSON") from error
+    return [(members[name], own or "") for name, own in zip(names, texts, strict=True)]
+
+
+def _own_text(value: object) -> str | None:
+    """The text of a value that JSON can write in one way only: `_written` would take four times as long."""
+    if isinstance(value, str):
+        value.encode()  # JSON can contain half a surrogate pair, which is not valid text
+        return value
+    if value is None or isinstance(value, bool):
+        return _CONSTANTS[value]
+    return str(value) if isinstance(value, int) and value else None
+
+
+def _written(text: str) -> dict[str, str]:
+    """Every member of a valid object as written, strings as their value. Of a repeated name the last one counts."""
+    found: dict[str, str] = {}
+    at = _skip(text, _skip(text, 0) + 1)
+    while text[at] != "}":
+        name, at = _DECODER.raw_decode(text, at)
+        start = _skip(text, _skip(text, at) + 1)
+        value, at = _DECODER.raw_decode(text, start)
+        found[name] = value if isinstance(value, str) else text[start:at]
+        at = _skip(text, at)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return found
+
+
+def _skip(text: str, at: int) -> int:
+    """The position after white space."""
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()

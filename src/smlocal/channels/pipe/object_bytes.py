@@ -1,16 +1,19 @@
 """The bytes of one object, from a file, from S3 or from memory, to be sent to a FIFO."""
 
+import io
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol, Self
 
-from smlocal.channels.pipe.failures import changed, unreadable
-from smlocal.channels.pipe.fifo_writer import FifoWriter
+from smlocal.channels.pipe.failures import changed, not_gzip, unreadable
+from smlocal.channels.pipe.fifo import FifoWriter
 from smlocal.channels.pipe.items import LocalObject
 from smlocal.no_links import open_file, regular
 from smlocal.sources.s3.interface import S3Object
 
 if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
     from smlocal.sources.s3.object_stream import ObjectStream
 
 
@@ -162,3 +165,40 @@ def open_regular(path: str, *, links: bool) -> int:
         return open_file(path)
     # Non-blocking: opening a FIFO would wait for a writer.
     return regular(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path)
+
+
+# FOLDED gunzip: Decompresses objects while they are sent.
+_PIECE = 1 << 20
+
+
+class _File(io.RawIOBase):
+    """An object as a file for the decompressor."""
+
+    def __init__(self, body: "ObjectBytes") -> None:
+        self._body = body
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        return self._body.readinto(memoryview(buffer).cast("B"))
+
+
+def decompressed(body: "ObjectBytes") -> Iterator[bytes]:
+    """Decompress all members of a gzip object; zeros after the last one are ignored, and an empty object stays empty.
+
+    `FeedError` if it is not gzip, is damaged or ends early; what came before was yielded by then.
+    """
+    import zlib
+
+    from isal import igzip
+
+    with igzip.IGzipFile(fileobj=_File(body), mode="rb") as file:  # type: ignore[no-untyped-call] # published so
+        while True:
+            try:
+                piece = file.read1(_PIECE)
+            except (igzip.BadGzipFile, EOFError, zlib.error) as error:
+                raise not_gzip(body.uri, error) from error
+            if not piece:
+                return
+            yield piece

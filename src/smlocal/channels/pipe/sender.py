@@ -1,18 +1,18 @@
 """Sends the items of one epoch: unchanged, decompressed, or framed as RecordIO."""
 
+import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from smlocal.channels.pipe.gunzip import decompressed
 from smlocal.channels.pipe.items import Item, LocalObject
-from smlocal.channels.pipe.object_bytes import LocalBytes, MemoryBytes, ObjectBytes, RemoteBytes, Source
-from smlocal.channels.recordio import parts
+from smlocal.channels.pipe.object_bytes import LocalBytes, MemoryBytes, ObjectBytes, RemoteBytes, Source, decompressed
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.interface import S3Object
 
 if TYPE_CHECKING:
-    from smlocal.channels.pipe.fifo_writer import FifoWriter
-    from smlocal.channels.pipe.streams import Streams
+    from smlocal.channels.pipe.fifo import FifoWriter
+    from smlocal.channels.pipe.items import Streams
     from smlocal.sources.s3.object_stream import ObjectStream
 
 _KEPT = 32 << 20
@@ -112,3 +112,46 @@ class Sender:
         found = self._found  # with its ETag, so that it is the same version
         with self._streams.open([found]) as stream, self._open(found, stream) as body:
             yield body
+
+
+# FOLDED recordio: RecordIO framing of objects.
+MAGIC = 0xCED7230A
+MOST = (1 << 29) - 1
+"""The longest part: its length has 29 bits."""
+
+_WHOLE, _FIRST, _MIDDLE, _LAST = range(4)
+_ALIGNMENT = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """The bytes before and after `length` bytes of a payload."""
+
+    header: bytes
+    length: int
+    padding: bytes
+
+
+def parts(length: int, most: int = MOST) -> Iterator[Part]:
+    """Frame a payload of `length` bytes, in several parts if it is too long for one.
+
+    A payload that contains the magic word is not split there, as the original format does: two of the readers in use
+    only join parts, and would lose the four bytes that the format leaves out.
+    """
+    if length <= most:
+        yield _part(_WHOLE, length)
+        return
+    yield _part(_FIRST, most)
+    left = length - most
+    while left > most:
+        yield _part(_MIDDLE, most)
+        left -= most
+    yield _part(_LAST, left)
+
+
+def _part(flag: int, length: int) -> Part:
+    return Part(
+        header=struct.pack("<II", MAGIC, flag << 29 | length),
+        length=length,
+        padding=bytes(-length % _ALIGNMENT),
+    )

@@ -102,7 +102,7 @@ def clear_disk(job_directory: str) -> list[str]:
     """Remove what was mounted; logs and documents stay. Returns what could not be removed, as sentences."""
     failures = []
     if os.path.isdir(f"{job_directory}/staged/fuse-0"):  # a FastFile channel from S3
-        from smlocal.channels.fastfile.unmount import unmount_below
+        from smlocal.channels.fastfile.availability import unmount_below
 
         unmount_below(f"{job_directory}/staged")
     if os.path.isdir(f"{job_directory}/volumes"):

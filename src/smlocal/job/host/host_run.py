@@ -6,8 +6,8 @@ from dataclasses import field, replace
 from threading import Event
 
 from smlocal.artifacts.ownership import give_to_root
+from smlocal.channels.file import is_overlay_refusal
 from smlocal.channels.interface import Check, Copying, StagedChannel, unbroken
-from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.job.container_run import ContainerRun

@@ -100,7 +100,7 @@ def stage_trees(
         with copying() if tree.listing.remote else nullcontext():
             listing = delivery.download(tree)
         if tree.staging == "bind":
-            from smlocal.channels.fastfile.local import prepare_read_only  # most jobs have no FastFile channel
+            from smlocal.channels.file import prepare_read_only  # most jobs have no FastFile channel
 
             return prepare_read_only(listing, target=tree.target, target_directory=directory, copying=copying)
         return prepare_channel(

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from hashlib import md5
 from pathlib import Path
 
-from smlocal.channels.cache.folder import Cache
+from smlocal.channels.cache.folder import Cache, folders_of
 from smlocal.channels.cache.get_tree import get_tree
-from smlocal.channels.cache.sealed_tree import folders_of
 from smlocal.contract.listing import Listing
 
 ENDPOINT = "http://127.0.0.1:9000"

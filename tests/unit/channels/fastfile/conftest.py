@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smlocal.channels.fastfile.filesystem import FileSystem
-from smlocal.channels.fastfile.index import write_index
-from smlocal.channels.fastfile.tree import Tree
+from smlocal.channels.fastfile.tree import Tree, write_index
 from smlocal.contract.listing import Listing
 from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.interface import S3Error, S3Object

@@ -57,8 +57,8 @@ def test_looking_imports_nothing_large() -> None:
         "import sys\n"
         "from smlocal.channels.fastfile.availability import why_no_fuse\n"
         "from smlocal.channels.fastfile.mount import FuseMount\n"
-        "from smlocal.channels.fastfile.unmount import unmount_below\n"
-        "from smlocal.channels.fastfile.local import prepare_read_only\n"
+        "from smlocal.channels.fastfile.availability import unmount_below\n"
+        "from smlocal.channels.file import prepare_read_only\n"
         "why_no_fuse()\n"
         "print(sorted({'mfusepy', 'botocore', 'urllib3', 'hashlib', 'boto3'} & set(sys.modules)))"
     )

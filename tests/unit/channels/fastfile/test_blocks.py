@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kit import examples, until
 
-from smlocal.channels.fastfile.blocks import Blocks
-from smlocal.channels.fastfile.readahead import CELL
+from smlocal.channels.fastfile.blocks import CELL, Blocks
 
 OBJECTS = [random.Random(number).randbytes(size) for number, size in enumerate((10, CELL, 3 * CELL + 5, 40 * CELL - 1))]
 Fetch = Callable[[int, int, memoryview], None]

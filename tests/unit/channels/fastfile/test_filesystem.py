@@ -7,8 +7,8 @@ from typing import Protocol
 import pytest
 from tests.kit import until
 
+from smlocal.channels.fastfile.blocks import CELL
 from smlocal.channels.fastfile.filesystem import FileSystem
-from smlocal.channels.fastfile.readahead import CELL
 from smlocal.channels.fastfile.unread import Unread
 from smlocal.sources.s3.interface import S3Error
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from smlocal.channels.fastfile.local import prepare_read_only
+from smlocal.channels.file import prepare_read_only
 from smlocal.channels.interface import Check, Means, no_check
 from smlocal.contract.listing import Listing
 

@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.channels.fastfile.readahead import CELL, CHUNK, SLACK, WINDOW, Sequence
+from smlocal.channels.fastfile.blocks import CELL, CHUNK, SLACK, WINDOW, Sequence
 
 GIB = 1 << 30
 

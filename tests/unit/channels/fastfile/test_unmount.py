@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.channels.fastfile import unmount
-from smlocal.channels.fastfile.unmount import unmount_below
+from smlocal.channels.fastfile import availability
+from smlocal.channels.fastfile.availability import unmount_below
 
 ESCAPED = {32: "\\040", 9: "\\011", 92: "\\134"}
 
@@ -22,12 +22,12 @@ def test_only_what_is_below_the_folder_goes_the_innermost_first(
         )
     )
     gone: list[str] = []
-    monkeypatch.setattr(unmount, "_MOUNTS", str(table))
-    monkeypatch.setattr(unmount, "unmount", gone.append)
+    monkeypatch.setattr(availability, "_MOUNTS", str(table))
+    monkeypatch.setattr(availability, "unmount", gone.append)
     unmount_below(str(job))
     assert gone == [str(job / "tab\tand\\back"), str(job / "one" / "inner"), str(job / "one")]
 
 
 def test_no_table_no_mounts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(unmount, "_MOUNTS", str(tmp_path / "absent"))
+    monkeypatch.setattr(availability, "_MOUNTS", str(tmp_path / "absent"))
     unmount_below(str(tmp_path))

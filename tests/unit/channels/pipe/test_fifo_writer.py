@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.channels.pipe.fifo_writer import FifoWriter, ReaderGoneError
+from smlocal.channels.pipe.fifo import FifoWriter, ReaderGoneError
 from smlocal.channels.pipe.stop import Stop, StoppedError
 
 CONTENT = random.Random(1).randbytes(3_000_000)

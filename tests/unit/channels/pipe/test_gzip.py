@@ -11,9 +11,9 @@ from isal import igzip
 
 from smlocal.channels.pipe import sender
 from smlocal.channels.pipe.failures import FeedError
-from smlocal.channels.pipe.fifo_writer import FifoWriter
-from smlocal.channels.pipe.gunzip import decompressed
-from smlocal.channels.recordio import parts
+from smlocal.channels.pipe.fifo import FifoWriter
+from smlocal.channels.pipe.object_bytes import decompressed
+from smlocal.channels.pipe.sender import parts
 
 Feeding = Callable[..., Any]
 LARGE = random.Random(1).randbytes(2_000_000) + bytes(3_000_000)

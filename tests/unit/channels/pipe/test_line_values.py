@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.channels.pipe.line_values import BadLineError, values_of
+from smlocal.channels.pipe.manifest import BadLineError, values_of
 
 NAMES = st.text(max_size=8)
 VALUES = st.recursive(

@@ -3,8 +3,7 @@
 import pytest
 
 from smlocal.channels.pipe.items import LocalObject
-from smlocal.channels.pipe.line_values import BadLineError
-from smlocal.channels.pipe.manifest import referenced
+from smlocal.channels.pipe.manifest import BadLineError, referenced
 from smlocal.sources.s3.interface import S3Object
 
 ARN = "arn:aws:s3:us-east-1:123456789012:accesspoint"
