@@ -4,9 +4,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from smlocal.artifacts.atomic_write import atomic_write, sync_file
-from smlocal.artifacts.file_copy import data_ranges
-from smlocal.artifacts.stop_check import Check, no_check
+from smlocal.artifacts.artifact_errors import Check, no_check
+from smlocal.artifacts.atomic_write import atomic_write, data_ranges, sync_file
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.artifacts.tree import Entry, HostTree, WriteReport, merge, open_if_present
 

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from smlocal.errors import ArtifactError
@@ -21,3 +21,16 @@ def artifact_errors(path: str = "") -> Iterator[None]:
             details=[os.fsdecode(shown)] if (shown := error.filename or path) else (),
             remedy=["Free some space there or choose another output folder."] if disk_full else (),
         ) from error
+
+
+# FOLDED stop_check: How work on artifacts is stopped: it calls a check several times a second, which raises if nobody wants to wait.
+Check = Callable[[], None]
+"""Called between pieces of long work; raises `PackingStoppedError` once a stop was requested again."""
+
+
+class PackingStoppedError(Exception):
+    """Nobody wants to wait for the artifacts any more. What the containers wrote is kept."""
+
+
+def no_check() -> None:
+    """For work that cannot be stopped."""

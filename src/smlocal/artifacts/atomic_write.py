@@ -1,11 +1,12 @@
 """Write an archive or a folder under a hidden name, and rename it when it is complete."""
 
+import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from smlocal.artifacts.artifact_errors import artifact_errors
-from smlocal.artifacts.stop_check import Check, no_check
+from smlocal.artifacts.artifact_errors import Check, artifact_errors, no_check
+from smlocal.base.kernel_copy import copy_range
 from smlocal.removal import remove_tree
 
 _PARTIAL, _REPLACED = ".partial", ".old"
@@ -98,3 +99,38 @@ def sync_file(descriptor: int, check: Check) -> None:
     while not wait([done], _CHECK_SECONDS).done:
         check()
     done.result()
+
+
+# FOLDED file_copy: Copy the content of a file inside the kernel, with shared blocks if the file system can. Holes stay holes.
+def copy_bytes(source: int, copy: int, copied: Callable[[int], None]) -> None:
+    """Copy an open file into a new one; `copied` is called with the number of bytes of each piece, and may raise."""
+    size = os.fstat(source).st_size
+    done = 0
+    for start, end in data_ranges(source, size):
+        copied(start - done)
+        os.lseek(copy, start, os.SEEK_SET)
+        done = copy_range(source, copy, start, end, copied)
+        if done < end:
+            os.ftruncate(copy, done)
+            return  # the file shrank, or is a special file with a wrong size
+    os.ftruncate(copy, size)
+    copied(size - done)
+    if not size:  # files in /proc have size 0 and content
+        copy_range(source, copy, 0, None, copied)
+
+
+def data_ranges(source: int, size: int) -> Iterator[tuple[int, int]]:
+    """The ranges of a file that are not holes. The position of the descriptor changes."""
+    position = 0
+    while position < size:
+        try:
+            start = os.lseek(source, position, os.SEEK_DATA)
+            end = os.lseek(source, start, os.SEEK_HOLE)
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                return
+            start, end = position, size  # the file system does not support holes
+        if start >= size:
+            return
+        position = min(end, size)
+        yield start, position

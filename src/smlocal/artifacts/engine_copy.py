@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from smlocal.artifacts.artifact_errors import artifact_errors
-from smlocal.artifacts.stop_check import Check, PackingStoppedError, no_check
+from smlocal.artifacts.artifact_errors import Check, PackingStoppedError, artifact_errors, no_check
 from smlocal.artifacts.tree import Entry, HostTree, in_order, skipped_note, walk
 from smlocal.errors import ArtifactError, EngineError
 from smlocal.quick_dataclass import dataclass
@@ -90,7 +89,7 @@ def unpack_copy(
             ) from error
         except PackingStoppedError:
             if keep:
-                from smlocal.artifacts.kept_folders import write_index  # only if nobody wants to wait
+                from smlocal.artifacts.model_folder import write_index  # only if nobody wants to wait
 
                 copy.skipped.append(f"{host}: the copy was stopped after {len(copy.entries)} files and folders")
                 write_index(copy.tree)

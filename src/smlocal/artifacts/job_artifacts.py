@@ -7,9 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from smlocal.artifacts.archive import Progress, write_archive
-from smlocal.artifacts.artifact_errors import artifact_errors
+from smlocal.artifacts.artifact_errors import Check, artifact_errors, no_check
 from smlocal.artifacts.model_folder import write_model_folder
-from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.artifacts.tree import Clash, HostTree, WriteReport
 from smlocal.errors import ArtifactError
 from smlocal.no_links import held_folder

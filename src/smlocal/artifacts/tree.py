@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 
-from smlocal.artifacts.stop_check import Check, no_check
+from smlocal.artifacts.artifact_errors import Check, no_check
 from smlocal.no_links import Opener
 from smlocal.quick_dataclass import dataclass
 

@@ -5,10 +5,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import field
 from typing import Any
 
-from smlocal.credentials.address import ADDRESS, released, use_address
-from smlocal.credentials.fetch_keys import role_keys, user_keys
 from smlocal.credentials.http_messages import Secret, new_secret
-from smlocal.credentials.renewal import RenewedKeys
+from smlocal.credentials.listener import ADDRESS, released, use_address
+from smlocal.credentials.renewal import RenewedKeys, role_keys, user_keys
 from smlocal.credentials.server import Server
 from smlocal.engine.facts import EngineFacts
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from smlocal.artifacts.stop_check import PackingStoppedError, no_check
+from smlocal.artifacts.artifact_errors import PackingStoppedError, no_check
 from smlocal.contract.failures import INTERNAL_ERROR, input_failure
 from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.engine.interface import Engine

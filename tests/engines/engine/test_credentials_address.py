@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from smlocal.credentials.address import NETWORK, released, use_address
+from smlocal.credentials.listener import NETWORK, released, use_address
 from smlocal.engine.docker import connect
 from smlocal.engine.interface import JOB_LABEL, Resource, ResourceKind
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from smlocal.artifacts.archive import write_archive
 from smlocal.artifacts.engine_copy import unpack_copy
-from smlocal.artifacts.kept_folders import keep_folder, read_kept_folder, write_index
+from smlocal.artifacts.model_folder import keep_folder, read_kept_folder, write_index
 from smlocal.artifacts.tree import HostTree
 from smlocal.errors import ArtifactError
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.artifacts.object_names import folder_objects
+from smlocal.artifacts.s3_publish import folder_objects
 from smlocal.artifacts.tree import walk
 from smlocal.errors import ArtifactError
 

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from smlocal.artifacts.archive import write_archive
+from smlocal.artifacts.artifact_errors import Check, PackingStoppedError
 from smlocal.artifacts.atomic_write import sync_file
 from smlocal.artifacts.engine_copy import unpack_copy
-from smlocal.artifacts.kept_folders import read_kept_folder
 from smlocal.artifacts.mirror.folder_target import FolderTarget
-from smlocal.artifacts.model_folder import write_model_folder
-from smlocal.artifacts.stop_check import Check, PackingStoppedError
+from smlocal.artifacts.model_folder import read_kept_folder, write_model_folder
 from smlocal.artifacts.tree import walk
 
 MIB = 1 << 20

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.credentials.fetch_keys import user_keys
+from smlocal.credentials.renewal import user_keys
 from smlocal.errors import CredentialsMissingError
 
 

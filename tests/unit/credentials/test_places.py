@@ -7,9 +7,8 @@ import pytest
 
 from smlocal.credentials.http_messages import Secret
 from smlocal.credentials.listener import Listener
-from smlocal.credentials.places import MOST, Places
 from smlocal.credentials.renewal import RenewedKeys
-from smlocal.credentials.server import Server
+from smlocal.credentials.server import MOST, Places, Server
 from smlocal.sources.s3.aws_session import Credentials
 
 SECRET = Secret(path="/v2/credentials/proxy-unit-customer", token="token")

@@ -11,8 +11,7 @@ import pytest
 
 from smlocal.credentials import listener as listener_module
 from smlocal.credentials import server as server_module
-from smlocal.credentials.connection_handover import hand_over, listen_for_handovers, receive
-from smlocal.credentials.http_messages import Secret
+from smlocal.credentials.http_messages import Secret, hand_over, listen_for_handovers, receive
 from smlocal.credentials.listener import Listener, is_reached, open_listener
 from smlocal.credentials.renewal import RenewedKeys
 from smlocal.credentials.server import Server

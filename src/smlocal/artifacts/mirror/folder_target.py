@@ -8,10 +8,9 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
-from smlocal.artifacts.atomic_write import sync_file
-from smlocal.artifacts.file_copy import copy_bytes
+from smlocal.artifacts.artifact_errors import Check, no_check
+from smlocal.artifacts.atomic_write import copy_bytes, sync_file
 from smlocal.artifacts.mirror.target import PathConflictError, always, check_unchanged
-from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.contract.checkpoints import UPLOADING
 from smlocal.no_links import FOLDER, NEW, open_folder
 from smlocal.quick_dataclass import dataclass

@@ -22,11 +22,10 @@ from smlocal.artifacts.mirror.inotify import (
     MOVED_FROM,
     MOVED_TO,
     Event,
+    Watches,
 )
 from smlocal.artifacts.mirror.schedule import Schedule
-from smlocal.artifacts.mirror.state import MirrorState
-from smlocal.artifacts.mirror.target import OpenTarget
-from smlocal.artifacts.mirror.watches import Watches
+from smlocal.artifacts.mirror.target import MirrorState, OpenTarget
 from smlocal.contract.checkpoints import UPLOADING, Restored
 from smlocal.no_links import Opener
 

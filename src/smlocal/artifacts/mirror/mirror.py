@@ -11,9 +11,8 @@ from threading import Event, Thread
 
 from smlocal.artifacts.mirror import inotify
 from smlocal.artifacts.mirror.host_mirror import HostMirror
-from smlocal.artifacts.mirror.state import MirrorState
-from smlocal.artifacts.mirror.target import OpenTarget, Target
-from smlocal.artifacts.mirror.watches import Watches
+from smlocal.artifacts.mirror.inotify import Watches
+from smlocal.artifacts.mirror.target import MirrorState, OpenTarget, Target
 from smlocal.contract.checkpoints import Restored
 from smlocal.quick_dataclass import dataclass
 

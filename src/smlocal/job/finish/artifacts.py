@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from smlocal.artifacts.artifact_errors import Check
 from smlocal.artifacts.atomic_write import remove_partial
 from smlocal.artifacts.engine_copy import read_or_copy
 from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
-from smlocal.artifacts.kept_folders import INDEX, keep_folder, read_kept_folder, write_index
+from smlocal.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, write_index
 from smlocal.artifacts.ownership import give_to_user
-from smlocal.artifacts.stop_check import Check
 from smlocal.artifacts.tree import HostTree
 from smlocal.contract.statuses import JobStatus
 from smlocal.errors import (

@@ -132,7 +132,7 @@ def _clear(engine: Engine, job: str, run_id: str, *, rules: bool, kinds: Collect
     marks = {resource.id for resource in owned if CREDENTIALS_LABEL in resource.labels}
     if not marks:
         return _remove(engine, owned)
-    from smlocal.credentials.address import released  # few jobs have any
+    from smlocal.credentials.listener import released  # few jobs have any
 
     try:
         with released(engine, marks):

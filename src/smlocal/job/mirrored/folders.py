@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from smlocal.artifacts.artifact_errors import Check, no_check
 from smlocal.artifacts.mirror.folder_target import FolderTarget
 from smlocal.artifacts.mirror.target import FileChangedError, Target
-from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.contract.checkpoints import Restored, Stamp
 from smlocal.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.planning.model import HostPlan, JobPlan, checkpoint_directory, collector_directory, host_directory
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.mirror.state import MirrorState
+    from smlocal.artifacts.mirror.target import MirrorState
     from smlocal.sources.s3.client import S3Client
 
 _RETRY_SECONDS = 60.0
@@ -77,7 +77,7 @@ class MirroredFolder:
 
     def state(self) -> "MirrorState":
         """What has been mirrored so far."""
-        from smlocal.artifacts.mirror.state import MirrorState
+        from smlocal.artifacts.mirror.target import MirrorState
 
         return MirrorState.read(self.state_path)
 

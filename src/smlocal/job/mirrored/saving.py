@@ -12,12 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from smlocal.artifacts.artifact_errors import artifact_errors
+from smlocal.artifacts.artifact_errors import Check, PackingStoppedError, artifact_errors, no_check
 from smlocal.artifacts.engine_copy import read_or_copy
-from smlocal.artifacts.kept_folders import INDEX, keep_folder, read_kept_folder, write_index
 from smlocal.artifacts.mirror.folder_target import FolderTarget
 from smlocal.artifacts.mirror.target import PathConflictError, Target
-from smlocal.artifacts.stop_check import Check, PackingStoppedError, no_check
+from smlocal.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, write_index
 from smlocal.artifacts.tree import HostTree
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError

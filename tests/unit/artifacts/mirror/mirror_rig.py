@@ -10,8 +10,7 @@ from pathlib import Path
 from smlocal.artifacts.mirror.folder_target import FolderTarget
 from smlocal.artifacts.mirror.mirror import Mirror, MirroredHost
 from smlocal.artifacts.mirror.save import SaveReport, save
-from smlocal.artifacts.mirror.state import MirrorState
-from smlocal.artifacts.mirror.target import Target
+from smlocal.artifacts.mirror.target import MirrorState, Target
 from smlocal.artifacts.tree import walk
 from smlocal.channels.checkpoints import restore
 from smlocal.contract.checkpoints import UPLOADING, Restored

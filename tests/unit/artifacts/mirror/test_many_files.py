@@ -15,7 +15,7 @@ from tests.kit import until
 from tests.unit.artifacts.mirror.mirror_rig import Rigs, files_in, mirrors
 
 from smlocal.artifacts.mirror import host_mirror, inotify
-from smlocal.artifacts.mirror import watches as watches_module
+from smlocal.artifacts.mirror import inotify as watches_module
 
 
 def test_folders_that_are_filled_before_they_can_be_watched(rig: Rigs) -> None:

@@ -9,7 +9,7 @@ from tests.kit import until
 from tests.unit.artifacts.mirror.mirror_rig import Rigs, files_in, mirrors
 
 from smlocal.artifacts.mirror import host_mirror
-from smlocal.artifacts.mirror.state import MirrorState
+from smlocal.artifacts.mirror.target import MirrorState
 from smlocal.contract.checkpoints import Restored, Stamp
 
 

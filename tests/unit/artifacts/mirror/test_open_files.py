@@ -11,7 +11,7 @@ import pytest
 from tests.kit import until
 from tests.unit.artifacts.mirror.mirror_rig import Rigs, files_in, mirrors
 
-from smlocal.artifacts.mirror import file_leases
+from smlocal.artifacts.mirror import file_copier
 
 REWRITES = """
 import os, sys
@@ -91,10 +91,10 @@ def test_whether_somebody_writes(tmp_path: Path) -> None:
     path.write_text("1")
     reader = os.open(path, os.O_RDONLY)
     try:
-        assert file_leases.has_writer(reader) is False
+        assert file_copier.has_writer(reader) is False
         with path.open("a"):
-            assert file_leases.has_writer(reader) is True
-        assert file_leases.has_writer(reader) is False
+            assert file_copier.has_writer(reader) is True
+        assert file_copier.has_writer(reader) is False
     finally:
         os.close(reader)
 
@@ -106,7 +106,7 @@ def test_who_begins_to_write_is_not_held_up_and_ends_nobody(tmp_path: Path) -> N
     with rewritten(path, tmp_path / "going"), path.open("rb") as reader:
 
         def asked_often() -> bool:
-            answers.extend(file_leases.has_writer(reader.fileno()) for _ in range(2_000))
+            answers.extend(file_copier.has_writer(reader.fileno()) for _ in range(2_000))
             return {True, False} <= set(answers) and len(answers) >= 10_000
 
         until(asked_often)

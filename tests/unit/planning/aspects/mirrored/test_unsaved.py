@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.artifacts.stop_check import PackingStoppedError
+from smlocal.artifacts.artifact_errors import PackingStoppedError
 from smlocal.contract.listing import Listing
 from smlocal.job.finish.cleanup import clear_disk
 from smlocal.job.mirrored.saving import all_names, keep_not_saved, not_saved_document, save_mirrored
