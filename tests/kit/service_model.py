@@ -5,8 +5,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from model_exceptions import OPTIONAL_HERE, PATHS_HERE, WORDS_HERE
 
-from smlocal.contract.model.constraints import Items, OrHere, Text, Whole, split
-from smlocal.contract.model.structure import Structure, member_types, members
+from smlocal.contract.model.structure import Items, OrHere, Structure, Text, Whole, member_types, members, split
 from smlocal.platforms.sagemaker.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 

@@ -9,8 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
-from smlocal.contract.model.constraints import Text, Whole
-from smlocal.contract.model.structure import Structure, member_types, members
+from smlocal.contract.model.structure import Structure, Text, Whole, member_types, members
 from smlocal.jobfile.document import Document
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job

@@ -5,15 +5,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_origin
 
-from smlocal.contract.model.constraints import split
-from smlocal.contract.model.structure import members
+from smlocal.contract.model.structure import members, split
 from smlocal.contract.validation.suggestions import closest
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
 from smlocal.jobfile.settings import OPTIONS, LocalSettings
 
 if TYPE_CHECKING:
-    from smlocal.contract.validation.member_path import Path as MemberPath
+    from smlocal.contract.validation.violation import Path as MemberPath
     from smlocal.jobfile.document import Document
 
 KEYWORD_ARGUMENTS: Final = "keyword arguments"

@@ -2,7 +2,7 @@
 
 import re
 
-from smlocal.contract.secrets.urls import without_passwords
+from smlocal.contract.secrets.masking import without_passwords
 from smlocal.errors import SmlocalError
 from smlocal.quick_dataclass import dataclass
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from smlocal.contract.secrets.masking import masked_text
-from smlocal.contract.secrets.names import looks_secret
+from smlocal.contract.secrets.masking import looks_secret, masked_text
 
 _WORDS = "smlocal.words"
 _ENVIRONMENT = ("-e", "--env")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from smlocal.contract.json_size import MOST_PARTS
-from smlocal.contract.validation.member_path import Path, dotted
+from smlocal.contract.validation.violation import Path, dotted
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
 from smlocal.quick_dataclass import dataclass
 

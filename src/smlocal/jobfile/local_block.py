@@ -7,10 +7,9 @@ from typing import Final
 
 from smlocal.contract.hosts import listed
 from smlocal.contract.s3_uri import may_be_bucket
-from smlocal.contract.validation.check import validate
-from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.suggestions import closest
-from smlocal.contract.validation.violation import Violation
+from smlocal.contract.validation.violation import Path, Violation, spoken
+from smlocal.contract.validation.walk import validate
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Kind
 from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings

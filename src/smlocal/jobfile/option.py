@@ -5,9 +5,8 @@ from dataclasses import field
 from enum import Enum, StrEnum
 from typing import Annotated, Any, Final
 
-from smlocal.contract.model.constraints import Text
-from smlocal.contract.model.structure import REQUIRED, Member
-from smlocal.contract.validation.member_path import Path
+from smlocal.contract.model.structure import REQUIRED, Member, Text
+from smlocal.contract.validation.violation import Path
 from smlocal.quick_dataclass import dataclass
 
 LOCAL: Final = "Local"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from smlocal.contract.json_size import MOST_PARTS, too_large
 from smlocal.contract.secrets.masking import masked_text
-from smlocal.contract.validation.member_path import Path, dotted, kind_of
+from smlocal.contract.validation.violation import Path, dotted, kind_of
 from smlocal.errors import JobFileSyntaxError
 from smlocal.jobfile.document import (
     ALIAS,

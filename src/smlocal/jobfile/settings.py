@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Final, Literal, get_args, get_origin
 
-from smlocal.contract.model.constraints import Items, Text, Whole
-from smlocal.contract.model.structure import Structure, members
+from smlocal.contract.model.structure import Items, Structure, Text, Whole, members
 from smlocal.jobfile.option import LOCAL, Form, Kind, LocalMember, NotEmpty, OfReplicas, Option, Values, setting
 from smlocal.jobfile.settings_of_data import (
     CREDENTIALS,

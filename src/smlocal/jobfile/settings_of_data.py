@@ -2,8 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from smlocal.contract.model.constraints import Items, Whole
-from smlocal.contract.model.structure import Structure
+from smlocal.contract.model.structure import Items, Structure, Whole
 from smlocal.contract.rights import Rights
 from smlocal.jobfile.option import Form, Kind, NotEmpty, OfReplicas, Option, Values, setting
 

@@ -7,8 +7,7 @@ from smlocal.contract.data_parallel import SCHEMA as DATA_PARALLEL_SCHEMA
 from smlocal.contract.data_parallel import DataParallelChoice, data_parallel_trouble
 from smlocal.contract.gpus import SCHEMA as GPUS_SCHEMA
 from smlocal.contract.gpus import GpuChoice, gpus_trouble, read_gpus
-from smlocal.contract.model.constraints import Checked, Items, Text, Whole
-from smlocal.contract.model.structure import Structure
+from smlocal.contract.model.structure import Checked, Items, Structure, Text, Whole
 from smlocal.contract.placement import SCHEMA as PLACEMENT_SCHEMA
 from smlocal.contract.placement import SPREAD, PlacementChoice, placement_trouble
 from smlocal.jobfile.option import Form, Kind, NotEmpty, OfReplicas, Option, setting

@@ -15,7 +15,7 @@ from smlocal.errors import JobFileSyntaxError
 from smlocal.jobfile.document import MOST_LEVELS, shown_key, too_large_for_a_request
 
 if TYPE_CHECKING:
-    from smlocal.contract.validation.member_path import Path
+    from smlocal.contract.validation.violation import Path
 
 _TAG = "tag:yaml.org,2002:"
 _NUMBER = "-+0123456789"

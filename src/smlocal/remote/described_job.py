@@ -9,9 +9,8 @@ from dataclasses import field
 from typing import Any, Final, get_args
 
 from smlocal.api.job_source import read_content, read_text
-from smlocal.contract.model.constraints import split
-from smlocal.contract.model.structure import Structure, member_types, members
-from smlocal.contract.validation.member_path import Path, dotted
+from smlocal.contract.model.structure import Structure, member_types, members, split
+from smlocal.contract.validation.violation import Path, dotted
 from smlocal.errors import JobFileSyntaxError, NotATrainingJobError
 from smlocal.jobfile.document import Document
 from smlocal.platforms.job_files import is_replica_answer, is_replica_job, replica_kind

@@ -6,7 +6,7 @@ from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
-from smlocal.contract.validation.member_path import Path, dotted
+from smlocal.contract.validation.violation import Path, dotted
 from smlocal.errors import ServiceJobRunningError, UsageRefusedError
 from smlocal.job.decide.hints import is_without_credentials
 from smlocal.jobfile.document import Document

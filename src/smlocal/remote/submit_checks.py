@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.violation import Violation
+from smlocal.contract.validation.walk import validate
 from smlocal.errors.submitting import ImageNotInEcrError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from smlocal.contract.listing import Listing
-from smlocal.contract.validation.member_path import Path
+from smlocal.contract.validation.violation import Path
 from smlocal.errors.submitting import UploadManifestError, UploadPrefixError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL

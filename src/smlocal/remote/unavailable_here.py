@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from smlocal.contract.model.structure import members
-from smlocal.contract.validation.member_path import Path
+from smlocal.contract.validation.violation import Path
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.platforms.sagemaker.contract.coverage.lookup import refused
 from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine

@@ -8,8 +8,7 @@ from functools import lru_cache
 from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any
 
-from smlocal.contract.secrets.masking import masked_request, with_strings
-from smlocal.contract.secrets.urls import HIDDEN
+from smlocal.contract.secrets.masking import HIDDEN, masked_request, with_strings
 from smlocal.foreign_archive.archive import ForeignArchive
 from smlocal.foreign_archive.stream import ArchiveError, opened, pieces_of
 from smlocal.foreign_archive.tar_entries import BLOCK, TarEntry

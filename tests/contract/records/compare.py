@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from smlocal.contract.statuses import JobPhase, JobStatus
-from smlocal.platforms.sagemaker.contract.outcome.describe import JobFacts, TransitionFacts, describe
-from smlocal.platforms.sagemaker.contract.outcome.phase_messages import MESSAGES
+from smlocal.platforms.sagemaker.contract.outcome.describe import MESSAGES, JobFacts, TransitionFacts, describe
 
 _TIMES: Final = re.compile(r"(?:Time|Timestamp)$")
 _SECONDS: Final = ("TrainingTimeInSeconds", "BillableTimeInSeconds")

@@ -20,8 +20,7 @@ from tests.kit.s3_servers import ON_MOTO, S3Server, S3Servers, opened
 
 from smlocal.channels.pipe import sender
 from smlocal.channels.pipe.stop import StoppedError
-from smlocal.contract.listing import Listing
-from smlocal.contract.sharding import Shard
+from smlocal.contract.listing import Listing, Shard
 from smlocal.errors import StagingError
 
 LARGE = noise(20_000_000)

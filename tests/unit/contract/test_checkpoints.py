@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 
 from smlocal.contract.checkpoints import overlap
-from smlocal.platforms.sagemaker.contract.checkpoint_paths import container_path, is_own_mount, unusable
 from smlocal.platforms.sagemaker.contract.documents.config_files import config_files
 from smlocal.platforms.sagemaker.contract.documents.hosts import homogeneous
+from smlocal.platforms.sagemaker.contract.paths import container_path, is_own_mount, unusable
 
 S3URI = "CheckpointConfig.S3Uri"
 LOCAL_PATH = "CheckpointConfig.LocalPath"

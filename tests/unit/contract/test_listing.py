@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.contract.listing import Listing
-from smlocal.contract.sharding import WHOLE, Shard
-from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
+from smlocal.contract.listing import WHOLE, Listing, Shard
+from smlocal.platforms.sagemaker.contract.documents.config_files import manifest
 
 PLAIN = Listing(
     root="/d/a",

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kit import examples
 
-from smlocal.contract.model.constraints import Text
-from smlocal.contract.model.patterns import matches, translate
+from smlocal.contract.model.structure import Text, matches, translate
 from smlocal.platforms.sagemaker.contract.model import answer_shapes, shapes
 
 

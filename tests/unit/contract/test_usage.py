@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.usage import MIB, ContainerUsage, HostUsage, Point, Verdict, host_usage, readable_memory
-from smlocal.platforms.sagemaker.contract.instance_advice import NEAR, Advice, advise
-from smlocal.platforms.sagemaker.contract.instance_types import instance_type, instance_types
+from smlocal.platforms.sagemaker.contract.instance_types import NEAR, Advice, advise, instance_type, instance_types
 
 KINDS = ["ml.m5.large", "ml.g4dn.xlarge", "ml.p4d.24xlarge", "ml.trn1.2xlarge"]
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from smlocal.contract.secrets.masking import masked
-from smlocal.contract.secrets.urls import HIDDEN
+from smlocal.contract.secrets.masking import HIDDEN, masked
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
 from smlocal.jobfile.reading import load_document
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job

@@ -8,7 +8,7 @@ import pytest
 
 from smlocal.contract.listing import Listing
 from smlocal.errors import AwsConfigurationError, SourceEmptyError
-from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
+from smlocal.platforms.sagemaker.contract.documents.config_files import manifest
 from smlocal.sources import source_errors
 from smlocal.sources.channel import ChannelSource, list_channel
 from smlocal.sources.checkpoints import InS3, list_checkpoints

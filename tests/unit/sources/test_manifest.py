@@ -11,7 +11,7 @@ import pytest
 
 from smlocal.contract.listing import Listing
 from smlocal.errors import SourceEmptyError, SourceMissingError, SourceUnmappedError, SourceUnreadableError
-from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
+from smlocal.platforms.sagemaker.contract.documents.config_files import manifest
 from smlocal.sources.channel import ChannelSource, list_channel
 from smlocal.sources.s3.interface import ObjectStore
 

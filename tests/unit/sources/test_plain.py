@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.contract.listing import Listing
-from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
+from smlocal.platforms.sagemaker.contract.documents.config_files import manifest
 from smlocal.sources.local_listing import list_folder
 from smlocal.sources.local_path import MAX_CHECKED
 

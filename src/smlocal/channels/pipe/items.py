@@ -6,7 +6,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from smlocal.channels.pipe.stop import StoppedError
-from smlocal.contract.sharding import epoch_order
+from smlocal.contract.listing import epoch_order
 from smlocal.planning.aspects.inputs.plan import PipePlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.interface import ObjectStore, S3Object, listed_object

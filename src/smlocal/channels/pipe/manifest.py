@@ -11,9 +11,9 @@ from typing import Any, BinaryIO, NoReturn
 from smlocal.channels.pipe.failures import bad_line, changed, missing, no_room, of_s3, unreadable
 from smlocal.channels.pipe.items import Item, LocalObject, Streams
 from smlocal.channels.pipe.object_bytes import open_regular
+from smlocal.contract.listing import epoch_order
 from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import bucket_name, split_s3_uri
-from smlocal.contract.sharding import epoch_order
 from smlocal.errors import PathNotAllowedError
 from smlocal.planning.aspects.inputs.plan import PipePlan
 from smlocal.sources.local_path import is_remote, local_path, longest_match

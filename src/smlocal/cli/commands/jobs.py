@@ -10,7 +10,7 @@ from smlocal.cli.job_selection import AGE_OPTION, STATUS_OPTION, selection_of
 from smlocal.cli.terminal.columns import shortened, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.terminal.table import table
-from smlocal.contract.training_seconds import training_seconds
+from smlocal.contract.statuses import training_seconds
 
 if TYPE_CHECKING:
     from smlocal.api.job_list import ListedJob

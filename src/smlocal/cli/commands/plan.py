@@ -88,7 +88,7 @@ def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AnyJobFile, s
 
 
 def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:
-    from smlocal.contract.secrets.urls import without_passwords
+    from smlocal.contract.secrets.masking import without_passwords
     from smlocal.planning.plan_rows import COLUMN
 
     width = width_of(sys.stdout)

@@ -144,7 +144,7 @@ def _document(validated: "Validated") -> dict[str, Any]:
 def _case(validated: "Validated", seconds: float) -> "Case":
     from smlocal.ci.junit import Case, CaseVerdict
     from smlocal.cli.file_problems import file_problems
-    from smlocal.contract.secrets.urls import without_passwords
+    from smlocal.contract.secrets.masking import without_passwords
 
     error = validated.error
     problems = [] if error is None else file_problems(error, validated.file)

@@ -8,7 +8,7 @@ from typing import Any
 from smlocal.cli.terminal.colour import RED, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, own_lines, printable
-from smlocal.contract.secrets.urls import without_passwords
+from smlocal.contract.secrets.masking import without_passwords
 from smlocal.errors import SmlocalError, UsageRefusedError
 
 _WIDTH = 80

@@ -19,8 +19,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from smlocal.contract.model.constraints import Checked, Items, OrHere, Text, Whole, split
-from smlocal.contract.model.structure import Member, Structure, members
+from smlocal.contract.model.structure import Checked, Items, Member, OrHere, Structure, Text, Whole, members, split
 from smlocal.quick_dataclass import dataclass
 
 _CONFIG = ConfigDict(frozen=True, extra="forbid", strict=True, protected_namespaces=())

@@ -6,14 +6,22 @@ Usual validators stop at the first broken constraint of a member; the service re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from smlocal.contract.model.constraints import Checked, Items, OrHere, Text, Whole, split
-from smlocal.contract.model.structure import Structure, member_types, members
-from smlocal.contract.secrets.urls import HIDDEN
-from smlocal.contract.validation.member_path import Path, dotted, kind_of, spoken
+from smlocal.contract.model.structure import (
+    Checked,
+    Items,
+    OrHere,
+    Structure,
+    Text,
+    Whole,
+    member_types,
+    members,
+    split,
+)
+from smlocal.contract.secrets.masking import HIDDEN
 from smlocal.contract.validation.suggestions import closest
-from smlocal.contract.validation.violation import Violation
+from smlocal.contract.validation.violation import Path, Violation, dotted, kind_of, spoken
 from smlocal.contract.validation.wording import (
     NOT_NULL,
     Broken,
@@ -288,3 +296,38 @@ def _cure(wanted: str, value: Any, shown: str) -> str:
     if wanted == "a list" and isinstance(value, str | dict):
         return ": put it in a list"
     return ""
+
+
+# FOLDED check: Validates a document and makes a model of it.
+Model = TypeVar("Model", bound=Structure)
+
+
+def validate(
+    model: type[Model], data: Any, *, strict: bool, path: Path = (), written: Written = not_known
+) -> tuple[Model | None, list[Violation]]:
+    """The data as a model, or everything that is wrong with it. A `path` means that it is the `Local` block.
+
+    `written` returns a number as it is written in the file, if that is known.
+    """
+    found = violations(model, data, strict=strict, path=path, written=written)
+    return (None, found) if found else (_made(model, data), [])
+
+
+def _made(annotation: Any, value: Any) -> Any:
+    """A copy, so that later changes of the data have no effect."""
+    kind, _ = split(annotation)
+    if value is None:
+        return None
+    if isinstance(kind, type) and issubclass(kind, Structure):
+        types = member_types(kind)
+        return kind(**{name: _made(types[name], item) for name, item in value.items()})
+    if isinstance(value, list):
+        return [_made(get_args(kind)[0], item) for item in value]
+    return dict(value) if isinstance(value, dict) else value
+
+
+def missing(path: Path) -> Violation:
+    """The violation for a required member that is missing."""
+    place = ".".join(f"{step + 1}.member" if isinstance(step, int) else member_name(step) for step in path)
+    text = sentence(None, place, NOT_NULL)
+    return Violation(path=path, text=text, service=text)

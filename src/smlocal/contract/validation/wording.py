@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
-from smlocal.contract.model.constraints import Items, Text, Whole
+from smlocal.contract.model.structure import Items, Text, Whole
 from smlocal.quick_dataclass import dataclass
 
 NOT_NULL = "Member must not be null"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Protocol
 
-from smlocal.contract.secrets.names import looks_secret
+from smlocal.contract.secrets.masking import looks_secret
 from smlocal.job.decide.attempt_outcome import Archive, Symptoms, Trouble
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.platforms.sagemaker.contract import paths

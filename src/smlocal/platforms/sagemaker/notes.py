@@ -3,7 +3,7 @@
 `docs/fidelity.md` has one row for each id.
 """
 
-from smlocal.contract.secrets.urls import without_passwords
+from smlocal.contract.secrets.masking import without_passwords
 from smlocal.distributed.notes import DISTRIBUTED_RULES
 from smlocal.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.planning.aspects.credentials.show import CREDENTIAL_RULES

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from smlocal.contract.compact_json import compact
 from smlocal.contract.hosts import Host
+from smlocal.contract.json_size import compact
 from smlocal.contract.limits import Limits
 from smlocal.distributed.mounts import search_paths
 from smlocal.distributed.requested import data_parallel_of
@@ -28,10 +28,12 @@ from smlocal.planning.aspects.rules.asked import rules_of
 from smlocal.planning.facts import Facts
 from smlocal.planning.model import ContainerFolders, HostPlan, IdentityPlan, JobPlan, KeptPlan, StopPlan
 from smlocal.platforms.sagemaker.contract import paths
-from smlocal.platforms.sagemaker.contract.checkpoint_paths import container_path, is_own_mount
-from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
-from smlocal.platforms.sagemaker.contract.documents.config_files import config_files, is_for
-from smlocal.platforms.sagemaker.contract.documents.environment import container_environment
+from smlocal.platforms.sagemaker.contract.documents.config_files import (
+    config_files,
+    container_environment,
+    is_for,
+    manifest,
+)
 from smlocal.platforms.sagemaker.contract.identity import SESSION_NAME, instance_hostname, training_job_arn
 from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of
 from smlocal.platforms.sagemaker.contract.model.request import (
@@ -40,6 +42,7 @@ from smlocal.platforms.sagemaker.contract.model.request import (
     ResourceConfig,
 )
 from smlocal.platforms.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
+from smlocal.platforms.sagemaker.contract.paths import container_path, is_own_mount
 from smlocal.platforms.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.name import NAME

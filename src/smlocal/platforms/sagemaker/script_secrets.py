@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Sequence
 from shlex import quote
 
-from smlocal.contract.compact_json import compact
+from smlocal.contract.json_size import compact
 from smlocal.contract.secrets.masking import masked, masked_words, with_strings
 
 _OPEN, _CLOSE = "\ue000", "\ue001"

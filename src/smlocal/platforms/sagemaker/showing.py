@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.contract.secrets.urls import without_passwords
+from smlocal.contract.secrets.masking import without_passwords
 from smlocal.contract.statuses import JobStatus, StopCause
 from smlocal.job.documents import FINAL_METRICS, LOCAL, REQUEST, RULES
 from smlocal.job.kinds import Spoken

@@ -11,8 +11,7 @@ from smlocal.job.usage.usage_watch import series_path, usage_directory
 from smlocal.planning.aspects.engines.look import memory_mib
 from smlocal.planning.aspects.limits.plan import own_memory_limit
 from smlocal.planning.model import JobPlan
-from smlocal.platforms.sagemaker.contract.instance_advice import Advice, advise
-from smlocal.platforms.sagemaker.contract.instance_types import InstanceType, instance_types, size_here
+from smlocal.platforms.sagemaker.contract.instance_types import Advice, InstanceType, advise, instance_types, size_here
 from smlocal.quick_dataclass import dataclass
 
 

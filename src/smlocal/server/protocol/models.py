@@ -13,7 +13,7 @@ from typing import Any
 from botocore.loaders import Loader
 from botocore.model import OperationModel, ServiceModel
 
-from smlocal.contract.model.constraints import Items, Text, Whole
+from smlocal.contract.model.structure import Items, Text, Whole
 from smlocal.contract.validation.wording import (
     NOT_NULL,
     Broken,

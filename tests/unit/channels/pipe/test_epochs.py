@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
-from smlocal.contract.sharding import Shard
+from smlocal.contract.listing import Shard
 
 Feeding = Callable[..., Any]
 FILES = {f"{number:02}": b"%02d " % number for number in range(40)}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sagemaker_training.recordio import _read_recordio  # type: ignore[import-untyped] # published without types
 
-from smlocal.contract.sharding import Shard
+from smlocal.contract.listing import Shard
 from smlocal.errors import StagingError
 
 Feeding = Callable[..., Any]

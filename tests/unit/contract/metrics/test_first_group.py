@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.contract.metrics.first_group import never_a_number
+from smlocal.contract.metrics.regex import never_a_number
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,14 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.secrets.masking import masked, masked_file, masked_request, masked_text, masked_words
-from smlocal.contract.secrets.urls import without_passwords
+from smlocal.contract.secrets.masking import (
+    masked,
+    masked_file,
+    masked_request,
+    masked_text,
+    masked_words,
+    without_passwords,
+)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.contract.secrets.names import looks_secret
+from smlocal.contract.secrets.masking import looks_secret
 from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
 
 SECRETS = """\

@@ -1,14 +1,12 @@
 """How each channel of a request, and the code, is delivered to each host, and which of its objects."""
 
 from smlocal.contract.hosts import Host
-from smlocal.contract.listing import Listing
-from smlocal.contract.sharding import WHOLE, Shard
+from smlocal.contract.listing import WHOLE, Listing, Shard
 from smlocal.engine.facts import EngineFacts
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.aspects.inputs.plan import InputFacts, PipePlan, TreePlan, choose_staging
 from smlocal.platforms.sagemaker.contract import paths
-from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
-from smlocal.platforms.sagemaker.contract.documents.config_files import channels_of, effective_mode, is_for
+from smlocal.platforms.sagemaker.contract.documents.config_files import channels_of, effective_mode, is_for, manifest
 from smlocal.platforms.sagemaker.contract.model.request import Channel, CreateTrainingJobRequest
 
 _AUGMENTED = "AugmentedManifestFile"

@@ -7,9 +7,9 @@ from functools import cache
 
 from smlocal.channels.fastfile.availability import why_no_fuse
 from smlocal.contract.listing import Listing
-from smlocal.contract.model.constraints import is_local_path
+from smlocal.contract.model.structure import is_local_path
 from smlocal.contract.s3_uri import s3_form, split_s3_uri
-from smlocal.contract.validation.member_path import Path
+from smlocal.contract.validation.violation import Path
 from smlocal.engine.facts import EngineFacts
 from smlocal.errors import (
     CredentialsMissingError,

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
-from smlocal.contract.listing import Listing
+from smlocal.contract.listing import WHOLE, Listing, Shard
 from smlocal.contract.rights import EVERYTHING, Rights
-from smlocal.contract.sharding import WHOLE, Shard
 from smlocal.quick_dataclass import dataclass
 
 Staging = Literal["overlay", "copy", "bind", "fuse", "send"]

@@ -1,7 +1,6 @@
 """Notes on the regexes of MetricDefinitions."""
 
-from smlocal.contract.metrics.first_group import never_a_number
-from smlocal.contract.metrics.regex import wanted_controls
+from smlocal.contract.metrics.regex import never_a_number, wanted_controls
 from smlocal.planning.model import JobPlan
 from smlocal.planning.note_rule import NoteRule, some
 from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of

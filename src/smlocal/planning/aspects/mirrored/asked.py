@@ -7,8 +7,8 @@ from smlocal.contract.s3_uri import s3_form
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.planning.aspects.mirrored.plan import TENSORS, CheckpointPlan, CollectorPlan, MirroredFacts, MirroredPlan
 from smlocal.platforms.sagemaker.contract import paths
-from smlocal.platforms.sagemaker.contract.checkpoint_paths import container_path, is_own_mount
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.platforms.sagemaker.contract.paths import container_path, is_own_mount
 
 
 def mirrored_of(

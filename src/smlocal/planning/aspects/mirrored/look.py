@@ -8,7 +8,7 @@ from smlocal.contract.validation.violation import Violation
 from smlocal.errors import CredentialsMissingError, FieldRefusedError, S3UnreachableError, SourceEmptyError
 from smlocal.planning.aspects.mirrored.plan import MirroredFacts
 from smlocal.platforms.sagemaker.contract import paths
-from smlocal.platforms.sagemaker.contract.checkpoint_paths import container_path, unusable
+from smlocal.platforms.sagemaker.contract.paths import container_path, unusable
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, unsupported_request
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.checkpoints import InS3, list_checkpoints

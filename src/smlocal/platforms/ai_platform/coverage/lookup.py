@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from smlocal.contract.support import Support
-from smlocal.contract.validation.member_path import Path
+from smlocal.contract.validation.violation import Path
 from smlocal.platforms.ai_platform.coverage.tables import CUSTOM_JOB, TRAINING_JOB, Row
 from smlocal.platforms.ai_platform.model.members import JobKind
 

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.contract.validation.member_path import Path, dotted, kind_of
 from smlocal.contract.validation.suggestions import closest
-from smlocal.contract.validation.violation import Violation
+from smlocal.contract.validation.violation import Path, Violation, dotted, kind_of
 from smlocal.platforms.ai_platform.model.members import JobKind, Member, is_structure, members, structures
 from smlocal.platforms.ai_platform.shape import JOB_SPEC, WORKER_POOLS, camel
 from smlocal.quick_dataclass import dataclass

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.contract.validation.member_path import Path, dotted
 from smlocal.contract.validation.suggestions import closest
-from smlocal.contract.validation.violation import Violation
+from smlocal.contract.validation.violation import Path, Violation, dotted
 from smlocal.jobfile.option import LOCAL
 from smlocal.platforms.ai_platform.coverage import lookup
 from smlocal.platforms.ai_platform.identity import JOB_ID

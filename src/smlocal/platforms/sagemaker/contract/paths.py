@@ -1,5 +1,9 @@
 """The paths in a training container."""
 
+import posixpath
+
+from smlocal.contract.checkpoints import within
+
 ROOT = "/opt/ml"
 INPUT = "/opt/ml/input"
 CONFIG = "/opt/ml/input/config"
@@ -32,3 +36,33 @@ def channel_manifest(name: str) -> str:
 
 CHECKPOINTS_MANIFEST = channel_manifest("checkpoints")
 """The service treats checkpoints as a hidden channel."""
+
+
+# FOLDED checkpoint_paths: The folder of checkpoints in the container.
+_NOT_ITS_OWN = (MODEL, OUTPUT, WARM_POOL)
+
+
+def container_path(local_path: str | None) -> str:
+    """LocalPath, normalized, or the default."""
+    return "/" + posixpath.normpath(local_path or CHECKPOINTS).lstrip("/")
+
+
+def is_own_mount(path: str) -> bool:
+    """False if the path is in a folder that is mounted anyway."""
+    return not any(within(path, folder) for folder in _NOT_ITS_OWN)
+
+
+def unusable(local_path: str | None, *, code: bool) -> str | None:
+    """Why checkpoints cannot be at this LocalPath; None if they can. `code`: Local.Code fills `/opt/ml/code`."""
+    if local_path is not None and (not local_path.startswith("/") or "\0" in local_path):
+        return "It is not an absolute path."
+    path = container_path(local_path)
+    if within(path, INPUT):
+        return f"{INPUT} is for the channels and the configuration."
+    if any(within(folder, path) for folder in (INPUT, *_NOT_ITS_OWN) if folder != path):
+        return "It would hide the other folders of the job."
+    if within(path, FAILURE):
+        return "It is the failure file of the algorithm."
+    if code and path == CODE:
+        return "Local.Code uses this folder."
+    return None

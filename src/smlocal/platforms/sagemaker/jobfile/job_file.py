@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from smlocal.contract.placement import SPREAD
 from smlocal.contract.support import Support
-from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.violation import Violation
+from smlocal.contract.validation.walk import validate
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin
 
-from smlocal.contract.model.constraints import Items, Text, split
-from smlocal.contract.model.structure import Structure, member_types
-from smlocal.contract.validation.member_path import Path, dotted
+from smlocal.contract.model.structure import Items, Structure, Text, member_types, split
+from smlocal.contract.validation.violation import Path, dotted
 from smlocal.errors import PathInDescriptionError
 from smlocal.jobfile.document import Document
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest

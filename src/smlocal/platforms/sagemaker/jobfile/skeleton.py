@@ -6,9 +6,8 @@ What is empty in a request is left out: empty answers of the service, placeholde
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, get_args, get_origin
 
-from smlocal.contract.model.constraints import split
-from smlocal.contract.model.structure import Structure, members
-from smlocal.contract.validation.member_path import Path, dotted
+from smlocal.contract.model.structure import Structure, members, split
+from smlocal.contract.validation.violation import Path, dotted
 from smlocal.errors import RequestInvalidError, RequestSkeletonError
 from smlocal.jobfile.document import Document
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from tests.kit import examples
 
 from smlocal.contract.model.as_pydantic import pydantic_model
-from smlocal.contract.validation.check import validate
+from smlocal.contract.validation.walk import validate
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings

@@ -11,7 +11,7 @@ import pytest
 
 from smlocal.api.job_source import read_document
 from smlocal.api.overrides import Overrides
-from smlocal.contract.validation.member_path import Path as Place
+from smlocal.contract.validation.violation import Path as Place
 from smlocal.errors import PathInDescriptionError, SourceUnmappedError
 from smlocal.jobfile.document import Document, Elsewhere, recorded_document
 from smlocal.planning.aspects.inputs.look import list_inputs, store_of

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from smlocal.contract.support import Support
-from smlocal.contract.validation.member_path import Path, spoken
-from smlocal.contract.validation.violation import Violation
+from smlocal.contract.validation.violation import Path, Violation, spoken
 from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, Row
 
 

@@ -1,10 +1,13 @@
 """The JSON files in `/opt/ml/input/config`, byte for byte as the service writes them."""
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
-from smlocal.contract.compact_json import compact
+from smlocal.contract.gpus import VISIBLE_DEVICES
 from smlocal.contract.hosts import Host
+from smlocal.contract.json_size import compact
+from smlocal.contract.listing import Listing
 from smlocal.platforms.sagemaker.contract import paths
 from smlocal.platforms.sagemaker.contract.documents.hosts import INTERFACE, ResourceConfigKeys, resource_config
 from smlocal.platforms.sagemaker.contract.model.request import Channel, CreateTrainingJobRequest, FileSystemDataSource
@@ -171,3 +174,51 @@ def _init_file_system(source: FileSystemDataSource) -> Mapping[str, Any]:
         "fileSystemAccessMode": source.FileSystemAccessMode,
         "directoryPath": source.DirectoryPath,
     }
+
+
+# FOLDED channel_manifest: `<channel>-manifest`: the list of objects that the service puts next to a File mode channel.
+_AT_ONCE = 10_000
+
+
+def manifest(listing: Listing) -> bytes:
+    """Line 1 is the key prefix, each further line the URI of an object, in listing order."""
+    written = BytesIO()
+    written.write(_encoded(f"{listing.prefix}\n"))
+    start = listing.bucket_uri if listing.keys else f"{listing.bucket_uri}{listing.key_base}"
+    names = listing.keys or listing.paths
+    for first in range(0, len(names), _AT_ONCE):
+        written.write(_encoded("".join([f"{start}{name}\n" for name in names[first : first + _AT_ONCE]])))
+    return written.getvalue()  # no copy of the buffer: there may be a million names
+
+
+def _encoded(text: str) -> bytes:
+    # File names are bytes and need not be UTF-8.
+    return text.encode(errors="surrogateescape")
+
+
+# FOLDED environment: The environment variables that the service sets in a container, without those that toolkits add later.
+def container_environment(
+    requested: Mapping[str, str],
+    *,
+    job_name: str,
+    job_arn: str,
+    region: str,
+    hides_gpus: bool = False,
+    endpoints: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """All variables of one container. Those of the request override the others. `endpoints` is `Local.Endpoints`.
+
+    `NVIDIA_VISIBLE_DEVICES` is what the image says; with GPUs the engine sets it. `hides_gpus`: it is the only thing
+    that keeps GPUs out of this container.
+    There is no `SM_*`: the service does not set it, so an image that relies on it must fail.
+    """
+    environment = {
+        "TRAINING_JOB_NAME": job_name,
+        "TRAINING_JOB_ARN": job_arn,
+        "AWS_REGION": region,
+        "DMLC_INTERFACE": INTERFACE,
+        "SAGEMAKER_METRICS_DIRECTORY": paths.METRICS,
+        "SAGEMAKER_MANAGED_WARMPOOL_CACHE_DIRECTORY": paths.WARM_POOL,
+        **(endpoints or {}),
+    }
+    return {**environment, **requested, **({VISIBLE_DEVICES: "void"} if hides_gpus else {})}

@@ -5,7 +5,7 @@ Written by scripts/generate-models from botocore 1.44.5; do not edit.
 
 from typing import Annotated, Literal
 
-from smlocal.contract.model.constraints import Text, Whole
+from smlocal.contract.model.structure import Text, Whole
 
 TrainingJobArn = Annotated[
     str,

@@ -5,8 +5,7 @@ Written by scripts/generate-models from botocore 1.44.5; do not edit.
 
 from typing import Annotated
 
-from smlocal.contract.model.constraints import Items
-from smlocal.contract.model.structure import Structure
+from smlocal.contract.model.structure import Items, Structure
 from smlocal.platforms.sagemaker.contract.model import answer_shapes, request, shapes
 
 # ruff: noqa: D101 - each is the service's structure of that name

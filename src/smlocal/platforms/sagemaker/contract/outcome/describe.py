@@ -1,12 +1,9 @@
 """The DescribeTrainingJob response, made from what is stored of a job."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
-from smlocal.contract.statuses import JobPhase, JobStatus
-from smlocal.contract.training_seconds import training_seconds
-from smlocal.platforms.sagemaker.contract.outcome.filled_in import completed
-from smlocal.platforms.sagemaker.contract.outcome.phase_messages import MESSAGES
+from smlocal.contract.statuses import JobPhase, JobStatus, PhaseMessage, training_seconds
 from smlocal.quick_dataclass import dataclass
 
 DEFAULT_MAX_RUNTIME = 86_400
@@ -154,3 +151,70 @@ def _billable(job: JobFacts, trained: float) -> int:
         return int(trained)
     there = sum((t.ended or t.started) - t.started for t in job.transitions if t.status in _INSTANCES_THERE)
     return max(1, min(int(there), int(trained) - 1))
+
+
+# FOLDED filled_in: What the service fills in where a request says nothing, as DescribeTrainingJob shows it.
+PROFILING_INTERVAL = 500
+
+
+def completed(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """These members of an answer in their order, with what the service fills in. `given`: those of the request."""
+    found = {name: _FILL[name](given) if name in _FILL else given.get(name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _with(name: str, usual: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
+    """Fills in members of a structure that the request has."""
+    return lambda given: None if name not in given else _members(given[name], usual)
+
+
+def _members(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    said = {name: value for name, value in given.items() if value is not None}
+    return {**said, **{name: value for name, value in usual.items() if name not in said}}
+
+
+def _channels(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """All channels; an empty list without any."""
+    usual = {"CompressionType": "None", "RecordWrapperType": "None"}
+    return [_members(channel, usual) for channel in given.get("InputDataConfig") or ()]
+
+
+def _profiler(given: Mapping[str, Any]) -> Any:
+    if not _profiles(given):
+        return given.get("ProfilerConfig")
+    return _members(given["ProfilerConfig"], {"ProfilingIntervalInMilliseconds": PROFILING_INTERVAL})
+
+
+def _profiles(given: Mapping[str, Any]) -> bool:
+    config = given.get("ProfilerConfig")
+    return config is not None and not config.get("DisableProfiler")
+
+
+_FILL: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+    "AlgorithmSpecification": _with("AlgorithmSpecification", {"EnableSageMakerMetricsTimeSeries": False}),
+    "InputDataConfig": _channels,
+    "OutputDataConfig": _with("OutputDataConfig", {"KmsKeyId": "", "CompressionType": "GZIP"}),
+    # Clients read the size. What the service fills in is not known; 0 is our choice.
+    "ResourceConfig": _with("ResourceConfig", {"VolumeSizeInGB": 0}),
+    "ProfilerConfig": _profiler,
+    "ProfilingStatus": lambda given: "Enabled" if _profiles(given) else "Disabled",
+}
+
+
+# FOLDED phase_messages: The service's message for each phase.
+MESSAGES: Mapping[str, str] = {
+    PhaseMessage.STARTING: "Starting the training job",
+    PhaseMessage.WAITING: "Training job waiting for capacity",
+    PhaseMessage.PREPARING: "Preparing the instances for training",
+    PhaseMessage.DOWNLOADING_DATA: "Downloading input data",
+    PhaseMessage.DOWNLOADING_IMAGE: "Downloading the training image",
+    PhaseMessage.TRAINING: "Training image download completed. Training in progress.",
+    PhaseMessage.UPLOADING: "Uploading generated training model",
+    PhaseMessage.INTERRUPTED: "Training job interrupted",  # our own; the service's is not known
+    PhaseMessage.STOPPING: "Stopping the training job",
+    PhaseMessage.STOPPED: "Training job stopped",
+    PhaseMessage.MAX_RUNTIME_EXCEEDED: "Training job runtime exceeded MaxRuntimeInSeconds provided",
+    PhaseMessage.MAX_WAIT_TIME_EXCEEDED: "Training job wait time exceeded MaxWaitTimeInSeconds provided",
+    PhaseMessage.COMPLETED: "Training job completed",
+    PhaseMessage.FAILED: "Training job failed",
+}

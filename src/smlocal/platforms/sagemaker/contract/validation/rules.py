@@ -6,10 +6,8 @@ from itertools import islice
 from typing import Any
 
 from smlocal.contract.metrics.regex import regex_problem
-from smlocal.contract.validation.check import missing
-from smlocal.contract.validation.member_path import Path, spoken
-from smlocal.contract.validation.violation import Violation
-from smlocal.contract.validation.walk import MOST_VIOLATIONS
+from smlocal.contract.validation.violation import Path, Violation, spoken
+from smlocal.contract.validation.walk import MOST_VIOLATIONS, missing
 
 _Found = Iterator[Violation]
 _MOST_REGEXES = 40

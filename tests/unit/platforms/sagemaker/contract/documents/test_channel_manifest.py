@@ -1,7 +1,7 @@
 import os
 
 from smlocal.contract.listing import Listing
-from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
+from smlocal.platforms.sagemaker.contract.documents.config_files import manifest
 
 
 def listing(*paths: str, bucket_uri: str = "s3://bucket/", prefix: str = "a/b", key_base: str = "a/b/") -> Listing:

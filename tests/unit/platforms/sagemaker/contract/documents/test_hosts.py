@@ -1,6 +1,6 @@
 import json
 
-from smlocal.contract.compact_json import compact
+from smlocal.contract.json_size import compact
 from smlocal.platforms.sagemaker.contract.documents.hosts import homogeneous, resource_config
 
 
