@@ -108,8 +108,7 @@ AI_PLATFORM = Platform(
             frozenset({"outputPath"}),
             "a key in a file for SageMaker's containers",
         ),
-        "server/logs/filtering.py": (frozenset({"startTime", "endTime"}), "parameters of CloudWatch Logs"),
-        "server/logs/reading.py": (frozenset({"startTime", "endTime"}), "parameters of CloudWatch Logs"),
+        "server/logs/operations.py": (frozenset({"startTime", "endTime"}), "parameters of CloudWatch Logs"),
     },
 )
 PLATFORMS = (SAGEMAKER, AI_PLATFORM)
