@@ -1,4 +1,4 @@
-"""Errors of the file system, worded as the service words a failed upload."""
+"""How work on artifacts ends early: errors of the file system, in the words of a failed upload, and a stop."""
 
 import errno
 import os
@@ -23,7 +23,8 @@ def artifact_errors(path: str = "") -> Iterator[None]:
         ) from error
 
 
-# FOLDED stop_check: How work on artifacts is stopped: it calls a check several times a second, which raises if nobody wants to wait.
+# How work on artifacts is stopped: it calls a check several times a second, which raises if nobody wants to wait.
+
 Check = Callable[[], None]
 """Called between pieces of long work; raises `PackingStoppedError` once a stop was requested again."""
 

@@ -1,4 +1,4 @@
-"""Write an archive or a folder under a hidden name, and rename it when it is complete."""
+"""Write an archive or a folder under a hidden name, and rename it when it is complete; copy files inside the kernel."""
 
 import errno
 import os
@@ -101,7 +101,9 @@ def sync_file(descriptor: int, check: Check) -> None:
     done.result()
 
 
-# FOLDED file_copy: Copy the content of a file inside the kernel, with shared blocks if the file system can. Holes stay holes.
+# Copy the content of a file inside the kernel, with shared blocks if the file system can. Holes stay holes.
+
+
 def copy_bytes(source: int, copy: int, copied: Callable[[int], None]) -> None:
     """Copy an open file into a new one; `copied` is called with the number of bytes of each piece, and may raise."""
     size = os.fstat(source).st_size

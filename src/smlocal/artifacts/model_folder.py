@@ -1,4 +1,4 @@
-"""Write a model that is not packed: its files as they are, in `output/model/`, visible only if complete."""
+"""Folders that are not packed: a model as its files, in `output/model/`, and those kept until `smlocal pack`."""
 
 import json
 import os
@@ -144,10 +144,11 @@ def _copy_file(tree: HostTree, entry: Entry, target: bytes, notes: list[str], re
     return True
 
 
-# FOLDED kept_folders: Keep the folders of a job that could not be packed, until `smlocal pack`.
+# Keep the folders of a job that could not be packed, until `smlocal pack`.
 #
-# A folder is kept as it is. In a copy that was made through the engine, files are named by numbers; an index next to it
-# has the names, modes and links.
+# A folder is kept as it is. In a copy that was made through the engine, files are named by numbers; an index next to
+# it has the names, modes and links.
+
 INDEX = ".json"
 """The name of an index is that of its folder and this suffix."""
 _FIELDS = ("path", "mode", "mtime", "size", "target", "data", "inode")

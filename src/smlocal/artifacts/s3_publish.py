@@ -48,7 +48,8 @@ class PublishResult:
         return replace(later, objects=(*self.objects, *later.objects), notes=(*self.notes, *later.notes))
 
 
-# FOLDED object_names: The S3 objects that a folder is uploaded as. S3 has no folders and no links, and its names are UTF-8.
+# The S3 objects that a folder is uploaded as. S3 has no folders and no links, and its names are UTF-8.
+
 _MOST_LINKS = 40
 
 

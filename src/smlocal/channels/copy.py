@@ -77,7 +77,8 @@ def copy_into(listing: Listing, target: str, *, check: Check = no_check) -> int:
     return duplicator.bytes_copied
 
 
-# FOLDED duplicate: Copies a file in the fastest way that the file system allows.
+# Copies a file in the fastest way that the file system allows.
+
 _FICLONE = 0x40049409
 FILE_MODE = 0o644
 

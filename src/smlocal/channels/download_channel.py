@@ -170,7 +170,8 @@ class _Download:
         download_all(self._store(), objects, progress=meter.add)
 
 
-# FOLDED download_listing: Prepares a listing for download: every path once, checked, with sizes and ETags.
+# Prepares a listing for download: every path once, checked, with sizes and ETags.
+
 _T = TypeVar("_T")
 _THREADS = 16
 _LONGEST_NAME = 255

@@ -1,4 +1,4 @@
-"""File mode: the whole channel is in its folder before the container starts; the container may write to it."""
+"""Local channels in folders of the container: copies and overlays for File mode, read-only mounts for FastFile."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,7 +54,8 @@ def _places(target_directory: str) -> Iterator[str]:
     return (os.path.join(target_directory, f"copy-{number}") for number in count(1))
 
 
-# FOLDED overlay: A copy-on-write view of a folder, made by the engine's own volume driver.
+# A copy-on-write view of a folder, made by the engine's own volume driver.
+
 _RENAMES = ",redirect_dir=on,index=off"
 """Folders of `lower` can be renamed, and hard links there become separate files, as objects are. Kernels before 4.13
 refuse the overlay."""
@@ -95,7 +96,9 @@ def _escaped(path: str) -> str:
     return path.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
 
 
-# FOLDED local: FastFile from a local folder: the files are mounted read-only.
+# FastFile from a local folder: the files are mounted read-only.
+
+
 def prepare_read_only(
     listing: Listing,
     *,

@@ -1,4 +1,7 @@
-"""How large a JSON text is, found before it is parsed: a parser can make a hundred bytes of objects of one byte."""
+"""JSON as text: as services write it, and how large one is before it is parsed.
+
+A parser can make a hundred bytes of objects of one byte.
+"""
 
 import json
 import re
@@ -45,7 +48,9 @@ def too_large(text: str, *, parts: int, levels: int) -> TooLarge | None:
     return None
 
 
-# FOLDED compact_json: JSON as services write it.
+# JSON as services write it.
+
+
 def compact(document: Any) -> bytes:
     """JSON without spaces and without escapes for letters."""
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode("utf-8", errors="surrogatepass")

@@ -8,8 +8,9 @@ from random import Random
 from smlocal.contract.s3_uri import bucket_name
 from smlocal.quick_dataclass import dataclass
 
+# Which objects each host gets (`ShardedByS3Key`), and their order in each epoch if they are shuffled.
 
-# FOLDED sharding: Which objects each host gets (`ShardedByS3Key`), and their order in each epoch if they are shuffled.
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shard:
     """The part of a channel that one host gets: every `count`-th object, beginning with `index`."""

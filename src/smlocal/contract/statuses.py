@@ -95,7 +95,9 @@ STOPPED = {
 }
 
 
-# FOLDED training_seconds: How long a job has trained, in whole seconds.
+# How long a job has trained, in whole seconds.
+
+
 def training_seconds(started: float, ended: float) -> int:
     """The whole second of the end minus that of the start, as the service counts; at least 1.
 

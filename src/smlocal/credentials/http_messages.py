@@ -91,10 +91,11 @@ UNKNOWN = error_response(404, "InvalidIdInRequest", "CredentialsV2Request: ID no
 MALFORMED = error_response(400, "BadRequest", "not a request for credentials")
 
 
-# FOLDED connection_handover: Passes a connection to the supervisor that it is for.
+# Passes a connection to the supervisor that it is for.
 #
-# Supervisors of one user share port 80, and the kernel gives each connection to any of them. Each supervisor also listens
-# at an abstract Unix socket whose name is made from the path of its credentials.
+# Supervisors of one user share port 80, and the kernel gives each connection to any of them. Each supervisor also
+# listens at an abstract Unix socket whose name is made from the path of its credentials.
+
 _PEER = struct.Struct("3i")
 """Process, user and group of the other end."""
 _TIMEOUT_SECONDS = 2.0

@@ -100,11 +100,12 @@ def unreachable(why: str) -> CredentialsUnreachableError:
     )
 
 
-# FOLDED address: The address 169.254.170.2 on this machine, where every AWS client in a container asks for credentials.
+# The address 169.254.170.2 on this machine, where every AWS client in a container asks for credentials.
 #
-# It is the gateway of a bridge network of the engine, so no root is needed. Every container with a route to this machine
-# reaches it without being attached to that network. All jobs share the network. Each job marks its use with a volume, and
-# the last job removes the network.
+# It is the gateway of a bridge network of the engine, so no root is needed. Every container with a route to this
+# machine reaches it without being attached to that network. All jobs share the network. Each job marks its use with a
+# volume, and the last job removes the network.
+
 ADDRESS = "169.254.170.2"
 NETWORK = "smlocal-credentials"
 _SUBNET = "169.254.170.0/30"

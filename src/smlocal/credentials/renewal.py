@@ -83,7 +83,9 @@ class RenewedKeys:
             self._renew_at = now + max(_SHORTEST_SECONDS, wait)
 
 
-# FOLDED fetch_keys: Where the containers' keys come from: the user who runs smlocal, or the job's role.
+# Where the containers' keys come from: the user who runs smlocal, or the job's role.
+
+
 def user_keys() -> Credentials:
     """The keys of the user who runs smlocal; raises `CredentialsMissingError`."""
     try:

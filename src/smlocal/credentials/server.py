@@ -46,7 +46,8 @@ class Job(TypedDict):
     died: Callable[[str, BaseException], None]
 
 
-# FOLDED places: The connections that are served at the same time. None of a container's can keep those of others away.
+# The connections that are served at the same time. None of a container's can keep those of others away.
+
 MOST = 64
 
 

@@ -1,4 +1,4 @@
-"""Lists the local source of a channel."""
+"""Lists the source of a channel on this machine: a folder, a file, or a file system that is mapped to a folder."""
 
 import os
 import stat
@@ -257,7 +257,8 @@ def _near(asked: RequestedSource, mapping: Mapping[str, str]) -> str | None:
     return None if near is None else match.base + near
 
 
-# FOLDED scan: Finds all files below a folder, as an upload would.
+# Finds all files below a folder, as an upload would.
+
 _KINDS = (
     (stat.S_ISFIFO, "a FIFO"),
     (stat.S_ISSOCK, "a socket"),
@@ -396,7 +397,9 @@ def _skip(tree: Tree, path: str, mode: int) -> None:
     tree.skipped.append(f"{path} is {kind}")
 
 
-# FOLDED file_system: A file system of EFS or FSx, mapped to a local folder.
+# A file system of EFS or FSx, mapped to a local folder.
+
+
 def locate_file_system(system: RequestedSource, asked: RequestedSource, *, mapping: Mapping[str, str]) -> str:
     """Find the folder that is `asked` for below the folder that `Local.Sources` maps to the file system.
 

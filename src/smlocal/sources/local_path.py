@@ -1,4 +1,7 @@
-"""A path as users write it, made absolute. Here, and nowhere else, it is checked whether the job may use it."""
+"""Local paths as users write them: made absolute, mapped from S3 URIs, checked for rights, and opened.
+
+Here, and nowhere else, it is checked whether the job may use a path.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -77,7 +80,9 @@ def _refused(sentence: str) -> PathNotAllowedError:
     )
 
 
-# FOLDED mapping: `Local.Sources`: which local path is mapped to an S3 URI.
+# `Local.Sources`: which local path is mapped to an S3 URI.
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Match:
     """The most specific entry of a mapping for a URI."""
@@ -115,7 +120,8 @@ def is_remote(uri: str) -> bool:
     return bool(separator) and scheme.isalnum() and scheme.lower() != "file"
 
 
-# FOLDED file_permissions: Sizes and modes of files, and whether this user may read them.
+# Sizes and modes of files, and whether this user may read them.
+
 MAX_CHECKED = 10_000
 """Of more files only a sample is checked, and sizes are not added up."""
 _SAMPLE = 1_000
@@ -147,7 +153,9 @@ def readable(path: str) -> bool:
     return os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
-# FOLDED listed_file: Open a local file of a listing.
+# Open a local file of a listing.
+
+
 def open_listed(listing: Listing, index: int) -> int:
     """Open the file of object `index` for reading; `OSError` if it is gone, or a link that the job does not follow."""
     if listing.links:

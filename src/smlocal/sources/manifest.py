@@ -159,7 +159,8 @@ def _listing(
     return with_local_files(asked, listing, mapping)
 
 
-# FOLDED manifest_files: Local files for the objects that a manifest names.
+# Local files for the objects that a manifest names.
+
 _NO_SUCH_KEY = "NoSuchKey: The specified key does not exist."
 
 

@@ -1,4 +1,4 @@
-"""The mount table of this machine."""
+"""What keeps a folder from being mounted as it is: mounts inside it, links out of it; and the mount table."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -66,7 +66,8 @@ def _parsed(lines: Iterator[str]) -> Iterator[MountPoint]:
         yield MountPoint(path=path, device=os.makedev(int(major), int(minor)), kind=kind)
 
 
-# FOLDED copy_reasons: Why a folder must be copied, not mounted: links out of it, mounts inside it, and files that an upload would skip.
+# Why a folder must be copied, not mounted: links out of it, mounts inside it, and files that an upload would skip.
+
 _REASONS = 5
 _HOPS = 40
 """The kernel's own limit on links in one path."""

@@ -1,4 +1,4 @@
-"""Lists the source of a channel in S3."""
+"""Lists the source of a channel in S3, and says errors of S3 as errors of the command."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -70,7 +70,8 @@ def list_object(asked: RequestedSource, *, caller: Caller, store: ObjectStore) -
     )
 
 
-# FOLDED s3_source_errors: Errors of S3 for a listing, as errors of the command.
+# Errors of S3 for a listing, as errors of the command.
+
 _CREDENTIALS = {
     "AuthFailure",
     "ExpiredToken",

@@ -138,10 +138,11 @@ def check_local_paths(prefix: str, bucket_uri: str, key_base: str, paths: Sequen
     return None
 
 
-# FOLDED invalid_keys: Keys that cannot become files below a channel, with the text that follows `Data download failed:`.
+# Keys that cannot become files below a channel, with the text that follows `Data download failed:`.
 #
-# The texts for `//` and for partial prefixes are the service's own; the others are in its style. None of these keys may
-# ever be written: a channel's data must stay in its folder.
+# The texts for `//` and for partial prefixes are the service's own; the others are in its style. None of these keys
+# may ever be written: a channel's data must stay in its folder.
+
 _FAILED = "Failed to download data."
 _INVALID_PART = re.compile(r"(?:^|/)(\.{0,2})(?:/|$)")
 _LONGEST = 255
@@ -227,7 +228,9 @@ def first_conflict(paths: Sequence[str], directories: Iterable[str] = ()) -> tup
     return None
 
 
-# FOLDED sample: A sample of what a channel selects: its first objects.
+# A sample of what a channel selects: its first objects.
+
+
 def first_objects(listing: Listing, count: int) -> Listing:
     """The first `count` objects in listing order; the listing itself if it has no more."""
     left_out = len(listing.paths) - count

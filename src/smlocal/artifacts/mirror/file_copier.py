@@ -125,10 +125,11 @@ def _times(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-# FOLDED file_leases: Find out whether a file is being written, and read a file that is written all the time.
+# Find out whether a file is being written, and read a file that is written all the time.
 #
-# The kernel grants a read lease only on a file that nobody has open for writing. Whoever opens it for writing then waits
-# until the lease is released. So it is held only as long as it takes to read a small file.
+# The kernel grants a read lease only on a file that nobody has open for writing. Whoever opens it for writing then
+# waits until the lease is released. So it is held only as long as it takes to read a small file.
+
 _LEASE_RETRY_SECONDS = 0.0002
 
 

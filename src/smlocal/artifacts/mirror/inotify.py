@@ -91,7 +91,8 @@ def _checked(answer: int) -> int:
     return answer
 
 
-# FOLDED watches: The watched folders of all hosts of a job, and their current paths.
+# The watched folders of all hosts of a job, and their current paths.
+
 _NOT_AVAILABLE = {errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOSYS, errno.ENOMEM, errno.EACCES}
 
 

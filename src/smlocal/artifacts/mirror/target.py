@@ -1,4 +1,4 @@
-"""What a mirror needs of the place that it copies files to: a local folder (`folder_target`) or S3 (`s3_target`)."""
+"""Where files are mirrored to, and which files were mirrored."""
 
 import json
 import os
@@ -62,7 +62,8 @@ class Target(Protocol):
         ...
 
 
-# FOLDED state: Which files were mirrored, stored for the save at the end of the job and for a supervisor that adopts it.
+# Which files were mirrored, stored for the save at the end of the job and for a supervisor that adopts it.
+
 UNKNOWN = Stamp(size=-1, mtime_ns=0, inode=0)
 """The stamp of a file that is being written to the target; no file matches it."""
 

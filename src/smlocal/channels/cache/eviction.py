@@ -1,4 +1,4 @@
-"""The size of the cache, and eviction: the least recently used first, never a tree in use."""
+"""The size of the cache, which jobs use which tree, and eviction: least recently used first, never a tree in use."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -138,7 +138,8 @@ def _entries(folder: str) -> "list[os.DirEntry[str]]":
         return []
 
 
-# FOLDED in_use: Which jobs use which tree: a marker file named after the tree in the job's folder, removed with the job.
+# Which jobs use which tree: a marker file named after the tree in the job's folder, removed with the job.
+
 MARKERS = os.path.join("staged", "cache")
 """The folder of a job's markers, below the job's folder."""
 

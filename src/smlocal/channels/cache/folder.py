@@ -157,10 +157,11 @@ def store_blob(path: str, blob: str) -> None:
         os.rename(path, blob)
 
 
-# FOLDED sealed_tree: Folders of sealed files, and the check that nobody has changed them.
+# Folders of sealed files, and the check that nobody has changed them.
 #
-# A sealed file is complete: it has the service's mode and a modification time of whole seconds. Writing to it later gives
-# it a time with a fraction, so its metadata show whether it is unchanged.
+# A sealed file is complete: it has the service's mode and a modification time of whole seconds. Writing to it later
+# gives it a time with a fraction, so its metadata show whether it is unchanged.
+
 DIRECTORY_MODE = 0o755
 _FILE, _FOLDER = stat.S_IFREG | FILE_MODE, stat.S_IFDIR | DIRECTORY_MODE
 _SECOND = 1_000_000_000
@@ -222,7 +223,8 @@ def is_intact(root: str, sizes: Mapping[str, int], folders: Iterable[str]) -> bo
     return files == len(sizes) and not missing
 
 
-# FOLDED tree_info: The description of a tree, in a file beside it: for `smlocal cache ls`, and for eviction.
+# The description of a tree, in a file beside it: for `smlocal cache ls`, and for eviction.
+
 _INFO = "about.json"
 
 

@@ -1,4 +1,4 @@
-"""Get a tree from the cache for a job: the one that exists, or a new one that later jobs use too."""
+"""Get a tree from the cache for a job: the one that exists, or a new one that is built and that later jobs use too."""
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -115,7 +115,8 @@ def _add(cache: "Cache", name: str, built: str, marker_directory: str) -> str:
     return data_folder(folder)
 
 
-# FOLDED build_tree: Build a tree for the cache: hard links to contents that the cache has, and downloads of the rest.
+# Build a tree for the cache: hard links to contents that the cache has, and downloads of the rest.
+
 Download = Callable[[Sequence[tuple[int, str]]], None]
 """Downloads objects, by their number in the listing, to these paths."""
 
@@ -202,7 +203,8 @@ class TreeBuilder:
             self._copied += self._duplicator.bytes_copied - before
 
 
-# FOLDED keys: Names in the cache: of an object's content, and of a whole tree of objects.
+# Names in the cache: of an object's content, and of a whole tree of objects.
+
 _LENGTH = 40
 _AT_ONCE = 10_000
 _FORMAT = "1"

@@ -1,4 +1,4 @@
-"""Whether this machine can mount a FastFile channel from S3; imports nothing large."""
+"""FUSE on this machine: whether it can be used, and unmounting. Imports nothing large."""
 
 import os
 import shutil
@@ -56,7 +56,8 @@ def libfuse() -> str | None:
     return None
 
 
-# FOLDED unmount: Unmounts, also if the server is dead or somebody still reads.
+# Unmounts, also if the server is dead or somebody still reads.
+
 _MOUNTS = "/proc/self/mountinfo"
 _MOUNT_POINT = 4
 """The index of this field in a line."""

@@ -268,7 +268,8 @@ def _cells(start: int, end: int) -> range:
     return range(start // CELL, -(-end // CELL))
 
 
-# FOLDED readahead: What to fetch ahead: nothing for random reads, more and more for sequential ones.
+# What to fetch ahead: nothing for random reads, more and more for sequential ones.
+
 CELL = 128 << 10
 """The smallest fetch; every fetch begins at a multiple of it."""
 SLACK = 4 << 20

@@ -1,4 +1,4 @@
-"""The folders and files of an index; folders follow from the paths and are not stored."""
+"""The index of the objects of a FastFile channel: written to a file, mapped into memory, and looked up as a tree."""
 
 import heapq
 import mmap
@@ -105,11 +105,12 @@ def _folder(first: int, depth: int) -> Node:
     return Node(index=first, folder=True, inode=(first + 1 << _DEPTH_BITS) | depth)
 
 
-# FOLDED index: Writes a listing to an index file, which the server of a FastFile channel maps into memory.
+# Writes a listing to an index file, which the server of a FastFile channel maps into memory.
 #
-# The file has a header, one record per object in the byte order of the paths, the end of each record, and the sizes. A
-# record is path, NUL, ETag, NUL, and the key if it is not key base and path. An empty folder is a record whose path ends
-# with `/`.
+# The file has a header, one record per object in the byte order of the paths, the end of each record, and the sizes.
+# A record is path, NUL, ETag, NUL, and the key if it is not key base and path. An empty folder is a record whose path
+# ends with `/`.
+
 HEADER = struct.Struct("<8sQQQ")
 """Magic, number of records, their bytes (a multiple of eight), and the bytes of all objects."""
 MAGIC = b"fastfile"

@@ -1,4 +1,4 @@
-"""The FIFO of one epoch, in a folder that the container may change."""
+"""The FIFO of one epoch, in a folder that the container may change; writing to it; and the signal that stops a feed."""
 
 import fcntl
 import os
@@ -78,7 +78,8 @@ def _proc_path(descriptor: int) -> str:
     return f"/proc/self/fd/{descriptor}"
 
 
-# FOLDED fifo_writer: Writes to a FIFO as fast as its reader reads, until the reader closes it or the feed stops.
+# Writes to a FIFO as fast as its reader reads, until the reader closes it or the feed stops.
+
 _BUFFER = 1 << 20
 _SMALLEST = 1 << 16
 _PIECE = 1 << 20

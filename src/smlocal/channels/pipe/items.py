@@ -1,4 +1,4 @@
-"""What a Pipe channel sends in one epoch."""
+"""What a Pipe channel sends in one epoch, and the streams from S3 of one feed."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -75,7 +75,8 @@ class Objects:
         )
 
 
-# FOLDED streams: The streams from S3 of one feed: they share its memory, and are stopped together.
+# The streams from S3 of one feed: they share its memory, and are stopped together.
+
 _SHARE = 7, 8
 _LEAST = 2 << 20
 

@@ -155,7 +155,8 @@ def _path(text: str, folder: str, rights: Rights, rest: str = "") -> str:
         raise BadLineError(f"cannot be used: {error.sentence}") from error
 
 
-# FOLDED lines: Random access to the lines of a file, with twelve bytes of memory per line.
+# Random access to the lines of a file, with twelve bytes of memory per line.
+
 LONGEST = 16 << 20
 
 
@@ -199,7 +200,8 @@ class Lines:
         self._file.close()
 
 
-# FOLDED line_values: The attributes of one line of an augmented manifest.
+# The attributes of one line of an augmented manifest.
+
 _CONSTANTS = {None: "null", False: "false", True: "true"}
 _SPACE = re.compile(r"[ \t\r\n]*")
 

@@ -1,4 +1,4 @@
-"""The bytes of one object, from a file, from S3 or from memory, to be sent to a FIFO."""
+"""The bytes of one object, from a file, from S3 or from memory, as they are or decompressed, to be sent to a FIFO."""
 
 import io
 import os
@@ -167,7 +167,8 @@ def open_regular(path: str, *, links: bool) -> int:
     return regular(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path)
 
 
-# FOLDED gunzip: Decompresses objects while they are sent.
+# Decompresses objects while they are sent.
+
 _PIECE = 1 << 20
 
 

@@ -114,7 +114,8 @@ class Sender:
             yield body
 
 
-# FOLDED recordio: RecordIO framing of objects.
+# RecordIO framing of objects.
+
 MAGIC = 0xCED7230A
 MOST = (1 << 29) - 1
 """The longest part: its length has 29 bits."""

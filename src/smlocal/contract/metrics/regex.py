@@ -98,7 +98,8 @@ def _at_least_once(name: str, argument: Any) -> Iterator[Any]:
         yield argument
 
 
-# FOLDED first_group: Whether the first group of a regex, whose match is the value of a metric, can match a number at all.
+# Whether the first group of a regex, whose match is the value of a metric, can match a number at all.
+
 _DIGITS: Final = range(ord("0"), ord("9") + 1)
 _WITHOUT_DIGITS: Final = {"CATEGORY_NOT_DIGIT", "CATEGORY_SPACE", "CATEGORY_NOT_WORD"}
 _ASSERTIONS: Final = {"AT", "ASSERT", "ASSERT_NOT"}

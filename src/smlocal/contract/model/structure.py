@@ -107,7 +107,8 @@ def member_types(model: type[Structure]) -> dict[str, Any]:
     return {name: member.present for name, member in members(model).items()}
 
 
-# FOLDED constraints: The constraints of members of the generated models: one class for each kind of shape.
+# The constraints of members of the generated models: one class for each kind of shape.
+
 INTEGER_LIMIT = 2**31
 LONG_LIMIT = 2**63
 
@@ -190,7 +191,8 @@ def split(annotation: Any) -> tuple[Any, Any]:
     return annotation, None
 
 
-# FOLDED patterns: Matches the service's patterns: Java regular expressions for the whole value.
+# Matches the service's patterns: Java regular expressions for the whole value.
+
 _DOT = r"[^\n\r\u0085\u2028\u2029]"  # Java's `.` matches no line terminator at all, Python's only excludes \n
 _SPACE_SEPARATORS = "\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
 _CLASSES = {

@@ -1,7 +1,4 @@
-"""Hides secrets in what people read: `smlocal plan`, its script, reports, errors.
-
-Documents for programs (`--json`, `--service`, `--report`) contain them, as the service's response does.
-"""
+"""Secrets: what is one by its name or value, and how it is hidden in what is printed."""
 
 import json
 import re
@@ -108,7 +105,9 @@ def _masked_line(line: str) -> str:
     return line
 
 
-# FOLDED names: Decides by its name, and if necessary by its value, whether something is a secret.
+# Decides by its name, and if necessary by its value, whether something is a secret.
+
+
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
@@ -186,7 +185,8 @@ def _named_by_context(last: str, words: frozenset[str]) -> bool:
     )
 
 
-# FOLDED urls: Hides passwords, tokens and signatures in URLs. They may be in any text that is printed.
+# Hides passwords, tokens and signatures in URLs. They may be in any text that is printed.
+
 HIDDEN = "•••"
 # Not compiled here: most runs print no such URL. Each part has a limit, or time would grow with the square of the text.
 _BOTH = (

@@ -1,10 +1,11 @@
-"""One error in a request."""
+"""One broken rule of a request, and the path of the value that breaks it."""
 
 from typing import Any
 
 from smlocal.quick_dataclass import dataclass
 
-# FOLDED member_path: Paths of values in a request: keys and list indexes.
+# Paths of values in a request: keys and list indexes.
+
 Path = tuple[str | int, ...]
 
 

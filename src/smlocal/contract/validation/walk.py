@@ -298,7 +298,8 @@ def _cure(wanted: str, value: Any, shown: str) -> str:
     return ""
 
 
-# FOLDED check: Validates a document and makes a model of it.
+# Validates a document and makes a model of it.
+
 Model = TypeVar("Model", bound=Structure)
 
 

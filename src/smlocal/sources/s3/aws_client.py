@@ -227,7 +227,8 @@ class RenewableClient:
         return AwsClient(self._region, rights=self._rights, retry_seconds=self._retry_seconds, profile=self._profile)
 
 
-# FOLDED listed_page: The objects in a page of a listing, read faster than by botocore's parser.
+# The objects in a page of a listing, read faster than by botocore's parser.
+
 _ROOT = "ListBucketResult"
 _OK = 200
 

@@ -180,7 +180,9 @@ def _errors() -> tuple[type[Exception], ...]:
     return BotoCoreError, ClientError, RuntimeError
 
 
-# FOLDED service_models: botocore's descriptions of AWS services: megabytes of JSON, read once in a process.
+# botocore's descriptions of AWS services: megabytes of JSON, read once in a process.
+
+
 @cache
 def shared_loader(data_path: str | None) -> Loader:
     """The loader for all sessions with this `data_path`.

@@ -117,7 +117,8 @@ def _new_sum(kind: str) -> Any:
     return hashlib.new(kind, usedforsecurity=False)  # S3's own checksums guard against accidents only
 
 
-# FOLDED stored_checksum: The checksum that S3 has for an object: read from the headers of an answer, or asked for with HEAD.
+# The checksum that S3 has for an object: read from the headers of an answer, or asked for with HEAD.
+
 CHECKSUM_MODE = {"x-amz-checksum-mode": "ENABLED"}
 """The request header with which S3 sends the checksum of a whole object."""
 

@@ -60,7 +60,8 @@ def download_all(
     return download.finished()
 
 
-# FOLDED new_file: A file that gets its name only when it is complete, so that a killed process leaves no partial file under it.
+# A file that gets its name only when it is complete, so that a killed process leaves no partial file under it.
+
 _MODE = 0o644
 _COPIED_PIECE = 256 << 10
 _NO_UNNAMED_FILES = {EINVAL, EISDIR, ENOTSUP}

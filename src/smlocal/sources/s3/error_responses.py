@@ -1,4 +1,4 @@
-"""Error responses of S3 and failures to get one, as `S3Error`."""
+"""Errors of S3 as `S3Error`, the failure reasons for them, and when a request is tried again."""
 
 import random
 import threading
@@ -132,7 +132,8 @@ def is_redirect(error: S3Error) -> bool:
     return error.status in _REDIRECTS or error.code in _WRONG_REGION
 
 
-# FOLDED failure_reasons: Failure reasons for errors of S3, in the service's words.
+# Failure reasons for errors of S3, in the service's words.
+
 _FORBIDDEN = 403
 
 
@@ -157,7 +158,8 @@ def upload_reason(error: S3Error) -> str:
     return f"Error 7: {error.code} ({error.status}): {error.message}" if error.status else UNREACHABLE
 
 
-# FOLDED retry: Retries with growing pauses, until too much time has passed without a byte; and calls that can be cancelled.
+# Retries with growing pauses, until too much time has passed without a byte; and calls that can be cancelled.
+
 TICK = 0.5
 """Seconds between two checks for cancellation while waiting."""
 

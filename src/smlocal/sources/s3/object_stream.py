@@ -354,7 +354,8 @@ class ObjectStream:
         self._room.notify_all()
 
 
-# FOLDED reorder_buffer: Handles items in the order of their positions, though threads finish them in any order.
+# Handles items in the order of their positions, though threads finish them in any order.
+
 _T = TypeVar("_T")
 
 

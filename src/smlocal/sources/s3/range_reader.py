@@ -1,4 +1,4 @@
-"""Reads a range of one object piece by piece; after a broken connection it continues where it broke."""
+"""GetObject, and ranges of an object read piece by piece; after a broken connection they continue where it broke."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,7 +12,8 @@ _SKIP_PIECE = 256 << 10
 _BAD_RANGE = 416
 
 
-# FOLDED get_object: GetObject: signed with botocore's signer, read by urllib3 (architecture.md has the figures).
+# GetObject: signed with botocore's signer, read by urllib3 (architecture.md has the figures).
+
 _USER_AGENT = "smlocal"
 _SUCCESS = {200, 206}
 _ERROR_BYTES = 1 << 20

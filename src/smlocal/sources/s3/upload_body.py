@@ -1,4 +1,4 @@
-"""The body of an upload: a part of an open file, read again for every attempt."""
+"""What uploads send: a part of an open file, which may still grow; and how large the parts are."""
 
 import os
 import sys
@@ -120,7 +120,9 @@ class UploadBody:
         return self._stop()
 
 
-# FOLDED growing_file: A file that one thread writes while others upload what has been written.
+# A file that one thread writes while others upload what has been written.
+
+
 class GrowingFile:
     """Open for reading, also after it was renamed; closed by the uploader."""
 
@@ -181,7 +183,8 @@ class GrowingFile:
             os.close(descriptor)
 
 
-# FOLDED part_sizes: The sizes of the parts of an upload: S3 takes 10,000 parts, and the size of an archive is not known in advance.
+# The sizes of the parts of an upload: S3 takes 10,000 parts, and the size of an archive is not known in advance.
+
 PART = 16 << 20
 """Smaller objects are sent in one request."""
 MOST_PARTS = 10_000

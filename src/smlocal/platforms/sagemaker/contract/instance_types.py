@@ -1,4 +1,4 @@
-"""The size of instance types."""
+"""The size of instance types, and which of them are large enough for what a job used."""
 
 import os.path
 from collections.abc import Sequence
@@ -88,7 +88,8 @@ def _row(line: str) -> InstanceType:
     )
 
 
-# FOLDED instance_advice: Which instance types are large enough for what a job used. Pure.
+# Which instance types are large enough for what a job used. Pure.
+
 NEAR = 0.9
 """A peak above this share of an instance's memory may not fit: the system needs a part of the memory."""
 _MAX_SUGGESTED = 3

@@ -38,7 +38,8 @@ CHECKPOINTS_MANIFEST = channel_manifest("checkpoints")
 """The service treats checkpoints as a hidden channel."""
 
 
-# FOLDED checkpoint_paths: The folder of checkpoints in the container.
+# The folder of checkpoints in the container.
+
 _NOT_ITS_OWN = (MODEL, OUTPUT, WARM_POOL)
 
 

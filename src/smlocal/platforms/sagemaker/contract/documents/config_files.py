@@ -1,4 +1,4 @@
-"""The JSON files in `/opt/ml/input/config`, byte for byte as the service writes them."""
+"""What a container finds: the JSON files in `/opt/ml/input/config`, byte for byte, manifests, and variables."""
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -176,7 +176,8 @@ def _init_file_system(source: FileSystemDataSource) -> Mapping[str, Any]:
     }
 
 
-# FOLDED channel_manifest: `<channel>-manifest`: the list of objects that the service puts next to a File mode channel.
+# `<channel>-manifest`: the list of objects that the service puts next to a File mode channel.
+
 _AT_ONCE = 10_000
 
 
@@ -196,7 +197,9 @@ def _encoded(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
 
 
-# FOLDED environment: The environment variables that the service sets in a container, without those that toolkits add later.
+# The environment variables that the service sets in a container, without those that toolkits add later.
+
+
 def container_environment(
     requested: Mapping[str, str],
     *,

@@ -153,7 +153,8 @@ def _billable(job: JobFacts, trained: float) -> int:
     return max(1, min(int(there), int(trained) - 1))
 
 
-# FOLDED filled_in: What the service fills in where a request says nothing, as DescribeTrainingJob shows it.
+# What the service fills in where a request says nothing, as DescribeTrainingJob shows it.
+
 PROFILING_INTERVAL = 500
 
 
@@ -201,7 +202,8 @@ _FILL: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 }
 
 
-# FOLDED phase_messages: The service's message for each phase.
+# The service's message for each phase.
+
 MESSAGES: Mapping[str, str] = {
     PhaseMessage.STARTING: "Starting the training job",
     PhaseMessage.WAITING: "Training job waiting for capacity",
