@@ -10,7 +10,7 @@ from typing import Any, Self
 from smlocal.contract.rights import Rights
 from smlocal.errors import CredentialsMissingError
 from smlocal.sources.s3.aws_client import AwsClient, RenewableClient
-from smlocal.sources.s3.checksum import Checksum, expected_checksum
+from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.error_responses import (
     Retry,
     checksum_mismatch,
@@ -22,6 +22,7 @@ from smlocal.sources.s3.error_responses import (
 )
 from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.range_reader import ObjectBody, RangeReader, get_object
+from smlocal.sources.s3.stored_checksum import expected_checksum
 
 RETRY_SECONDS = 60.0
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.aws_client import AwsClient, BucketTarget
-from smlocal.sources.s3.checksum import CHECKSUM_MODE
 from smlocal.sources.s3.error_responses import Retry, error_of, is_redirect, no_response, object_changed, s3_error
 from smlocal.sources.s3.interface import S3Error, S3Object
+from smlocal.sources.s3.stored_checksum import CHECKSUM_MODE
 
 _SKIP_PIECE = 256 << 10
 _BAD_RANGE = 416

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.sources.s3.checksum import Checksum, StoredChecksum, crc_function, stored_checksum
+from smlocal.sources.s3.checksum import Checksum, StoredChecksum, crc_function
+from smlocal.sources.s3.stored_checksum import stored_checksum
 
 DATA = b"the bytes of an object" * 100
 SSE_KMS = "x-amz-server-side-encryption-aws-kms-key-id"
