@@ -386,11 +386,13 @@ class DockerEngine:
     @_checked_answer
     def owned(self, job: str | None = None) -> list[Resource]:
         """List by label."""
+        from smlocal.engine.networks import list_networks
+
         label = JOB_LABEL if job is None else f"{JOB_LABEL}={job}"
         parameters = {"filters": json.dumps({"label": [label]})}
         containers = self.client.read("/containers/json", parameters={"all": "1", **parameters})
         volumes = self.client.read("/volumes", parameters=parameters)["Volumes"]
-        networks = self.client.read("/networks", parameters=parameters)
+        networks = list_networks(self.client, parameters)
         return [
             *_resources(ResourceKind.CONTAINER, containers, "Id"),
             *_resources(ResourceKind.VOLUME, volumes, "Name"),

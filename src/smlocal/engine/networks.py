@@ -18,7 +18,15 @@ _DEFAULTS: Final = {"bridge", "podman"}
 
 def networks(client: Client) -> list[Network]:
     """All networks of the engine."""
-    return [_network(document) for document in client.read("/networks")]
+    return [_network(document) for document in list_networks(client)]
+
+
+def list_networks(client: Client, filters: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+    """The networks in Docker's form. `filters` are the parameter of that name, if any."""
+    if client.product == "podman":
+        return podman.list_networks(client, filters or {})
+    found: list[dict[str, Any]] = client.read("/networks", parameters=filters)
+    return found
 
 
 def _network(document: Mapping[str, Any]) -> Network:
@@ -53,6 +61,8 @@ def await_removal(client: Client, path: str) -> None:
 
     Only a swarm needs the time. Any other network that is there by now is a new one of the same name.
     """
+    if client.product == "podman":
+        return
     with client.ask("GET", path, fine={_ABSENT}) as answer:
         if answer.status == _ABSENT or answer.json().get("Scope") != "swarm":
             return

@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from smlocal.engine.client import Client
@@ -96,6 +96,30 @@ def no_gpus(version: str) -> str:
 def own_prefix(client: Client) -> str:
     """The path prefix of Podman's own API."""
     return f"/v{client.greet()['libpod-api-version']}/libpod"
+
+
+def list_networks(client: Client, filters: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The networks of the engine in the form of Docker's list, from Podman's own API.
+
+    In Docker's, Podman lists the containers of each network too, and then one container that is only half removed makes
+    every such call fail, for as long as that container exists.
+    """
+    with client.ask("GET", "/networks/json", parameters=filters, prefix=own_prefix(client)) as answer:
+        return [docker_network(document) for document in answer.json() or ()]
+
+
+def docker_network(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A network of Podman's own list, with the members of Docker's that are used."""
+    ranges = [
+        {"Subnet": each.get("subnet") or "", "Gateway": each.get("gateway") or ""}
+        for each in document.get("subnets") or ()
+    ]
+    return {
+        "Id": document["id"],
+        "Name": document["name"],
+        "IPAM": {"Config": ranges},
+        "Labels": document.get("labels") or {},
+    }
 
 
 def processes(first: int) -> tuple[ContainerProcess, ...]:

@@ -4,7 +4,14 @@ import pytest
 
 from smlocal.channels.file import is_overlay_refusal
 from smlocal.engine.documents import container_state
-from smlocal.engine.podman import as_docker_error, cdi_folders, is_name_in_use, is_not_running, no_gpus
+from smlocal.engine.podman import (
+    as_docker_error,
+    cdi_folders,
+    docker_network,
+    is_name_in_use,
+    is_not_running,
+    no_gpus,
+)
 from smlocal.errors import EngineError
 from smlocal.job.decide.hints import start_hint
 
@@ -74,3 +81,22 @@ def test_what_a_container_is_for_a_moment_has_dockers_name(said: str, status: st
 def test_gpus_are_cdi_devices_of_newer_versions(version: str, folders: bool, why: str) -> None:
     assert bool(cdi_folders(version)) is folders
     assert why in no_gpus(version)
+
+
+def test_a_network_has_dockers_form() -> None:
+    listed = {
+        "name": "n",
+        "id": "2f25",
+        "driver": "bridge",
+        "subnets": [{"subnet": "10.89.0.0/24", "gateway": "10.89.0.1"}, {"subnet": "fd00::/64"}],
+        "labels": {"smlocal.job": "j"},
+    }
+    assert docker_network(listed) == {
+        "Id": "2f25",
+        "Name": "n",
+        "IPAM": {
+            "Config": [{"Subnet": "10.89.0.0/24", "Gateway": "10.89.0.1"}, {"Subnet": "fd00::/64", "Gateway": ""}]
+        },
+        "Labels": {"smlocal.job": "j"},
+    }
+    assert docker_network({"name": "n", "id": "2f25", "subnets": None})["IPAM"] == {"Config": []}
