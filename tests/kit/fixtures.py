@@ -30,7 +30,7 @@ from tests.kit.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_A
 from tests.kit.s3_servers import S3Server, S3Servers
 
 from smlocal.engine.docker import connect
-from smlocal.engine.refused_removal import MISCOUNTED
+from smlocal.engine.removal import MISCOUNTED
 
 ROOT = Path(__file__).parents[2]
 IMAGES = Path(__file__).with_name("images")
@@ -122,7 +122,7 @@ class _Engine(HTTPConnection):
         return json.loads(text)
 
     def miscounts(self, network: str) -> bool:
-        """True for a network that Docker keeps for nobody (`engine.refused_removal.MISCOUNTED`)."""
+        """True for a network that Docker keeps for nobody (`engine.removal.MISCOUNTED`)."""
         self.request("DELETE", f"/networks/{network}")
         answer = self.getresponse()
         refused = b"active endpoints" in answer.read()

@@ -19,8 +19,8 @@ from smlocal.check.interface import Rule
 from smlocal.check.registry import all_rules
 from smlocal.check.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
 from smlocal.check.subject import LaunchProfile, Step, Subject
+from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import ImageFacts
-from smlocal.engine.idle_container import idle_container
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile

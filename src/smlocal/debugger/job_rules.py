@@ -13,8 +13,8 @@ from typing import Any
 
 from smlocal.debugger.action_socket import ActionSocket, acts, socket_folder
 from smlocal.debugger.rule_container import MEMORY, Evaluation, read_result, result_folder, rule_container
+from smlocal.engine.containers import recreate_container
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
-from smlocal.engine.recreated_container import recreate_container
 from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError, StagingError
 from smlocal.planning.aspects.rules.plan import RulePlan
 from smlocal.planning.model import JobPlan

@@ -7,11 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from smlocal.engine.call_limit import CallLimit, SlowAnswerError
 from smlocal.engine.endpoint import Endpoint
 from smlocal.engine.facts import Product
 from smlocal.engine.http import Answer, BrokenAnswerError, UnexpectedAnswerError, exchange, query
-from smlocal.engine.timeouts import VARIABLE, Call, Timeouts, chosen_timeouts
+from smlocal.engine.timeouts import VARIABLE, Call, CallLimit, SlowAnswerError, Timeouts, chosen_timeouts
 from smlocal.errors import (
     EngineAnswerError,
     EngineError,

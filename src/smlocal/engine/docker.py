@@ -1,7 +1,6 @@
 """The Docker engine, through its HTTP API; implements `interface.Engine`."""
 
 import json
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,16 +11,16 @@ from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
 from smlocal.engine import podman
 from smlocal.engine.client import Client
-from smlocal.engine.container_end import wait_for_end
+from smlocal.engine.container_end import killed_for_memory, ran_out_of_memory, wait_for_end
 from smlocal.engine.documents import (
-    cannot_limit,
     container_document,
     container_origin,
     container_state,
     image_facts,
+    read_statistics,
 )
 from smlocal.engine.endpoint import Endpoint, endpoint_at, find_endpoint
-from smlocal.engine.engine_facts import engine_facts
+from smlocal.engine.engine_facts import cannot_limit, cdi_gpus, engine_facts, has_our_mounts, plain_runtime
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.http import quote
 from smlocal.engine.interface import (
@@ -35,25 +34,21 @@ from smlocal.engine.interface import (
     RegistryLogin,
     Resource,
     ResourceKind,
+    Statistics,
+    SwarmMember,
 )
-from smlocal.engine.output import AttachedOutput
-from smlocal.engine.socket_owner import has_our_mounts
+from smlocal.engine.networks import attachment_error, create_network, list_networks, networks
+from smlocal.engine.output import AttachedOutput, timestamped_lines
+from smlocal.engine.removal import remove
+from smlocal.engine.swarm import read_member
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError
 
 if TYPE_CHECKING:
     from smlocal.engine.process_connection import ProcessConnection
-    from smlocal.engine.statistics import Statistics
-    from smlocal.engine.swarm import SwarmMember
 
 _ABSENT = 404
 _CONFLICT = 409
-_PATHS: Final = {
-    ResourceKind.CONTAINER: "/containers/",
-    ResourceKind.VOLUME: "/volumes/",
-    ResourceKind.NETWORK: "/networks/",
-    ResourceKind.IMAGE: "/images/",
-}
 _STARTED: Final = {204, 304}
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -164,22 +159,16 @@ class DockerEngine:
         overlay: bool = False,
     ) -> None:
         """Create a bridge or an overlay."""
-        from smlocal.engine.networks import create_network  # most jobs have one host
-
         create_network(self.client, name, labels, subnet=subnet, gateway=gateway, isolated=isolated, overlay=overlay)
 
     @_checked_answer
-    def swarm_member(self) -> "SwarmMember":
+    def swarm_member(self) -> SwarmMember:
         """Read `/info`, and of a manager the list of nodes."""
-        from smlocal.engine.swarm import read_member  # most jobs have one engine
-
         return read_member(self.client)
 
     @_checked_answer
     def networks(self) -> list[Network]:
         """List all networks."""
-        from smlocal.engine.networks import networks  # most jobs have one host
-
         return networks(self.client)
 
     @_checked_answer
@@ -233,8 +222,6 @@ class DockerEngine:
 
     def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
         """Read the engine's copy of the output, without following it, which loses lines."""
-        from smlocal.engine.timestamped_logs import timestamped_lines  # only for jobs whose first supervisor died
-
         parameters = {"stdout": "1", "stderr": "1", "timestamps": "1"}
         path = f"/containers/{container}/logs"
         with self.client.ask("GET", path, parameters=parameters, call=Call.STREAM) as answer:
@@ -248,8 +235,6 @@ class DockerEngine:
         except EngineError as error:
             if "network" not in error.sentence:
                 raise
-            from smlocal.engine.overlay import attachment_error  # most jobs have one engine
-
             if better := attachment_error(error):
                 raise better from error
             raise
@@ -267,9 +252,6 @@ class DockerEngine:
         state = container_state(self._inspect(container))
         if state.status != "exited" or not state.exit_code or state.oom_killed:
             return state
-        from smlocal.engine.kernel_log import killed_for_memory  # not for jobs that succeed
-        from smlocal.engine.memory_events import ran_out_of_memory
-
         by_us = container in self._killed
         killed = self.client.endpoint.local and not by_us and killed_for_memory(container)
         if not killed and self.client.product != "podman":
@@ -307,13 +289,11 @@ class DockerEngine:
         return document
 
     @_checked_answer
-    def statistics(self, container: str) -> "Statistics | None":
+    def statistics(self, container: str) -> Statistics | None:
         """Ask once. A stream would make the engine measure every second.
 
         Docker 20.10 answers within a second. Older ones do not know `one-shot` and take two.
         """
-        from smlocal.engine.statistics import read_statistics  # not for short jobs
-
         parameters = {"stream": "false", "one-shot": "true"}
         document = self.client.read(f"/containers/{container}/stats", parameters=parameters)
         return None if document is None else read_statistics(document)  # null: Podman, of a container that has ended
@@ -355,39 +335,12 @@ class DockerEngine:
 
     @_checked_answer
     def remove(self, resource: Resource) -> None:
-        """Remove by force. Wait while somebody else removes it, and for a swarm to notice that it is free or gone."""
-        parameters = {"force": "1"}
-        if resource.kind is ResourceKind.CONTAINER:
-            parameters["v"] = "1"
-        if resource.kind in {ResourceKind.NETWORK, ResourceKind.IMAGE}:
-            parameters = {}
-        path = _PATHS[resource.kind] + quote(resource.id)
-        begun = time.monotonic()
-        while True:
-            try:
-                self.client.tell("DELETE", path, parameters=parameters, fine={_ABSENT}, call=Call.ACTION)
-            except EngineError as error:
-                from smlocal.engine.refused_removal import is_no_manager, miscounted, seconds_to_wait  # hardly ever
-
-                if is_no_manager(error):
-                    break
-                if resource.kind is ResourceKind.NETWORK and (better := miscounted(self.client, path, error)):
-                    raise better from error
-                if time.monotonic() - begun >= seconds_to_wait(self.client, error):
-                    raise
-                time.sleep(0.05)
-            else:
-                break
-        if resource.kind is ResourceKind.NETWORK:
-            from smlocal.engine.networks import await_removal  # most jobs have one host
-
-            await_removal(self.client, path)
+        """Remove by force."""
+        remove(self.client, resource)
 
     @_checked_answer
     def owned(self, job: str | None = None) -> list[Resource]:
         """List by label."""
-        from smlocal.engine.networks import list_networks
-
         label = JOB_LABEL if job is None else f"{JOB_LABEL}={job}"
         parameters = {"filters": json.dumps({"label": [label]})}
         containers = self.client.read("/containers/json", parameters={"all": "1", **parameters})
@@ -402,8 +355,6 @@ class DockerEngine:
     @_checked_answer
     def cdi_gpus(self) -> tuple[str, ...] | None:
         """Read `/info`, which takes 6 ms."""
-        from smlocal.engine.cdi import cdi_gpus  # most jobs use no GPU
-
         info = self.client.read("/info")
         if self.client.product == "podman":
             info["CDISpecDirs"] = podman.cdi_folders(info.get("ServerVersion") or "")
@@ -412,8 +363,6 @@ class DockerEngine:
     @_checked_answer
     def plain_runtime(self) -> str | None:
         """Read `/info`; of Podman also its hooks."""
-        from smlocal.engine.runtimes import plain_runtime  # few images name GPUs
-
         return plain_runtime(self.client.read("/info"), self.client.product, local=self.client.endpoint.local)
 
     @_checked_answer
@@ -434,7 +383,7 @@ class DockerEngine:
         """Start a program that does not exist."""
         if devices is not None and not devices.cdi and self.client.product == "podman":
             return podman.no_gpus(self.client.greet().get("server", ""))
-        from smlocal.engine.probe import probe  # most jobs have no devices and no limits
+        from smlocal.engine.containers import probe  # most jobs have no devices and no limits
 
         return probe(self, image, labels, devices=devices, device_files=device_files, limits=limits)
 

@@ -1,12 +1,12 @@
-"""The Docker API's JSON documents about containers and images."""
+"""The Docker API's JSON documents about containers and images, and a container's statistics."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
 from smlocal.engine.facts import ImageFacts, Product
-from smlocal.engine.interface import ContainerOrigin, ContainerSpec, ContainerState, Mount
+from smlocal.engine.interface import ContainerOrigin, ContainerSpec, ContainerState, Mount, Statistics
 
 _LOGS: Final[dict[Product, dict[str, Any]]] = {
     # The only driver that keeps all lines unchanged. They are needed for jobs that are adopted after a crash.
@@ -25,6 +25,7 @@ _BEHIND_OTHERS: Final[dict[str, Any]] = {
 }
 _PODMANS: Final = {"stopped": "exited", "stopping": "running"}
 """Podman's states for a moment before and after the end of a container."""
+_NANO = 1_000_000_000
 
 
 def container_document(spec: ContainerSpec, product: Product = "docker") -> dict[str, Any]:
@@ -160,16 +161,49 @@ def _mounted(document: Mapping[str, Any]) -> Mount:
     )
 
 
-def is_rootless(info: Mapping[str, Any]) -> bool:
-    """In Docker it is a security option; Podman has its own member."""
-    return bool(info.get("Rootless")) or "name=rootless" in (info.get("SecurityOptions") or ())
+def read_statistics(document: Mapping[str, Any]) -> Statistics | None:
+    """With cgroup v1 or v2. None if the container is not running: then there are no numbers, or zeros."""
+    from datetime import datetime  # short jobs do without
 
-
-def cannot_limit(info: Mapping[str, Any]) -> tuple[str, ...]:
-    """The limits that do not work. With cgroup v1 they need root, even if rootless Podman reports otherwise."""
-    without = is_rootless(info) and info.get("CgroupVersion") == "1"
-    return tuple(
-        name
-        for name, key in (("memory", "MemoryLimit"), ("CPUs", "CpuCfsQuota"), ("processes", "PidsLimit"))
-        if without or not info.get(key)
+    memory, cpu = document.get("memory_stats") or {}, document.get("cpu_stats") or {}
+    spent = (cpu.get("cpu_usage") or {}).get("total_usage") or 0
+    usage = memory.get("usage") or 0
+    if not usage or not spent:
+        return None
+    details = memory.get("stats") or {}
+    # v1 has both, and the plain one does not include the cgroups below.
+    cache = details.get("total_inactive_file", details.get("inactive_file")) or 0
+    read, written = _disk(document.get("blkio_stats") or {})
+    received, sent = _network(document.get("networks"))
+    return Statistics(
+        at=datetime.fromisoformat(document["read"]).timestamp(),
+        cpu_seconds=spent / _NANO,
+        cpus=cpu.get("online_cpus") or 0,
+        memory=usage,
+        cache=cache if cache < usage else 0,
+        memory_highest=memory.get("max_usage") or None,
+        disk_read=read,
+        disk_written=written,
+        network_received=received,
+        network_sent=sent,
     )
+
+
+def _disk(blkio: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Bytes from and to block devices; an empty list means not known, since not every kernel counts them."""
+    entries: Sequence[Mapping[str, Any]] = blkio.get("io_service_bytes_recursive") or ()
+    if not entries:
+        return None, None
+    sums = {"read": 0, "write": 0}
+    for entry in entries:
+        operation = entry["op"].lower()  # v1 writes `Read`, v2 `read`
+        if operation in sums:
+            sums[operation] += entry["value"]
+    return sums["read"], sums["write"]
+
+
+def _network(networks: Mapping[str, Mapping[str, int]] | None) -> tuple[int | None, int | None]:
+    """The sums over all interfaces; None without a network."""
+    if not networks:
+        return None, None
+    return sum(each["rx_bytes"] for each in networks.values()), sum(each["tx_bytes"] for each in networks.values())

@@ -1,4 +1,7 @@
-"""Finds the engine (environment, Docker contexts, usual sockets), and connects to it."""
+"""Finds the engine (environment, Docker contexts, usual sockets), and connects to it.
+
+Through ssh as the docker command does, with `docker system dial-stdio`.
+"""
 
 import os
 import socket
@@ -17,6 +20,7 @@ DEFAULT_CONTEXT = "default"
 """The docker command's name for DOCKER_HOST, or for the usual socket without it."""
 _WITHOUT_TLS = ("unix://", "ssh://")
 CONNECT_SECONDS = 15.0
+_SSH_SECONDS = 30
 _KEEPING_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
 """A connection ends after half a minute of silence. The last value is in milliseconds."""
 
@@ -51,8 +55,6 @@ class Endpoint:
     def connect(self, seconds: float = CONNECT_SECONDS) -> socket.socket:
         """Open a connection within this time. The connection itself has no timeout."""
         if self.command:
-            from smlocal.engine.ssh import connect_by_ssh  # most engines are local
-
             return connect_by_ssh(self.command)
         if not self.path:
             return self._connect_network(seconds)
@@ -165,8 +167,6 @@ def parse_address(address: str, tls: "SSLContext | None") -> Endpoint:
             tls = create_default_context()
         return _network(address, rest, tls)
     if scheme == "ssh":
-        from smlocal.engine.ssh import ssh_command
-
         return Endpoint(address=address, command=ssh_command(address))
     what = "a Windows pipe" if scheme == "npipe" else f"an engine over {scheme}://"
     raise EngineRemoteError(
@@ -176,7 +176,7 @@ def parse_address(address: str, tls: "SSLContext | None") -> Endpoint:
 
 
 def _network(address: str, authority: str, tls: "SSLContext | None") -> Endpoint:
-    from urllib.parse import urlsplit  # most engines are local
+    from urllib.parse import urlsplit  # as above
 
     try:
         parts = urlsplit(f"//{authority}")
@@ -188,3 +188,58 @@ def _network(address: str, authority: str, tls: "SSLContext | None") -> Endpoint
             remedy=("Write it as unix:///path or tcp://host:port.",),
         ) from error
     return Endpoint(address=address, host=parts.hostname or "localhost", port=port, tls=tls)
+
+
+def ssh_command(address: str) -> tuple[str, ...]:
+    """The command that connects to `ssh://[user@]host[:port][/path/of/its/socket]`."""
+    import shlex  # most engines are local
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        raise _no_address(address) from None
+    if not parts.hostname or parts.password or parts.query or parts.fragment:
+        raise _no_address(address)
+    # BatchMode: fail with ssh's own message instead of asking for a password.
+    command = ["ssh", "-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={_SSH_SECONDS}"]
+    # End after the other machine has been silent for half a minute.
+    command += ["-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
+    if parts.username:
+        command += ["-l", unquote(parts.username)]
+    if port:
+        command += ["-p", str(port)]
+    there = ["docker"]
+    if parts.path.strip("/"):
+        there += ["--host", f"unix://{unquote(parts.path)}"]
+    return (*command, "--", parts.hostname, shlex.join([*there, "system", "dial-stdio"]))
+
+
+def connect_by_ssh(command: tuple[str, ...]) -> socket.socket:
+    """Open a connection through a process, which ends with the connection."""
+    import subprocess  # as above
+    from threading import Thread
+
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            process = subprocess.Popen(
+                command,
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C must not end it: it is needed to stop the job
+            )
+    except BaseException:
+        ours.close()
+        raise
+    Thread(target=process.wait, name="ssh-end", daemon=True).start()
+    return ours
+
+
+def _no_address(address: str) -> EngineUnreachableError:
+    return EngineUnreachableError(
+        f"{address} is not a valid engine address",
+        remedy=("Write it as ssh://user@host, or ssh://user@host:port.",),
+    )

@@ -8,7 +8,7 @@ from io import BufferedReader, RawIOBase
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from smlocal.engine.call_limit import CallLimit
+from smlocal.engine.timeouts import CallLimit
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from smlocal.engine.client import Client
-from smlocal.engine.documents import cannot_limit, is_rootless
 from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.engine_facts import cannot_limit, is_rootless
 from smlocal.engine.http import quote
 from smlocal.errors import EngineError
 from smlocal.quick_dataclass import dataclass

@@ -3,16 +3,12 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.quick_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from smlocal.engine.statistics import Statistics  # short jobs do without
-    from smlocal.engine.swarm import SwarmMember  # most jobs have one engine
 
 JOB_LABEL = "smlocal.job"
 """The label of everything that is made on an engine for a job. Only things with this label are removed."""
@@ -159,6 +155,44 @@ class ContainerProcess:
     """A mask of the signals for which it has a handler; bit 0 is signal 1."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statistics:
+    """The engine's statistics of a running container at one moment. None: not known."""
+
+    at: float
+    """Seconds since the epoch, by the engine's clock."""
+    cpu_seconds: float
+    """On all processors, since the start."""
+    cpus: int
+    """The number of processors that it may use."""
+    memory: int
+    """Bytes, including file cache."""
+    cache: int
+    """The part that is inactive file cache, which `docker stats` subtracts."""
+    memory_highest: int | None
+    """The highest since the start, including file cache; only with cgroup v1."""
+    disk_read: int | None
+    disk_written: int | None
+    network_received: int | None
+    network_sent: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SwarmMember:
+    """What an engine says about itself and its swarm."""
+
+    address: str
+    node_id: str
+    """Tells it from others. The engine's own id does not: machines that were copied have the same."""
+    state: str
+    """The engine's word: `active`, `inactive`, `pending`, `locked` or `error`."""
+    is_manager: bool
+    nodes: frozenset[str] | None = None
+    """The ids of all nodes that a manager knows; None of a worker, and of a manager that cannot say."""
+    trouble: str = ""
+    """Why a manager cannot say."""
+
+
 class Written(NamedTuple):
     """New output of a container."""
 
@@ -264,7 +298,7 @@ class Engine(Protocol):
         is the swarm's own.
         """
 
-    def swarm_member(self) -> "SwarmMember":
+    def swarm_member(self) -> SwarmMember:
         """What the engine says about itself and its swarm."""
         ...
 
@@ -325,7 +359,7 @@ class Engine(Protocol):
         """The addresses of a running container; empty if it has ended."""
         ...
 
-    def statistics(self, container: str) -> "Statistics | None":
+    def statistics(self, container: str) -> Statistics | None:
         """What a container uses now; None if it is not running. It may take two seconds."""
         ...
 

@@ -1,5 +1,7 @@
-"""The networks of an engine: what they are, creating one, and when one is gone."""
+"""The networks of an engine, bridges and those of a swarm: what they are, creating one, and when one is gone."""
 
+import re
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -7,13 +9,26 @@ from smlocal.engine import podman
 from smlocal.engine.client import Client
 from smlocal.engine.facts import Product
 from smlocal.engine.interface import Network
-from smlocal.errors import EngineError, EngineNameInUseError, SubnetInUseError
+from smlocal.engine.timeouts import Call
+from smlocal.errors import EngineError, EngineNameInUseError, NetworkAttachError, NetworkGoneError, SubnetInUseError
 
 _ABSENT = 404
 _CONFLICT = 409
 _IN_USE: Final = ("overlap", "already used on the host")
 """Parts of the engines' messages about a subnet in use."""
 _DEFAULTS: Final = {"bridge", "podman"}
+_WAIT_SECONDS = 20.0
+"""As long as Docker waits for the swarm."""
+_SURE_SECONDS = 1.0
+_PAUSE_SECONDS = 0.01
+_GONE_SECONDS = 20.0
+"""How long an engine may have a network that its swarm has removed. It takes 0.2 s, or longer on a busy machine."""
+_REMEDY: Final = (
+    "the engines of the swarm must reach each other at the ports 2377/tcp, 7946/tcp and udp, and 4789/udp; "
+    "docker node ls on a manager shows which are there"
+)
+_ATTACHING: Final = re.compile(r"attaching to network failed|Could not attach to network .*: context deadline exceeded")
+_GONE: Final = re.compile(r"Could not attach to network .* code = NotFound|^network .* not found")
 
 
 def networks(client: Client) -> list[Network]:
@@ -50,8 +65,6 @@ def create_network(
             client, _bridge_document(name, labels, client.product, subnet=subnet, gateway=gateway, isolated=isolated)
         )
         return
-    from smlocal.engine.overlay import await_subnet, overlay_document  # most jobs have one engine
-
     document = overlay_document(name, labels, subnet=subnet, gateway=gateway, isolated=isolated)
     await_subnet(client, _create(client, document)["Id"], subnet)
 
@@ -66,8 +79,6 @@ def await_removal(client: Client, path: str) -> None:
     with client.ask("GET", path, fine={_ABSENT}) as answer:
         if answer.status == _ABSENT or answer.json().get("Scope") != "swarm":
             return
-    from smlocal.engine.overlay import await_gone  # most jobs have one engine
-
     await_gone(client, path)
 
 
@@ -100,3 +111,99 @@ def _bridge_document(
         # So does Podman, which has no option against it; a note says so.
         document["Options"] = {"com.docker.network.bridge.inhibit_ipv4": "true"}
     return document
+
+
+def overlay_document(
+    name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool
+) -> dict[str, Any]:
+    """The body of a request that creates a network of a swarm, on which containers of all its engines can be.
+
+    The swarm takes an address on it for each engine. It takes them from the first half of the subnet.
+    """
+    from ipaddress import IPv4Network
+
+    first_half = next(IPv4Network(subnet).subnets())
+    return {
+        "Attachable": True,
+        "CheckDuplicate": True,
+        "Driver": "overlay",
+        "IPAM": {"Config": [{"Subnet": subnet, "Gateway": gateway, "IPRange": str(first_half)}]},
+        "Internal": isolated,
+        "Labels": dict(labels),
+        "Name": name,
+        "Scope": "swarm",
+    }
+
+
+def await_subnet(client: Client, network: str, subnet: str) -> None:
+    """Wait until a new network has its subnet, which takes milliseconds. If it does not get it, it is removed.
+
+    `SubnetInUseError`: another network has it.
+    """
+    try:
+        _await_subnet(client, network, subnet)
+    except BaseException:
+        client.tell("DELETE", f"/networks/{network}", call=Call.ACTION)
+        raise
+
+
+def _await_subnet(client: Client, network: str, subnet: str) -> None:
+    """Look again and again.
+
+    A swarm accepts every subnet, and then leaves a network whose subnet is taken without one. An engine lists networks
+    for a moment longer than they have their subnets.
+    """
+    begun = time.monotonic()
+    while not _subnets(client.read(f"/networks/{network}")):
+        waited = time.monotonic() - begun
+        if waited > _SURE_SECONDS and (blocking := _blocking(client, network, subnet)):
+            raise SubnetInUseError(f"the network {blocking} of the swarm has addresses of {subnet}")
+        if waited > _WAIT_SECONDS:
+            raise EngineError(f"the swarm gave its new network no addresses within {_WAIT_SECONDS:.0f} s")
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _subnets(document: Mapping[str, Any]) -> list[str]:
+    return [each["Subnet"] for each in document["IPAM"]["Config"] or ()]
+
+
+def _blocking(client: Client, network: str, subnet: str) -> str:
+    """The name of another network of the swarm that has addresses of this subnet."""
+    from ipaddress import ip_network
+
+    wanted = ip_network(subnet)
+    for other in client.read("/networks"):
+        if other["Scope"] == "swarm" and other["Id"] != network:
+            for each in map(ip_network, _subnets(other)):
+                if each.version == wanted.version and each.overlaps(wanted):
+                    return str(other["Name"])
+    return ""
+
+
+def attachment_error(error: EngineError) -> EngineError | None:
+    """The error of a start as one of its own class if the container could not be attached to its network."""
+    if _GONE.search(error.sentence):
+        return NetworkGoneError(error.sentence, status=error.status)
+    if _ATTACHING.search(error.sentence):
+        return NetworkAttachError(error.sentence, status=error.status, remedy=(_REMEDY,))
+    return None
+
+
+def await_gone(client: Client, path: str) -> None:
+    """Wait until this engine has forgotten the network at this path; `EngineError` if it does not.
+
+    A manager answers before its own part of the network is removed. A worker removes its part after its last container
+    has left, when a manager says so.
+    """
+    until = time.monotonic() + _GONE_SECONDS
+    while True:
+        with client.ask("GET", path, fine={_ABSENT}) as answer:
+            answer.read()
+            if answer.status == _ABSENT:
+                return
+        if time.monotonic() > until:
+            raise EngineError(
+                f"the engine still has it after {_GONE_SECONDS:.0f} s; a swarm removes it when no container is on it",
+                status=_CONFLICT,
+            )
+        time.sleep(_PAUSE_SECONDS)

@@ -1,18 +1,36 @@
-"""Pulls images, and distinguishes a refusal of the registry from a registry that is unreachable."""
+"""Pulls images, with the logins that the docker command has saved or that Amazon ECR gives.
 
+A refusal of the registry is distinguished from a registry that is unreachable.
+"""
+
+import base64
 import json
+import re
+import subprocess
+import warnings
 from collections.abc import Callable, Collection
 from typing import Any
 
-from docker.auth import encode_header, resolve_repository_name
-from docker.errors import InvalidRepository
+from docker.auth import INDEX_NAME, INDEX_URL, AuthConfig, encode_header, resolve_repository_name
+from docker.credentials import Store, StoreError
+from docker.credentials.errors import process_store_error
+from docker.errors import DockerException, InvalidRepository
 from docker.utils import parse_repository_tag
 
+from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.engine.client import Client
+from smlocal.engine.docker_config import docker_config
 from smlocal.engine.interface import PullState, RegistryLogin
-from smlocal.engine.registry import saved_login
 from smlocal.engine.timeouts import Call
-from smlocal.errors import EngineError, EngineLostError, ImagePullError, RegistryUnreachableError
+from smlocal.errors import (
+    ClockWrongError,
+    CredentialsMissingError,
+    EngineError,
+    EngineLostError,
+    ImagePullError,
+    RegistryUnreachableError,
+    SmlocalError,
+)
 from smlocal.quick_dataclass import dataclass
 
 _NOT_DOWNLOADED = ("Pulling fs layer", "Waiting", "Downloading", "Retrying")
@@ -50,6 +68,11 @@ _REFUSED = (
     "no matching manifest",
     "toomanyrequests",
     "unsupported",
+)
+_HELPER_SECONDS = 60.0
+"""A helper may ask for a passphrase."""
+_ECR_NAME = re.compile(
+    r"(?P<host>(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?)/."
 )
 
 
@@ -167,3 +190,94 @@ def _state(layers: Collection[_Layer]) -> PullState:
         layers=sum(layer.ready for layer in layers),
         total_layers=len(layers),
     )
+
+
+class _LimitedStore(Store):  # type: ignore[misc]  # published without types
+    """The SDK waits for a credential helper without a limit."""
+
+    def _execute(self, subcmd: str, data_input: bytes) -> bytes:
+        if self.exe is None:
+            raise StoreError(f"{self.program} is not installed")
+        command = [self.exe, subcmd]
+        try:
+            done = subprocess.run(command, input=data_input, capture_output=True, timeout=_HELPER_SECONDS, check=True)
+        except subprocess.CalledProcessError as error:
+            raise process_store_error(error, self.program) from error
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise StoreError(f"{self.program}: {error}") from error
+        return done.stdout
+
+
+class _Logins(AuthConfig):  # type: ignore[misc]  # as above
+    def _get_store_instance(self, name: str) -> Store:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a missing helper is reported below
+            return _LimitedStore(name)
+
+
+def saved_login(host: str, report: Callable[[str], None]) -> dict[str, str] | None:
+    """Return the login for a registry, with the keys that the engine knows; None: pull without one.
+
+    As with the docker command, a login that cannot be read does not stop the pull: the registry says whether it needs
+    one. But it is reported.
+    """
+    try:
+        config = docker_config()
+        if not config.keys() & {"auths", "credsStore", "credHelpers"}:
+            return None
+        login = _Logins.load_config(None, config).resolve_authconfig(host)
+    except (SmlocalError, DockerException, ValueError, LookupError, TypeError, AttributeError) as error:
+        report(f"pulling without a login for {host}, as the saved one cannot be read: {error.__cause__ or error}")
+        return None
+    if not login:
+        return None
+    server = INDEX_URL if host == INDEX_NAME else host
+    # The SDK writes keys in two ways, and leaves the server of an identity token out.
+    return {"serveraddress": server} | {key.lower(): value for key, value in login.items() if value}
+
+
+def ecr_login(image: str) -> RegistryLogin | None:
+    """Get a login for an ECR image with the user's AWS credentials; None for other images."""
+    match = _ECR_NAME.match(image)
+    if match is None:
+        return None
+    username, _, password = base64.b64decode(_token(image, match["region"])).decode().partition(":")
+    return RegistryLogin(username=username, password=password, server=match["host"])
+
+
+def _token(image: str, region: str) -> str:
+    # boto3 publishes no types. Importing it takes 127 ms, only to pull an ECR image.
+    import boto3
+    from botocore.exceptions import (
+        BotoCoreError,
+        ClientError,
+        EndpointConnectionError,
+        HTTPClientError,
+    )
+
+    try:
+        client: Any = boto3.Session().client("ecr", region_name=region)
+        answer = client.get_authorization_token()
+        return str(answer["authorizationData"][0]["authorizationToken"])
+    except (EndpointConnectionError, HTTPClientError) as error:
+        raise RegistryUnreachableError(
+            f"image {image} is not available locally, and Amazon ECR in {region} is unreachable",
+            details=(str(error),),
+            remedy=(f"Build or load it here:  docker build -t {image} .     or: docker load -i FILE",),
+        ) from error
+    except (BotoCoreError, ClientError) as error:
+        if is_wrong_clock(str(error)):
+            raise ClockWrongError(
+                f"image {image} is not available locally, and Amazon ECR refuses a login: "
+                "the clock of this machine is wrong",
+                details=(str(error),),
+                remedy=(CLOCK_REMEDY,),
+            ) from error
+        raise CredentialsMissingError(
+            f"image {image} is not available locally, and pulling it from Amazon ECR needs valid AWS credentials",
+            details=(str(error),),
+            remedy=(
+                "Log in:  aws sso login, aws configure, or set AWS_PROFILE",
+                f"Or build or load it here:  docker build -t {image} .",
+            ),
+        ) from error

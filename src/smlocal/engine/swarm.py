@@ -5,26 +5,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.engine.client import Client
+from smlocal.engine.interface import SwarmMember
 from smlocal.errors import EngineError, EngineTwiceError, NotInSwarmError, SwarmManagerError, SwarmsDifferError
-from smlocal.quick_dataclass import dataclass
 
 _ACTIVE: Final = "active"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SwarmMember:
-    """What an engine says about itself and its swarm."""
-
-    address: str
-    node_id: str
-    """Tells it from others. The engine's own id does not: machines that were copied have the same."""
-    state: str
-    """The engine's word: `active`, `inactive`, `pending`, `locked` or `error`."""
-    is_manager: bool
-    nodes: frozenset[str] | None = None
-    """The ids of all nodes that a manager knows; None of a worker, and of a manager that cannot say."""
-    trouble: str = ""
-    """Why a manager cannot say."""
 
 
 def read_member(client: Client) -> SwarmMember:

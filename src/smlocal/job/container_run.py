@@ -13,7 +13,6 @@ from functools import partial
 from threading import Event, Thread
 
 from smlocal.engine.interface import ContainerSpec, Engine, Output, Resource, ResourceKind, Written
-from smlocal.engine.recreated_container import recreate_container
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import (
     EngineError,
@@ -88,6 +87,8 @@ class ContainerRun:
         try:
             self.id = self.engine.create(spec)
         except EngineNameInUseError:
+            from smlocal.engine.containers import recreate_container  # only if a supervisor was killed
+
             self.id = recreate_container(self.engine, spec)
 
     def start(self) -> None:

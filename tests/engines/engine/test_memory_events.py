@@ -10,11 +10,10 @@ import pytest
 
 from smlocal.contract.limits import Limits
 from smlocal.engine.client import Client
+from smlocal.engine.container_end import killed_for_memory, ran_out_of_memory
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import find_endpoint
 from smlocal.engine.interface import ContainerSpec
-from smlocal.engine.kernel_log import killed_for_memory
-from smlocal.engine.memory_events import ran_out_of_memory
 
 Spec = Callable[..., ContainerSpec]
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from smlocal.contract.gpus import GpuDevices
-from smlocal.engine.cdi import cdi_gpus
 from smlocal.engine.documents import container_document
+from smlocal.engine.engine_facts import cdi_gpus
 from smlocal.engine.interface import ContainerSpec
 
 

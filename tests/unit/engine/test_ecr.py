@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.engine.ecr import ecr_login
+from smlocal.engine.pull import ecr_login
 from smlocal.errors import ClockWrongError, CredentialsMissingError, RegistryUnreachableError
 
 HOST = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.engine.call_limit import CallLimit
 from smlocal.engine.http import Answer, BrokenAnswerError, exchange, query, quote
+from smlocal.engine.timeouts import CallLimit
 
 Talk = Callable[..., Answer]
 

@@ -306,6 +306,6 @@ def test_the_output_of_a_container_may_take_any_time(
     engine = serve(attached).engine
     engine.client = Client(engine.client.endpoint)  # with the usual limits
     output = engine.attach("c")
-    monkeypatch.setattr("smlocal.engine.call_limit.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 1e6))
+    monkeypatch.setattr("smlocal.engine.timeouts.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 1e6))
     later.set()
     assert b"".join(written.lines for written in output) == b"yes\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.engine.overlay import attachment_error, overlay_document
+from smlocal.engine.networks import attachment_error, overlay_document
 from smlocal.errors import EngineError, NetworkAttachError, NetworkGoneError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.engine.registry import saved_login
+from smlocal.engine.pull import saved_login
 
 HUB = "https://index.docker.io/v1/"
 
@@ -143,7 +143,7 @@ def test_a_helper_that_does_not_answer_is_ended(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("smlocal.engine.registry._HELPER_SECONDS", 1.0)
+    monkeypatch.setattr("smlocal.engine.pull._HELPER_SECONDS", 1.0)
     config(credsStore=helper(f"echo $$ > '{tmp_path}/pid'\nexec sleep 600"))
     assert saved_login("reg.io", reported.append) is None
     assert "timed out after 1.0 seconds" in reported.only

@@ -7,8 +7,8 @@ import pytest
 
 from smlocal.contract.gpus import GpuDevices, names_gpus
 from smlocal.engine.documents import container_document
+from smlocal.engine.engine_facts import plain_runtime
 from smlocal.engine.interface import ContainerSpec
-from smlocal.engine.runtimes import plain_runtime
 
 NVIDIA = {"path": "/usr/bin/nvidia-container-runtime", "runtimeArgs": []}
 RUNC = {"path": "runc"}

@@ -11,7 +11,7 @@ import pytest
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint
-from smlocal.engine.socket_owner import has_our_mounts, is_owned_by_root, is_rootless_podman, socket_identity
+from smlocal.engine.engine_facts import has_our_mounts, is_owned_by_root, is_rootless_podman, socket_identity
 
 NOBODY = 65534
 _LISTEN = """

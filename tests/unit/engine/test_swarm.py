@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.engine.swarm import SwarmMember, check_swarm, swarm_member
+from smlocal.engine.interface import SwarmMember
+from smlocal.engine.swarm import check_swarm, swarm_member
 from smlocal.errors import EngineTwiceError, NotInSwarmError, SmlocalError, SwarmManagerError, SwarmsDifferError
 
 MANAGER = SwarmMember(address="tcp://a", node_id="na", state="active", is_manager=True, nodes=frozenset({"na", "nb"}))

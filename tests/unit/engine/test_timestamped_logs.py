@@ -2,7 +2,7 @@ import struct
 
 import pytest
 
-from smlocal.engine.timestamped_logs import timestamped_lines
+from smlocal.engine.output import timestamped_lines
 
 
 def frame(payload: bytes, stream: int = 1) -> bytes:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from smlocal.engine.statistics import Statistics, read_statistics
+from smlocal.engine.documents import read_statistics
+from smlocal.engine.interface import Statistics
 
 
 def version_1() -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.engine.whole_lines import MOST_HELD, WholeLines
+from smlocal.engine.output import MOST_HELD, WholeLines
 
 PIECES = st.lists(st.tuples(st.sampled_from([1, 2]), st.text("ab\n\r", max_size=5).map(str.encode)))
 

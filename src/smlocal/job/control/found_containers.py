@@ -4,9 +4,9 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 
+from smlocal.engine.containers import recreate_container
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import ContainerSpec, ContainerState, Engine, Resource, ResourceKind
-from smlocal.engine.recreated_container import recreate_container
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.containers import HOST_LABEL, labels, owned_by
 from smlocal.job.decide.events import EventQueue

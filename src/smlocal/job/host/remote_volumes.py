@@ -17,7 +17,7 @@ from itertools import chain
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.channels.interface import Check, Copying, Means, StagedChannel, unbroken
 from smlocal.contract.listing import Listing
-from smlocal.engine.idle_container import idle_spec
+from smlocal.engine.containers import idle_spec
 from smlocal.engine.interface import Engine, Mount, Resource, ResourceKind
 from smlocal.errors import StagingError
 from smlocal.job.containers import labels as labels_of

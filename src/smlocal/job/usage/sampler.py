@@ -13,8 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from smlocal.contract.usage import Point
-from smlocal.engine.interface import Engine
-from smlocal.engine.statistics import Statistics
+from smlocal.engine.interface import Engine, Statistics
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.usage.series import SeriesFile
 from smlocal.quick_dataclass import dataclass

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.usage import Point
-from smlocal.engine.statistics import Statistics
+from smlocal.engine.interface import Statistics
 from smlocal.job.usage.sampler import GpuUsage, PointBuilder, point_seconds, sampling_pause
 
 

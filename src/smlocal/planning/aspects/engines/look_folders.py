@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from smlocal.artifacts.tar_header import BLOCK, END, header, padding
 from smlocal.contract.listing import Listing
+from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
-from smlocal.engine.idle_container import idle_container
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.planning.aspects.engines.look import PlacedEngine

@@ -5,10 +5,10 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Final, Literal, Protocol
 
-from smlocal.engine.ecr import ecr_login
+from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
-from smlocal.engine.idle_container import idle_container
 from smlocal.engine.interface import Engine, PullState
+from smlocal.engine.pull import ecr_login
 from smlocal.errors import EngineError, ImageArchitectureError, ImageDiffersError, ImageMissingError, ImagePullError
 from smlocal.foreign_archive.archive import ArchiveLimits, ForeignArchive
 from smlocal.foreign_archive.stream import ArchiveError

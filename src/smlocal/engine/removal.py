@@ -1,15 +1,28 @@
-"""When an engine refuses to remove a resource: whether that is fine, how long to try again, and what is wrong."""
+"""Removes a resource from an engine. If it refuses: whether that is fine, how long to try again, and what is wrong."""
 
 import re
+import time
 from typing import Final
 
 from smlocal.engine.client import Client
+from smlocal.engine.http import quote
+from smlocal.engine.interface import Resource, ResourceKind
+from smlocal.engine.networks import await_removal
+from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError
 
+_PATHS: Final = {
+    ResourceKind.CONTAINER: "/containers/",
+    ResourceKind.VOLUME: "/volumes/",
+    ResourceKind.NETWORK: "/networks/",
+    ResourceKind.IMAGE: "/images/",
+}
+_ABSENT = 404
 _FORBIDDEN = 403
 _CONFLICT = 409
 _SOMEBODY_SECONDS = 60.0
 """How long somebody else may need to remove it, or a container to end."""
+_PAUSE_SECONDS = 0.05
 _USED: Final = re.compile(r"is in use by task (\w+)")
 _KILLED = "did not receive an exit event"
 """Docker has killed a container and saw no end of it for ten seconds: the machine is busy, perhaps with that one."""
@@ -21,6 +34,32 @@ MISCOUNTED: Final = (
     "next job with a network removes it"
 )
 """Docker has a list and a count of a network's containers. Only a restart corrects a wrong count."""
+
+
+def remove(client: Client, resource: Resource) -> None:
+    """Remove by force. Wait while somebody else removes it, and for a swarm to notice that it is free or gone."""
+    parameters = {"force": "1"}
+    if resource.kind is ResourceKind.CONTAINER:
+        parameters["v"] = "1"
+    if resource.kind in {ResourceKind.NETWORK, ResourceKind.IMAGE}:
+        parameters = {}
+    path = _PATHS[resource.kind] + quote(resource.id)
+    begun = time.monotonic()
+    while True:
+        try:
+            client.tell("DELETE", path, parameters=parameters, fine={_ABSENT}, call=Call.ACTION)
+        except EngineError as error:
+            if is_no_manager(error):
+                break
+            if resource.kind is ResourceKind.NETWORK and (better := miscounted(client, path, error)):
+                raise better from error
+            if time.monotonic() - begun >= seconds_to_wait(client, error):
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            break
+    if resource.kind is ResourceKind.NETWORK:
+        await_removal(client, path)
 
 
 def is_no_manager(error: EngineError) -> bool:
