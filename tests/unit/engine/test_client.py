@@ -12,6 +12,7 @@ from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.interface import Resource, ResourceKind
 from smlocal.engine.timeouts import Timeouts
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError
 
@@ -150,6 +151,25 @@ def test_a_container_that_ends_while_podman_looks_at_it_is_looked_at_again(serve
         DockerEngine(at(serve(PING, ending))).state("c")
     with pytest.raises(EngineError, match="no such container"):
         DockerEngine(at(serve(podman, answer(404, b'{"message": "no such container"}')))).state("c")
+
+
+def test_podmans_networks_are_listed_without_its_containers(serve: Serve) -> None:
+    ping = PING.replace(b"Server: Docker/20.10.24", b"Libpod-Api-Version: 4.3.1\r\nServer: Libpod/4.3.1")
+    listed = answer(200, b'[{"name": "podman", "id": "2f25", "subnets": [{"subnet": "10.88.0.0/16"}]}]')
+    nothing, no_volumes, seen = answer(200, b"[]"), answer(200, b'{"Volumes": []}'), list[bytes]()
+    engine = DockerEngine(at(serve(ping, listed, nothing, no_volumes, listed, seen=seen)))
+    (network,) = engine.networks()
+    assert (network.name, network.subnets, network.gateway, network.default) == ("podman", ("10.88.0.0/16",), "", True)
+    assert [(each.kind, each.id) for each in engine.owned("j")] == [(ResourceKind.NETWORK, "2f25")]
+    assert seen[1].startswith(b"GET /v4.3.1/libpod/networks/json HTTP/1.1")
+    assert seen[4].startswith(b"GET /v4.3.1/libpod/networks/json?filters=")
+
+
+def test_after_the_removal_of_podmans_network_nothing_is_asked(serve: Serve) -> None:
+    seen = list[bytes]()
+    ping = PING.replace(b"Docker/", b"Libpod/")
+    DockerEngine(at(serve(ping, answer(204, b""), seen=seen))).remove(Resource(kind=ResourceKind.NETWORK, id="n"))
+    assert [each.split(b" ", 1)[0] for each in seen] == [b"GET", b"DELETE"]
 
 
 @pytest.mark.parametrize(("version", "gpus"), [("5.4.2", ()), ("5.3.1", None), ("4.3.1", None)])
