@@ -1,19 +1,32 @@
 """`smlocal compare`: what differs between two jobs."""
 
+import json
 import sys
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.service_options import service_options
-from smlocal.cli.terminal.printable import json_without_commands
+from smlocal.cli.terminal.columns import row, width_of
+from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.contract.secrets.masking import masked
 
 if TYPE_CHECKING:
+    from smlocal.remote.compare.differences import Comparison, Difference, Section
+    from smlocal.remote.compare.subject import JobToCompare
     from smlocal.remote.service import Service
 
 _DIFFERS = 1
+_MOST = 30
+"""Differences of one section that are shown."""
+_LONGEST_PATH = 40
+_HEAD = 14
+_NONE = "none"
+_COUNTED = {"environment": "variable", "request": "member", "metrics": "metric", "archives": "file"}
+"""What the things of a section are."""
 
 
 @click.command("compare")
@@ -53,15 +66,77 @@ def command(
     check_same_kind(one, other)
     found = compare(one, other)
     if as_json:
-        import json
-
         from smlocal.remote.compare.differences import comparison_document
 
         click.echo(json_without_commands(json.dumps(comparison_document(found), indent=2, default=str)))
     else:
-        from smlocal.cli.terminal.columns import width_of
-        from smlocal.cli.views.comparison_lines import comparison_lines
-
         for line in comparison_lines(found, width=width_of(sys.stdout)):
             click.echo(line)
     return 0 if found.same else _DIFFERS
+
+
+def comparison_lines(found: "Comparison", *, width: int | None) -> Iterator[str]:
+    """The whole screen."""
+    yield from _subject("A", found.a, width)
+    yield from _subject("B", found.b, width)
+    if found.same:
+        yield "Nothing differs"
+    for section in found.sections:
+        if section.differences and not section.measured:
+            yield f"Differs: {section.name}"
+            yield from _differences(section, width)
+    same = [_same(each) for each in found.sections if each.same and not each.differences and not each.measured]
+    if same:
+        yield from row(f"{'Same':<{_HEAD}}", " · ".join(same), width=width)
+    measured = [each for section in found.sections if section.measured for each in section.differences]
+    if measured:
+        shown = " · ".join(f"{each.path} {_text(each.path, each.a)} → {_text(each.path, each.b)}" for each in measured)
+        yield from row(f"{'Measured':<{_HEAD}}", shown, width=width)
+    for section in found.sections:
+        if section.unknown:
+            yield from row(f"{'Not compared':<{_HEAD}}", f"{section.name}: {printable(section.unknown)}", width=width)
+
+
+def _subject(letter: str, subject: "JobToCompare", width: int | None) -> Iterator[str]:
+    status = "a request" if subject.end is None else subject.end.status
+    running = " (it has not ended)" if subject.end is not None and not subject.ended else ""
+    yield from row(f"{letter}  ", printable(f"{subject.title}   {subject.origin}, {status}{running}"), width=width)
+
+
+def _same(section: "Section") -> str:
+    kind = _COUNTED.get(section.name)
+    if kind is None:
+        return section.name
+    return f"{section.name} ({section.same} {kind}{'s' * (section.same != 1)})"
+
+
+def _differences(section: "Section", width: int | None) -> Iterator[str]:
+    shown = section.differences[:_MOST]
+    column = min(_LONGEST_PATH, max(len(each.path) for each in shown))
+    for each in shown:
+        yield from _difference(each, column, width)
+    if len(section.differences) > _MOST:
+        yield f"  and {len(section.differences) - _MOST:,} more: --json has all"
+
+
+def _difference(each: "Difference", column: int, width: int | None) -> Iterator[str]:
+    """In one line if there is room."""
+    a, b = _text(each.path, each.a), _text(each.path, each.b)
+    head = f"  {printable(each.path):<{column}}  "
+    line = f"{head}{a} → {b}"
+    if "\n" not in line and len(line) <= (width or 120):
+        yield line
+        return
+    yield head.rstrip()
+    yield from row("    A  ", a, width=width)
+    yield from row("    B  ", b, width=width)
+
+
+def _text(path: str, value: Any) -> str:
+    """A value without secrets."""
+    if value is None:
+        return _NONE
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return printable(masked(path.rpartition(".")[2].rpartition("]")[2] or path, text))

@@ -1,6 +1,10 @@
 """`smlocal conformance`: what a container sees here and on the service, and where the two differ."""
 
+import json
 import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,18 +12,21 @@ import click
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import setting_option
+from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from smlocal.api.overrides import Overrides
+    from smlocal.conformance.differences import DocumentComparison, DocumentDifference
 
 _CASES = ("everything", "stopped", "failed")
 _BASE = "python:3.11-slim-bookworm"
 _GRACE_SECONDS = 120
 _LONGEST_GRACE = 600
 _INSTANCE_TYPE = "ml.m5.large"
+_INDENT = 7
+_MOST_LETTERS = 400
+"""Of a value. With --json it is complete."""
 
 
 @click.group("conformance")
@@ -94,7 +101,7 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
     help='The document; "-" is standard output. Default: conformance.json.',
 )
 def run(
-    *, cases: "Sequence[str]", image: str | None, base: str, grace: int, output: str, file: str, **given: Any
+    *, cases: Sequence[str], image: str | None, base: str, grace: int, output: str, file: str, **given: Any
 ) -> None:
     """Run the image here, and write the document.
 
@@ -148,7 +155,7 @@ def run(
 )
 def submit(
     *,
-    cases: "Sequence[str]",
+    cases: Sequence[str],
     upload_to: str,
     profile: str | None,
     region: str | None,
@@ -170,8 +177,6 @@ def submit(
     place = ServicePlace.read(upload_to)
     asked = requests([ConformanceCase(case) for case in cases or _CASES], place=place, **given)
     if dry_run:
-        import json
-
         click.echo(json_without_commands(json.dumps([*asked.values()], indent=2)))
         return
     _refuse_unwritable(file)
@@ -195,7 +200,7 @@ def submit(
     default="-",
     help='The document; "-" is standard output, and the default.',
 )
-def collect_command(*, sources: "Sequence[str]", file: str) -> None:
+def collect_command(*, sources: Sequence[str], file: str) -> None:
     """Make one document of several jobs.
 
     SOURCE is what there is of one job: its name if it ran here, its model.tar.gz or its log, or a folder with these
@@ -216,15 +221,12 @@ def diff(*, first: str, second: str, everything: bool, as_json: bool) -> int:
 
     A and B are documents, names of jobs that ran here, or what `collect` takes. Exits with 1 if they differ.
     """
-    from smlocal.cli.views.conformance_lines import conclusion, difference_document, difference_lines
     from smlocal.conformance.differences import compare
     from smlocal.conformance.reading import read
 
     version = _version()
     found = compare(read(first, version=version), read(second, version=version))
     if as_json:
-        import json
-
         click.echo(json_without_commands(json.dumps(difference_document(found, first, second), indent=2)))
     else:
         for line in difference_lines(found, everything=everything):
@@ -242,8 +244,6 @@ def _refuse_unwritable(file: str) -> None:
 
 
 def _write(document: dict[str, Any], file: str) -> None:
-    import json
-
     text = f"{json.dumps(document, indent=1, ensure_ascii=False)}\n"
     if file == "-":
         click.echo(text, nl=False)
@@ -268,3 +268,77 @@ def _version() -> str:
     from importlib.metadata import version
 
     return version("smlocal")
+
+
+def difference_lines(found: "DocumentComparison", *, everything: bool) -> Iterator[str]:
+    """By group: each place, its two values, and where that is so."""
+    shown = [*found.differences, *(found.expected if everything else ())]
+    for group in dict.fromkeys(each.group for each in shown):
+        yield group
+        for each in shown:
+            if each.group == group:
+                yield from _lines(each)
+
+
+def _lines(each: "DocumentDifference") -> Iterator[str]:
+    rule = f"  [{each.rule}]" if each.rule else ""
+    if each.path:
+        yield f"  {each.path}{rule}"
+    for name, value in (("A", each.first), ("B", each.second)):
+        text = "\n".join(wrapped(_shown(value), indent=_INDENT, width=width_of(sys.stdout)))
+        yield f"    {name}  {text}"
+    yield f"       in {', '.join(each.where)}"
+
+
+def _shown(value: Any) -> str:
+    from smlocal.conformance.differences import ABSENT
+
+    if value is ABSENT:
+        return "(absent)"
+    plain = isinstance(value, str) and value.isprintable() and value
+    text = value if plain else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}… ({len(text)} characters)"
+
+
+def conclusion(found: "DocumentComparison", first: str, second: str) -> str:
+    """How many there are, and what was not compared."""
+    groups = len({each.group for each in found.differences})
+    count = len(found.differences)
+    text = (
+        f"{count} difference{'s' * (count != 1)} in {groups} group{'s' * (groups != 1)}" if count else "no difference"
+    )
+    text = f"A: {first}, B: {second}: {text}"
+    if found.expected:
+        rules = Counter(each.rule for each in found.expected)
+        text += f"; left out as expected: {', '.join(f'{rule} {number}' for rule, number in rules.most_common())}"
+    for name, cases in (("A", found.only_first), ("B", found.only_second)):
+        if cases:
+            text += f"; only in {name}, not compared: {', '.join(cases)}"
+    return text
+
+
+def difference_document(found: "DocumentComparison", first: str, second: str) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "Conformance": {
+            "A": first,
+            "B": second,
+            "Differences": [_document(each) for each in found.differences],
+            "Expected": [{**_document(each), "Rule": each.rule} for each in found.expected],
+            "OnlyInA": [*found.only_first],
+            "OnlyInB": [*found.only_second],
+        }
+    }
+
+
+def _document(each: "DocumentDifference") -> dict[str, Any]:
+    """A value that is absent has no member."""
+    from smlocal.conformance.differences import ABSENT
+
+    values = {"A": each.first, "B": each.second}
+    return {
+        "Group": each.group,
+        "Path": each.path,
+        **{name: value for name, value in values.items() if value is not ABSENT},
+        "Where": [*each.where],
+    }

@@ -1,9 +1,10 @@
 """`smlocal reproduce`: run a job of the service here, and see whether it ends in the same way."""
 
+import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,11 @@ from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.image_build import with_built_image
 from smlocal.cli.job_of_service import job_of_service, names_file
 from smlocal.cli.job_options import override_options, overrides_and_defaults, said, setting_option
-from smlocal.cli.next_command import WithWords, same_command
 from smlocal.cli.screen_options import SCREEN_OPTIONS
 from smlocal.cli.service_options import service_options
-from smlocal.cli.terminal.printable import json_without_commands
+from smlocal.cli.terminal.columns import row, shortened, width_of
+from smlocal.cli.terminal.printable import json_without_commands, printable, without_colours
+from smlocal.contract.secrets.masking import looks_secret, masked_text
 from smlocal.errors import MachineNotReadyError, SourceEmptyError, SourceUnmappedError
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
     from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
     from smlocal.remote.described_job import DescribedJob
-    from smlocal.remote.job_end import LogEnd
+    from smlocal.remote.job_end import JobEnd, LogEnd
     from smlocal.remote.reproduction import Reproduction
     from smlocal.remote.unavailable_here import Unavailable
 
@@ -34,6 +36,14 @@ _DOWNLOAD_FAILED = "Data download failed"
 """In the reason of a job whose data could not be had: an empty folder may stand for it."""
 _AS_RUN: dict[str, Any] = {"report": None, "junit": None, "detach": False, "replace": False, "verbose": False}
 """Options of `run` that this command does not have."""
+_WORDS = "smlocal.words"
+_ENVIRONMENT = ("-e", "--env")
+_HEAD = 15
+_COLUMN = 32
+"""Of the left end, if both fit in one line."""
+_LINES = 10
+_LONGEST_LINE = 400
+_NONE = "none"
 
 
 def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,6 +65,47 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+class WithWords(click.Command):
+    """A command that keeps the words that it was given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep them, then parse them."""
+        ctx.meta[_WORDS] = tuple(args)
+        return super().parse_args(ctx, args)
+
+
+def same_command(words: Iterable[str] = (), *, without: Iterable[str] = ()) -> str:
+    """This command again with more words, and without options that have a value.
+
+    Values of secret variables are left out: `-e NAME` takes them from the environment.
+    """
+    context = click.get_current_context()
+    given: Sequence[str] = context.meta.get(_WORDS, ())
+    kept = [*_without(given, {"--name", *without})]  # there is a job of that name now
+    return shlex.join([*context.command_path.split(), *_without_secrets([*kept, *words])])
+
+
+def _without(given: Iterable[str], options: set[str]) -> Iterator[str]:
+    skip = False
+    for word in given:
+        if skip or word.partition("=")[0] in options:
+            skip = not skip and word in options
+            continue
+        yield word
+
+
+def _without_secrets(words: Sequence[str]) -> Iterator[str]:
+    before = ""
+    for word in words:
+        option, separator, value = word.partition("=") if word.startswith("--env=") else (before, "=", word)
+        name, assigned, secret = value.partition("=")
+        if option in _ENVIRONMENT and assigned and looks_secret(name, secret):
+            yield name if option == before else f"{option}{separator}{name}"
+        else:
+            yield masked_text(word)
+        before = word
 
 
 @click.command("reproduce", cls=WithWords)
@@ -210,17 +261,87 @@ def _once(options: Iterable[tuple[str, ...]]) -> list[str]:
 def _show(found: "Reproduction", *, as_json: bool, quiet: bool) -> None:
     """Print both ends, and what follows."""
     if as_json:
-        import json
-
         from smlocal.remote.reproduction import reproduction_document
 
         click.echo(json_without_commands(json.dumps(reproduction_document(found), indent=2)))
         return
-    from smlocal.cli.terminal.columns import width_of
-    from smlocal.cli.terminal.printable import printable
-    from smlocal.cli.views.reproduction_lines import reproduction_lines
-
     for line in reproduction_lines(found, width=width_of(sys.stdout)):
         click.echo(line)
     if not quiet:
         click.echo(f"  {'next':<9} {printable(found.next or '')}", err=True)  # in one line, to be pasted
+
+
+def reproduction_lines(found: "Reproduction", *, width: int | None) -> Iterator[str]:
+    """The whole screen, with the sentence at its end."""
+    there, here = found.there, found.here
+    yield from _pair("", "there", "here", width)
+    yield from _pair("Job", there.name, here.name, width)
+    yield from _pair("Status", _status(there), _status(here), width)
+    yield from _pair("FailureReason", there.reason or _NONE, here.reason or _NONE, width)
+    yield from _pair("Exit code", _code(there), _code(here), width)
+    yield from _pair("Phases", _phases(there), _phases(here), width)
+    for name in dict.fromkeys((*there.metrics, *here.metrics)):
+        yield from _pair(f"Metric {name}", _value(there, name), _value(here, name), width)
+    yield from _logs(found, width)
+    if found.explanations:
+        yield "What may explain it"
+    for each in found.explanations:
+        helps = each.option or (f"leave out {each.without}" if each.without else "")
+        yield from row("  ", printable(f"{each.text}{f': {helps}' if helps else ''}"), width=width)
+    yield ""
+    yield from row("", printable(found.verdict.sentence), width=width)
+
+
+def _pair(head: str, there: str, here: str, width: int | None) -> Iterator[str]:
+    """In one line if there is room, else below each other."""
+    there, here = printable(there), printable(here)
+    head = f"{shortened(printable(head), 2 * _HEAD):<{_HEAD}} "
+    line = f"{head}{there:<{_COLUMN}} {here}"
+    if "\n" not in there + here and len(there) <= _COLUMN and (width is None or len(line) <= width):
+        yield line.rstrip()
+        return
+    yield from row(f"{head}there ", there, width=width)
+    yield from row(f"{'':<{_HEAD}} here  ", "the same" if there == here else here, width=width)
+
+
+def _status(end: "JobEnd") -> str:
+    return end.status if end.secondary in {end.status, ""} else f"{end.status} ({end.secondary})"
+
+
+def _code(end: "JobEnd") -> str:
+    return "not known" if end.exit_code is None else str(end.exit_code)
+
+
+def _phases(end: "JobEnd") -> str:
+    timed = (f"{each.status} {each.seconds:.1f} s" for each in end.phases if each.seconds and each.status != end.status)
+    return " · ".join(timed) or "not known"
+
+
+def _value(end: "JobEnd", name: str) -> str:
+    return f"{end.metrics[name]:.6g}" if name in end.metrics else _NONE
+
+
+def _logs(found: "Reproduction", width: int | None) -> Iterator[str]:
+    """One block if both end alike."""
+    from smlocal.remote.job_end import comparable_line
+
+    names, host = (found.there.name, found.here.name), found.here.host
+    there, here = ([*end.log.of(host)][-_LINES:] for end in (found.there, found.here))
+    alike = [comparable_line(line, names=names) for line in there] == [
+        comparable_line(line, names=names) for line in here
+    ]
+    if there and alike:
+        yield from _block("Last lines of the log, the same there and here", there, width)
+        return
+    for place, end, lines in (("there", found.there, there), ("here", found.here, here)):
+        if lines:
+            yield from _block(f"Last lines of the log {place}", lines, width)
+        else:
+            yield from row(f"{f'Log {place}':<{_HEAD}} ", printable(end.log.missing or "empty"), width=width)
+
+
+def _block(head: str, lines: Sequence[str], width: int | None) -> Iterator[str]:
+    yield head
+    for line in lines:
+        text = printable(without_colours(line))
+        yield f"  {shortened(text, _LONGEST_LINE if width is None else max(20, width - 2))}"

@@ -37,17 +37,17 @@ def command(*, name: str, pattern: str | None, step: int | None, stats: bool, pa
     damaged = [*found.damaged]
     chosen = _chosen(folder, found.tensors, matching, step) if found.tensors or not damaged else []
     if path is not None:
-        from smlocal.cli.tensor_export import export_tensors
+        from smlocal.cli.views.saved_tensors import export_tensors
 
         count = export_tensors(path, folder, chosen, damaged)
         click.echo(f"{count:,} tensors: {path}", err=True)
     if as_json:
-        from smlocal.cli.views.tensor_document import tensor_document
+        from smlocal.cli.views.saved_tensors import tensor_document
 
         click.echo(tensor_document(folder, chosen, damaged, stats=stats))
         sys.exit(1 if damaged else 0)
     if chosen and path is None:
-        from smlocal.cli.views.tensor_lines import statistics_lines, tensor_lines
+        from smlocal.cli.views.saved_tensors import statistics_lines, tensor_lines
 
         for line in (statistics_lines if stats else tensor_lines)(folder, chosen, damaged):
             click.echo(line)

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from smlocal import errors
+from smlocal.cli.commands.help import TOPICS
 from smlocal.cli.commands.run import EXIT_CODES
-from smlocal.cli.help_topics import TOPICS
 from smlocal.cli.main import run_command_line
 
 

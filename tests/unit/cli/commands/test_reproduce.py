@@ -3,8 +3,7 @@ from pathlib import Path
 import click
 import pytest
 
-from smlocal.cli.commands.reproduce import command, use_profile
-from smlocal.cli.next_command import WithWords, same_command
+from smlocal.cli.commands.reproduce import WithWords, command, same_command, use_profile
 from smlocal.sources.s3.aws_session import caller_credentials
 
 PARAMETERS = command.params

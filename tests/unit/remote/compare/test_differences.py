@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.cli.views.comparison_lines import comparison_lines
+from smlocal.cli.commands.compare import comparison_lines
 from smlocal.remote.compare.differences import Comparison, Difference, compare, comparison_document
 from smlocal.remote.compare.subject import Archive, File, JobToCompare, subject_of
 from smlocal.remote.described_job import described_job
