@@ -1,20 +1,27 @@
-"""Annotations in the log of a CI service, and a part of the summary on its page."""
+"""What commands write for CI services: annotations and groups in the log, a part of the summary, report files."""
 
 import os
+import re
+import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 import click
 
+from smlocal.contract.secrets.masking import without_passwords
+from smlocal.errors import SmlocalError
+from smlocal.quick_dataclass import dataclass
+
 if TYPE_CHECKING:
+    from smlocal.check.interface import CheckReport, Severity
     from smlocal.ci.services import Annotation, CiService
-    from smlocal.errors import SmlocalError
     from smlocal.job.view import JobView
 
 NAMES = ("github", "gitlab", "azure", "plain")
 _FOUND_BY = ("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")
+_LINE = re.compile(r":(\d+)(?::\d+)?(?=\s|$)")
 
 ci_option = click.option(
     "--ci",
@@ -36,8 +43,6 @@ def chosen_service(name: str | None) -> "CiService | None":
 @contextmanager
 def annotated_errors(service: "CiService | None", file: str | None) -> Iterator[None]:
     """Annotate an error at the line of the file that it names; it is raised and shown as usual."""
-    from smlocal.errors import SmlocalError
-
     try:
         yield
     except SmlocalError as error:
@@ -132,9 +137,90 @@ def annotate_job(service: "CiService", view: "JobView", file: str | None) -> Non
 def _error_annotations(error: "SmlocalError", file: str | None) -> "Iterator[Annotation]":
     """One for each line of the file that the error names; one for the file, or for nothing, where it names none."""
     from smlocal.ci.services import Annotation, Level
-    from smlocal.cli.file_problems import file_problems
 
     where = file_of_repository(file)
     title = f"smlocal: {error.id}"
     for problem in file_problems(error, file):
         yield Annotation(level=Level.ERROR, title=title, message=problem.text, file=where, line=problem.line)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileProblem:
+    """One problem."""
+
+    line: int
+    """0 where the error names none."""
+    text: str
+
+
+def file_problems(error: SmlocalError, file: str | None) -> list[FileProblem]:
+    """One for each line of the file that the error names; one with everything where it names none."""
+    details = [without_passwords(detail) for detail in error.details if file and detail.startswith(file)]
+    lines = filter(None, (_LINE.match(detail, len(file or "")) for detail in details))
+    problems = [FileProblem(line=int(found[1]), text=found.string[found.end() :].strip()) for found in lines]
+    everything = without_passwords("\n".join((error.sentence, *error.details, *error.remedy)))
+    return problems or [FileProblem(line=0, text=everything)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportPaths:
+    """Files that can be written; None for what was not asked for."""
+
+    junit: str | None
+    sarif: str | None
+
+    @classmethod
+    def checked(cls, *, junit: str | None, sarif: str | None, anchor: str) -> Self:
+        """Raise an error now for what could not be written at the end. Findings are put at the file `anchor`."""
+        from smlocal.job.finish.report_files import check_report_path
+
+        if sarif is not None and not file_of_repository(anchor or None):
+            missing = f"{anchor} is not in it" if anchor else "name the Dockerfile with --dockerfile"
+            raise click.UsageError(f"--sarif: each finding needs a file of the repository; {missing}.")
+        paths = [os.path.abspath(path) for path in (junit, sarif) if path is not None]
+        for path in paths:
+            check_report_path(path)
+        if len(set(paths)) < len(paths):
+            raise click.UsageError("--junit and --sarif name the same file.")
+        return cls(junit=junit, sarif=sarif)
+
+    def write(self, report: "CheckReport", fail_on: "Severity") -> None:
+        """Write each of them, completely or not at all."""
+        from smlocal.job.finish.report_files import write_report
+
+        if self.junit is not None:
+            from smlocal.check.report_forms import check_suite
+            from smlocal.ci.junit import junit
+
+            write_report(self.junit, junit([check_suite(report, fail_on)]))
+        if self.sarif is not None:
+            from importlib.metadata import version
+
+            from smlocal.check.report_forms import sarif
+
+            write_report(self.sarif, sarif(report, version=version("smlocal"), place=file_of_repository))
+
+
+def show_in_group(service: "CiService", title: str, show: Callable[[], None]) -> None:
+    """Show a text in a part of the log that can be folded, and keep the service from obeying what is in it."""
+    from contextlib import redirect_stdout
+    from io import StringIO
+
+    from smlocal.ci.services import group_begin, group_end, harmless
+
+    with redirect_stdout(StringIO()) as shown:
+        show()
+    for line in (
+        group_begin(service, title, time.time()),
+        harmless(shown.getvalue()).removesuffix("\n"),
+        group_end(service, title, time.time()),
+    ):
+        click.echo(line, color=True)  # GitLab's lines are made of escapes, which click removes
+
+
+def annotate_check(service: "CiService", report: "CheckReport", *, to_stderr: bool) -> None:
+    """Each finding at its line, and the whole check on the page of the run."""
+    from smlocal.check.report_forms import check_annotations, check_summary
+
+    annotate(service, check_annotations(report, file_of_repository), None if to_stderr else sys.stdout)
+    add_summary(service, check_summary(report))

@@ -1,10 +1,15 @@
 """The argument of commands that take the names of jobs, and how the name of a job file ends."""
 
+import re
+import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from smlocal.api.job_list import JobSelection
 
 JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
@@ -35,3 +40,45 @@ def completed_jobs(context: click.Context, parameter: click.Parameter, incomplet
     from smlocal.api.job_names import completed_names
 
     return completed_names(incomplete)
+
+
+# FOLDED job_selection: Options that choose ended jobs: by their status, and by the time since their end.
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
+ENDED = ("Completed", "Failed", "Stopped")
+
+
+def _seconds(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    """A time such as `90s`, `30m`, `12h`, `7d` or `2w`, in seconds."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhdw])", value, re.ASCII)
+    if found is None:
+        said = f"{value!r} is no time: write a number and s, m, h, d or w, such as 12h or 7d."
+        raise click.BadParameter(said, ctx=context, param=option)
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+STATUS_OPTION = click.option(
+    "--status",
+    "statuses",
+    type=click.Choice(ENDED, case_sensitive=False),
+    multiple=True,
+    help="Only jobs that have ended with this status; repeatable.",
+)
+AGE_OPTION = click.option(
+    "--older-than",
+    callback=_seconds,
+    metavar="AGE",
+    help="Only jobs that ended at least this time ago, such as 12h or 7d.",
+)
+
+
+def selection_of(statuses: tuple[str, ...], older_than: float | None) -> "JobSelection | None":
+    """What the options choose; None without them."""
+    if not statuses and older_than is None:
+        return None
+    from smlocal.api.job_list import JobSelection
+
+    return JobSelection(
+        statuses=frozenset(statuses or ENDED), ended_before=None if older_than is None else time.time() - older_than
+    )

@@ -1,7 +1,8 @@
 """The argument JOB/FILE: a job of the service by its name or ARN, or a file that describes one."""
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +10,17 @@ from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 
 if TYPE_CHECKING:
     from smlocal.remote.fetched_job import FetchedJob
+
+
+# FOLDED service_options: The options that say which AWS account and region a command asks.
+def service_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --profile and --region to a command."""
+    for option in (
+        click.option("--region", metavar="REGION", help="AWS region. Default: that of the AWS configuration."),
+        click.option("--profile", metavar="PROFILE", help="AWS profile. Default: AWS_PROFILE, or the default one."),
+    ):
+        command = option(command)
+    return command
 
 
 def job_of_service(job: str, *, chosen: str | None, profile: str | None, region: str | None) -> "FetchedJob":

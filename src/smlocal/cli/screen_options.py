@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.ci_messages import chosen_service
-from smlocal.cli.terminal.progress_mode import NAMES, VARIABLE, ProgressMode, chosen_mode
+from smlocal.cli.terminal.messages import PROGRESS_NAMES, PROGRESS_VARIABLE, ProgressMode, chosen_mode
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
@@ -24,8 +24,8 @@ SCREEN_OPTIONS = (
     *LINE_OPTIONS,
     click.option(
         "--progress",
-        type=click.Choice(NAMES),
-        envvar=VARIABLE,
+        type=click.Choice(PROGRESS_NAMES),
+        envvar=PROGRESS_VARIABLE,
         help="How progress is shown on stderr. Default: auto, which is tty on a terminal and plain elsewhere.",
     ),
     click.option(
@@ -49,7 +49,7 @@ def screen_of(given: dict[str, Any], *, in_ci: bool | None = None) -> "Screen":
     in_ci = chosen_service(None) is not None if in_ci is None else in_ci
     lines: Any = {"timestamps": given["timestamps"], "log_prefix": not given["no_log_prefix"]}
     if given["safe_output"] or in_ci:
-        from smlocal.cli.terminal.container_output import chosen_changes
+        from smlocal.cli.terminal.printable import chosen_changes
 
         lines["changes"] = chosen_changes(safe=given["safe_output"], in_ci=in_ci, descriptor=output_to)
     if mode is ProgressMode.JSON:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.terminal.columns import width_of
+from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.terminal.table import table
 
 if TYPE_CHECKING:
     from smlocal.channels.cache.summary import Contents, Download

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.check import DEFAULT_TIMEOUT, LONGEST_TIMEOUT
-from smlocal.cli.check_for_ci import ReportPaths, annotate_check, show_in_group
-from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option
+from smlocal.cli.ci_messages import (
+    ReportPaths,
+    annotate_check,
+    annotated_errors,
+    chosen_service,
+    ci_option,
+    show_in_group,
+)
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
-from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:

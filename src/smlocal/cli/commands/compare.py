@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.job_argument import completed_jobs
-from smlocal.cli.service_options import service_options
-from smlocal.cli.terminal.columns import row, width_of
+from smlocal.cli.job_of_service import service_options
+from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.contract.secrets.masking import masked
 

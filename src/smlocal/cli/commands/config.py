@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.terminal.columns import width_of
+from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.terminal.table import table
 from smlocal.readable import short_path
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import click
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import setting_option
-from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import click
 
-from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.cli.terminal.layout import width_of, wrapped
 
 _NOTE_INDENT = 6
 _LEAST_NOTE = 52

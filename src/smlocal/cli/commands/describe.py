@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.job_argument import job_argument
-from smlocal.cli.terminal.columns import row, width_of
+from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _rows(
         yield "Metric", f"{metric['MetricName']}  {metric['Value']:.6g}"
     yield from (("Note", note) for note in (local.get("Metrics") or {}).get("Notes", ()))
     if local.get("Usage"):
-        from smlocal.cli.views.usage_lines import describe_lines
+        from smlocal.cli.views.figures import describe_lines
 
         yield "Used", ""
         yield from ((f"  {name}", text) for name, text in describe_lines(local["Usage"]))

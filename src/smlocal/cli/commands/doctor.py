@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.terminal.colour import GREEN, RED, YELLOW, has_colours, paint
-from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.cli.terminal.layout import GREEN, RED, YELLOW, has_colours, paint, width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.contract.secrets.masking import without_passwords
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.terminal.colour import paint
-from smlocal.cli.terminal.columns import row, width_of
+from smlocal.cli.terminal.layout import paint, row, width_of
 from smlocal.cli.terminal.printable import printable
 from smlocal.contract.statuses import JobStatus
 from smlocal.readable import readable_bytes, short_path

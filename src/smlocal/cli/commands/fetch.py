@@ -6,10 +6,9 @@ import sys
 import click
 
 from smlocal.cli.described_documents import allow_local_paths_option
-from smlocal.cli.job_of_service import job_of_service
+from smlocal.cli.job_of_service import job_of_service, service_options
 from smlocal.cli.new_file import check_new_file, write_new_file
-from smlocal.cli.service_options import service_options
-from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
 
 _FILE_OPTION = "-o"

@@ -9,7 +9,7 @@ from typing import TextIO
 import click
 
 from smlocal.cli.command_table import COMMANDS, load_command
-from smlocal.cli.terminal.columns import row, width_of
+from smlocal.cli.terminal.layout import row, width_of
 from smlocal.quick_dataclass import dataclass
 
 _LIKENESS = 0.7

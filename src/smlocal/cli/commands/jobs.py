@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.job_selection import AGE_OPTION, STATUS_OPTION, selection_of
-from smlocal.cli.terminal.columns import shortened, width_of
+from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, selection_of
+from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.terminal.table import table
 from smlocal.contract.statuses import training_seconds
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ import click
 from smlocal.cli.ci_messages import chosen_service
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.screen_options import LINE_OPTIONS
-from smlocal.cli.terminal.colour import has_colours
-from smlocal.cli.terminal.container_output import chosen_changes
+from smlocal.cli.terminal.layout import has_colours
+from smlocal.cli.terminal.printable import chosen_changes
 from smlocal.cli.terminal.standard_streams import output_errors
-from smlocal.cli.views.host_prefix import host_prefix
-from smlocal.cli.views.log_lines import LogLines
+from smlocal.cli.views.log_lines import LogLines, host_prefix
 
 if TYPE_CHECKING:
     from smlocal.job.logs.log_times import LogTimes

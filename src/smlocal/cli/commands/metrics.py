@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from smlocal.cli.job_argument import job_argument
-from smlocal.cli.terminal.columns import shortened, width_of
+from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.terminal.table import table
-from smlocal.cli.views.sparkline import sparkline
+from smlocal.cli.views.figures import sparkline
 
 if TYPE_CHECKING:
     from smlocal.contract.metrics.metric_values import MetricValue

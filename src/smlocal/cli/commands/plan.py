@@ -7,7 +7,7 @@ import click
 
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import job_options, overrides_and_defaults, read_job_options, said
-from smlocal.cli.terminal.columns import LEAST, row, width_of
+from smlocal.cli.terminal.layout import LEAST, row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
     else:
         _print_rows(platform.plan_rows(plan))
         if tried:
-            from smlocal.cli.views.metric_lines import tried_rows
+            from smlocal.cli.views.figures import tried_rows
 
             _print_rows(tried_rows(tried))
 
@@ -109,7 +109,7 @@ def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:
 def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
     if not texts:
         return []
-    from smlocal.cli.views.metric_lines import tried_lines
+    from smlocal.cli.views.figures import tried_lines
     from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of
 
     if not definitions_of(plan.request):

@@ -62,7 +62,7 @@ class _ProgressLine:
     """On a terminal one line that overwrites itself, elsewhere a line every ten seconds."""
 
     def __init__(self) -> None:
-        from smlocal.cli.terminal.columns import width_of
+        from smlocal.cli.terminal.layout import width_of
 
         self._width = width_of(sys.stderr)
         self._drawn = False
@@ -71,7 +71,7 @@ class _ProgressLine:
     def show(self, text: str) -> None:
         import time
 
-        from smlocal.cli.terminal.columns import shortened
+        from smlocal.cli.terminal.layout import shortened
 
         if not text:
             return

@@ -13,11 +13,10 @@ import click
 from smlocal.cli.commands.run import run_job
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.image_build import with_built_image
-from smlocal.cli.job_of_service import job_of_service, names_file
+from smlocal.cli.job_of_service import job_of_service, names_file, service_options
 from smlocal.cli.job_options import override_options, overrides_and_defaults, said, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS
-from smlocal.cli.service_options import service_options
-from smlocal.cli.terminal.columns import row, shortened, width_of
+from smlocal.cli.terminal.layout import row, shortened, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable, without_colours
 from smlocal.contract.secrets.masking import looks_secret, masked_text
 from smlocal.errors import MachineNotReadyError, SourceEmptyError, SourceUnmappedError

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.job_argument import jobs_argument
-from smlocal.cli.job_selection import AGE_OPTION, STATUS_OPTION, selection_of
+from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, jobs_argument, selection_of
 
 if TYPE_CHECKING:
     from smlocal.api.job_list import JobSelection

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from smlocal.cli.job_argument import job_argument
-from smlocal.cli.terminal.columns import width_of
+from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.terminal.table import table
 
 _HEAD = ("RULE", "STATUS", "STEP", "SINCE", "DETAILS")
 _SHRINKABLE = ((0, 16), (4, 20))

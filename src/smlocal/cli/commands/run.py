@@ -12,8 +12,8 @@ from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, ch
 from smlocal.cli.image_build import build_job_image, with_built_image
 from smlocal.cli.job_options import job_options, read_job_options, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
+from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands
-from smlocal.cli.terminal.progress_mode import ProgressMode
 from smlocal.errors import SmlocalError
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _finish(
 def _print_answer(result: "Result") -> "StandardOutputError | None":
     import json
 
-    from smlocal.cli.terminal.nonblocking_writer import NonblockingWriter
+    from smlocal.cli.terminal.messages import NonblockingWriter
     from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
     from smlocal.errors import StandardOutputError
 

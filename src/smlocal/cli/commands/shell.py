@@ -97,7 +97,7 @@ def _new(
 ) -> "Iterator[ProcessStreams]":
     """A new container. `name`: the ended job that it is for."""
     from smlocal.api.shell import shell_in_new_container
-    from smlocal.cli.terminal.progress_mode import chosen_mode
+    from smlocal.cli.terminal.messages import chosen_mode
     from smlocal.cli.terminal.screen import Screen
     from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 

@@ -13,8 +13,8 @@ import click
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import asked_document, override_options, said, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
+from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.terminal.progress_mode import ProgressMode
 from smlocal.errors import SmlocalError
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.job_argument import completed_jobs
+from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +111,5 @@ def _damaged(folder: str, damaged: "Sequence[Damage]") -> Exception:
 
 
 def _some(lines: "Sequence[str]") -> list[str]:
-    from smlocal.cli.terminal.printable import printable
-
     more = len(lines) - _MOST_SHOWN
     return [*map(printable, lines[:_MOST_SHOWN]), *([f"… and {more:,} more"] if more > 0 else [])]

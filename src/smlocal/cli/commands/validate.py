@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option, file_of_repository
+from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option, file_of_repository, file_problems
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
@@ -128,7 +128,6 @@ def _conclusion(files: int, invalid: int) -> str:
 def _document(validated: "Validated") -> dict[str, Any]:
     document: dict[str, Any] = {"File": validated.file, "Valid": validated.error is None}
     if validated.error is not None:
-        from smlocal.cli.file_problems import file_problems
         from smlocal.cli.terminal.errors import error_document
 
         problems = file_problems(validated.error, validated.file)
@@ -143,7 +142,6 @@ def _document(validated: "Validated") -> dict[str, Any]:
 
 def _case(validated: "Validated", seconds: float) -> "Case":
     from smlocal.ci.junit import Case, CaseVerdict
-    from smlocal.cli.file_problems import file_problems
     from smlocal.contract.secrets.masking import without_passwords
 
     error = validated.error

@@ -1,15 +1,16 @@
-"""The line at the bottom of a terminal whose text changes, while output appears above it.
+"""Lines of a terminal that change: the one at the bottom, while output appears above it, and unfinished ones of output.
 
-The cursor is never left in that line but at its start. If the line above it has no end yet, such as a progress bar, the
-cursor stays there. After a resize, everything from the cursor on is deleted, so nothing of the old line stays.
+The cursor is never left in the line at the bottom but at its start. If the line above it has no end yet, such as a
+progress bar, the cursor stays there. After a resize, everything from the cursor on is deleted, so nothing of the old
+line stays.
 """
 
 import os
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
-from smlocal.cli.terminal.columns import columns_of_text, shortened_to_columns
-from smlocal.cli.terminal.live_lines import visible_part
+from smlocal.cli.terminal.layout import columns_of_text, shortened_to_columns
 
 _DELETE_BELOW = b"\r\033[J"
 _MAKE_ROOM = b"\033D\033[A"
@@ -19,6 +20,9 @@ _HARMLESS = re.compile(rb"\x1b\[[0-9;]*[mK]|\r$")
 """What colours text, deletes the rest of the line, or moves only within it."""
 _LEAST_COLUMNS, _MOST_COLUMNS = 4, 200
 _LONGEST_LINE = 4096
+_MOST_KEPT = 4096
+"""Bytes of an unfinished line that are shown again after a line of the other stream."""
+_CLEAR_LINE = b"\r\033[K"
 
 
 class BottomLine:
@@ -123,3 +127,59 @@ def _is_simple(line: bytes, columns: int) -> bool:
 @lru_cache(maxsize=4)
 def _fitted(text: str, columns: int) -> bytes:
     return shortened_to_columns(text, min(columns, _MOST_COLUMNS)).encode("utf-8", "replace")
+
+
+class LiveLines:
+    """Shows unfinished lines at once. A line of the other stream replaces them, and they are shown again below it.
+
+    The output of a single stream is not changed.
+    """
+
+    def __init__(self, terminal: int) -> None:
+        """Show lines on the terminal with this file descriptor."""
+        self._terminal = terminal
+        self._unfinished: dict[int, bytes] = {}
+        """The visible part of each stream's unfinished line."""
+        self._shown: int | None = None
+        """The stream whose unfinished line the cursor is on."""
+
+    def take(self, pieces: Iterable[tuple[int, bytes]]) -> bytes:
+        """Return what to write for pieces of output: the number of the stream and the bytes."""
+        return b"".join(part for stream, data in pieces for part in self._parts(stream, data))
+
+    def rest(self) -> bytes:
+        """Return the unfinished lines that are not shown, at the end of the output."""
+        hidden = [line for stream, line in self._unfinished.items() if stream != self._shown]
+        self._unfinished, self._shown = {}, None
+        return b"".join(b"\n" + line for line in hidden)
+
+    def _parts(self, stream: int, data: bytes) -> Iterable[bytes]:
+        begun = self._unfinished.pop(stream, b"")
+        if self._shown is not None and self._shown != stream:
+            yield self._make_room(self._unfinished[self._shown])
+            yield begun
+        yield data
+        end = data.rfind(b"\n") + 1
+        self._shown = stream
+        if line := visible_part(data[end:] if end else begun + data):
+            self._unfinished[stream] = line
+        else:
+            self._shown = next(iter(self._unfinished), None)
+            if self._shown is not None:
+                yield self._unfinished[self._shown]
+
+    def _make_room(self, line: bytes) -> bytes:
+        """Delete the line if it certainly fits into one row; otherwise the next line begins below it."""
+        if b"\t" in line or os.environ.get("TERM") == "dumb":
+            return b"\n"
+        try:
+            columns = os.get_terminal_size(self._terminal).columns
+        except OSError:
+            return b"\n"
+        return _CLEAR_LINE if len(line) < columns else b"\n"
+
+
+def visible_part(line: bytes) -> bytes:
+    """The part of a line that no carriage return has overwritten."""
+    text = line.rstrip(b"\r")
+    return (text.rpartition(b"\r")[2] + line[len(text) :])[-_MOST_KEPT:]

@@ -5,8 +5,7 @@ import traceback
 from contextlib import suppress
 from typing import Any
 
-from smlocal.cli.terminal.colour import RED, paint
-from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.cli.terminal.layout import RED, paint, width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, own_lines, printable
 from smlocal.contract.secrets.masking import without_passwords
 from smlocal.errors import SmlocalError, UsageRefusedError

@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from smlocal.cli.terminal.errors import error_document
+from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands
-from smlocal.cli.terminal.progress_mode import ProgressMode
 from smlocal.cli.terminal.screen import Screen
 from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
@@ -19,7 +19,7 @@ from smlocal.job.view import JobView
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
-    from smlocal.cli.terminal.container_output import Changes
+    from smlocal.cli.terminal.printable import Changes
 
 _SECONDS_BETWEEN = 1.0
 

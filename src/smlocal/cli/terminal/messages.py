@@ -1,17 +1,96 @@
-"""Print messages to stderr, line by line, while the output of containers may go to the same terminal.
+"""Print messages and progress to stderr, while the output of containers may go to the same terminal.
 
 Nothing here waits for a reader: the supervising thread prints, and must be able to stop the job at any time.
 """
 
+import math
 import os
+import select
+import stat
 import sys
 import time
 from collections.abc import Callable
-from threading import Lock
+from enum import StrEnum
+from threading import Event, Lock, Thread
 
-from smlocal.cli.terminal.bottom_line import BottomLine
-from smlocal.cli.terminal.nonblocking_writer import PIECE, NonblockingWriter, is_same_file
+from smlocal.cli.terminal.bottom_line import BottomLine, columns_of_terminal
 from smlocal.cli.terminal.printable import own_lines
+
+
+class ProgressMode(StrEnum):
+    """What is written to standard error."""
+
+    TTY = "tty"
+    """A line at the bottom of the terminal that changes."""
+    PLAIN = "plain"
+    """Only lines: one every ten seconds about something that takes long."""
+    JSON = "json"
+    """One JSON object for each event."""
+    QUIET = "quiet"
+    """Only errors, and why a job failed."""
+
+
+PROGRESS_NAMES = ("auto", *(mode.value for mode in ProgressMode))
+PROGRESS_VARIABLE = "SMLOCAL_PROGRESS"
+
+
+def chosen_mode(name: str | None, *, quiet: bool) -> ProgressMode:
+    """The mode; `auto` is `tty` if standard error is a terminal that can move its cursor, and `plain` otherwise."""
+    if quiet:
+        return ProgressMode.QUIET
+    if name is not None and name != "auto":
+        return ProgressMode(name)
+    return ProgressMode.TTY if os.isatty(2) and os.environ.get("TERM") != "dumb" else ProgressMode.PLAIN
+
+
+PIECE = 4096
+"""PIPE_BUF: if a pipe is ready for writing, a write of so many bytes does not block."""
+_POLL_SECONDS = 1.0
+_ONE_AT_A_TIME = Lock()
+"""Two descriptors may lead to the same pipe: no other thread may fill it between poll and write."""
+
+
+class NonblockingWriter:
+    """Writes to standard output or standard error, whose reader may have stopped reading."""
+
+    def __init__(self, descriptor: int) -> None:
+        """The descriptor is not made non-blocking, because other processes share its flags."""
+        self._descriptor = descriptor
+        self._never_full = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
+
+    def try_write(self, data: memoryview) -> int:
+        """Write what is possible without waiting; returns the number of bytes. `OSError` if the reader is gone."""
+        if self._never_full:
+            return os.write(self._descriptor, data)
+        with _ONE_AT_A_TIME:
+            if not self._poll.poll(0):
+                return 0
+            return os.write(self._descriptor, data[:PIECE])
+
+    def write(self, data: bytes, before_waiting: Callable[[], None]) -> None:
+        """Write all bytes, however long it takes."""
+        view = memoryview(data)
+        while view:
+            if went := self.try_write(view):
+                view = view[went:]
+            else:
+                before_waiting()
+                self.wait(_POLL_SECONDS)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until there may be room."""
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLOUT)
+        poll.poll(seconds * 1000)
+
+
+def is_same_file(one: int, other: int) -> bool:
+    """True if two descriptors lead to the same terminal, pipe or file."""
+    first, second = os.fstat(one), os.fstat(other)
+    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+
 
 _NEWLINE = 10
 _CLEAR_LINE = b"\r\033[K"
@@ -168,3 +247,80 @@ class Messages:
 
 def _encoded(text: str) -> bytes:
     return text.encode(sys.stderr.encoding, errors="backslashreplace")
+
+
+_SECOND = 1.0
+PLAIN_SECONDS = 10.0
+_MINUTE, _HOUR = 60, 3600
+
+
+class RunningLine:
+    """Starts when it is created, and ends with `end`. Other output is not disturbed."""
+
+    def __init__(self, messages: Messages, text: Callable[[int], str]) -> None:
+        """`text` gets the columns of the terminal, 0 if there is none."""
+        self._messages = messages
+        self._text = text
+        self._over = Event()
+        self._thread = Thread(target=self._run, name="running-line", daemon=True)
+        self._thread.start()
+
+    def show(self) -> None:
+        """Show the line at once, on a terminal."""
+        if self._messages.live:
+            self._messages.show_status(self._text(columns_of_terminal(2)), lasting=True)
+
+    def end(self) -> None:
+        """Remove the line."""
+        self._over.set()
+        self._thread.join(_SECOND)
+        if self._messages.live:
+            self._messages.show_status("")
+
+    def _run(self) -> None:
+        while not self._over.wait(_SECOND):
+            if self._messages.live:
+                self.show()
+            elif time.monotonic() - self._messages.last_print >= PLAIN_SECONDS:
+                # What prints its own lines shows that it is running.
+                self._messages.print(self._text(0))
+
+
+def training_text(word: str, began: float) -> Callable[[int], str]:
+    """`● Training       41 s`; `began` on the monotonic clock."""
+    return lambda _: f"● {word}       {duration(time.monotonic() - began)}"
+
+
+class Countdown:
+    """The seconds that a stopping job has left."""
+
+    def __init__(self, *, why: str, grace: float) -> None:
+        """The time begins now."""
+        self._why = why
+        self._grace = grace
+        self._until = time.monotonic() + grace
+
+    def __call__(self, columns: int) -> str:
+        """The text that fits; without a terminal a short one."""
+        left = f"   {max(0, math.ceil(self._until - time.monotonic()))} s"
+        if not columns:
+            return f"◌ Stopping    {left} left"
+        for text in (
+            f"◌ Stopping       {self._why}, up to {self._grace:g} s to save its work (Ctrl-C again to kill now)",
+            f"◌ Stopping       {self._why} (Ctrl-C again to kill now)",
+            f"◌ Stopping       {self._why}",
+            "◌ Stopping",
+        ):
+            if len(text) + len(left) < columns:
+                return text + left
+        return f"◌{left[2:]}"
+
+
+def duration(seconds: float) -> str:
+    """`41 s`, `12 min 5 s`, `1 h 12 min`."""
+    whole = int(seconds)
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min {whole % _MINUTE} s"
+    return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"

@@ -7,16 +7,32 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from smlocal.cli.terminal.bottom_line import columns_of_terminal
-from smlocal.cli.terminal.colour import BOLD, FAINT, GREEN, RED, YELLOW, colour_conflict, has_colours, paint
-from smlocal.cli.terminal.columns import LEAST, row, width_of, wrapped
-from smlocal.cli.terminal.live_lines import LiveLines
-from smlocal.cli.terminal.messages import Messages
-from smlocal.cli.terminal.nonblocking_writer import NonblockingWriter
+from smlocal.cli.terminal.bottom_line import LiveLines, columns_of_terminal
+from smlocal.cli.terminal.layout import (
+    BOLD,
+    FAINT,
+    GREEN,
+    LEAST,
+    RED,
+    YELLOW,
+    colour_conflict,
+    has_colours,
+    paint,
+    row,
+    width_of,
+    wrapped,
+)
+from smlocal.cli.terminal.messages import (
+    PLAIN_SECONDS,
+    Countdown,
+    Messages,
+    NonblockingWriter,
+    ProgressMode,
+    RunningLine,
+    training_text,
+)
 from smlocal.cli.terminal.printable import own_lines, printable
-from smlocal.cli.terminal.progress_mode import ProgressMode
-from smlocal.cli.terminal.running_line import PLAIN_SECONDS, Countdown, RunningLine, training_text
-from smlocal.cli.views.host_prefix import host_prefix, prefixed_lines
+from smlocal.cli.views.log_lines import host_prefix, prefixed_lines
 from smlocal.contract.statuses import JobStatus, StopCause
 from smlocal.engine.interface import Written
 from smlocal.job.kinds import showing
@@ -24,7 +40,7 @@ from smlocal.job.view import JobView, Reporter, StartView
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
-    from smlocal.cli.terminal.container_output import Changes
+    from smlocal.cli.terminal.printable import Changes
     from smlocal.errors import SmlocalError
 
 _NAME_WIDTH = 13
@@ -104,8 +120,7 @@ class Screen(Reporter):
 
     def ended_there(self, answer: Mapping[str, Any], hints: Sequence[str], before_waiting: Callable[[], None]) -> None:
         """Print how a job of the service ended."""
-        from smlocal.cli.views.service_summary import service_summary
-        from smlocal.cli.views.summary import failure
+        from smlocal.cli.views.summary import failure, service_summary
 
         if not self._messages.quiet:
             text = service_summary(answer, hints)

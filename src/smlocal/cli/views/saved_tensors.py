@@ -9,9 +9,8 @@ from itertools import groupby
 from typing import Any
 
 from smlocal.base.files import replacement
-from smlocal.cli.terminal.columns import width_of
+from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.terminal.table import table
 from smlocal.errors import OutputUnusableError
 from smlocal.tensors.saved_tensors import SavedTensor, collections_of, whole_values
 from smlocal.tensors.tensor import Tensor, TensorStatistics, statistics_of, write_npz

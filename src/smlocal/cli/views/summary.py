@@ -1,16 +1,17 @@
-"""The end of a run in a few lines: first the reason, then where the results are and what to do."""
+"""The end of a job in a few lines, here or on the service: first the reason, then where the results are."""
 
+import os
+import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from smlocal.cli.terminal.colour import BOLD, GREEN, RED, YELLOW, paint
-from smlocal.cli.terminal.columns import row, width_of, wrapped
-from smlocal.cli.terminal.printable import printable
-from smlocal.cli.views.last_lines import last_lines, without_repetition
+from smlocal.cli.terminal.layout import BOLD, GREEN, RED, YELLOW, paint, row, shortened, width_of, wrapped
+from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.contract.statuses import JobStatus
 from smlocal.job.view import JobView
+from smlocal.quick_dataclass import dataclass
 from smlocal.readable import readable_bytes, short_path
 
 COLOURS: Mapping[str, str] = {
@@ -23,6 +24,14 @@ _STILL_VISIBLE = 20
 """So many lines of several hosts are still visible on the screen, and are not shown again."""
 _WARNING = "!"
 _ARTIFACT_NOTES = 5
+_MOST_METRICS = 8
+_SHORT_NAME = 9
+_LONGEST_NAME = 40
+_LAST_LINES = 20
+_TAIL = 1 << 14
+"""Bytes of the log that these lines are looked for in."""
+_EXIT_CODE = re.compile(r"\s*, exit code: -?\d+\Z")
+_LEFT_OUT = "…"
 
 
 def summary(view: JobView, *, lines_shown: int | None = None) -> str:
@@ -121,7 +130,7 @@ def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
 def _metrics(answer: Mapping[str, Any]) -> Iterator[str]:
     if not answer["Local"].get("Metrics"):
         return
-    from smlocal.cli.views.metric_lines import metric_lines
+    from smlocal.cli.views.figures import metric_lines
 
     yield from (item(name, text) for name, text in metric_lines(answer))
 
@@ -129,6 +138,106 @@ def _metrics(answer: Mapping[str, Any]) -> Iterator[str]:
 def _usage(local: Mapping[str, Any]) -> Iterator[str]:
     if not local.get("Usage"):
         return
-    from smlocal.cli.views.usage_lines import summary_lines  # of a job that took long enough to be measured
+    from smlocal.cli.views.figures import summary_lines  # of a job that took long enough to be measured
 
     yield from (item(name, text) for name, text in summary_lines(local["Usage"]))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LastLines:
+    """The end of a log, as it can be shown."""
+
+    host: str
+    lines: tuple[str, ...]
+    """More than are shown: a traceback may be longer."""
+
+    def have(self, reason: str) -> bool:
+        """True if the program wrote a reason of several lines, such as a traceback, to its output too."""
+        more = reason_lines(_EXIT_CODE.sub("", reason))[1:]
+        if not any(more):
+            return False
+        lines = set(self.lines)
+        *whole, last = (line for line in more if line)
+        # The service cuts a long reason.
+        return all(line in lines for line in whole) and any(line.startswith(last) for line in self.lines)
+
+    def shown(self, reason: str) -> list[str]:
+        """The last twenty, without those that the reason above them has."""
+        lines = self.lines[-_LAST_LINES:]
+        if not self.have(reason):
+            return [*lines]
+        first, *more = reason_lines(_EXIT_CODE.sub("", reason))
+        left = [_LEFT_OUT if line and (line in more or first.endswith(line)) else line for line in lines]
+        kept = [line for number, line in enumerate(left) if line != _LEFT_OUT or left[number - 1 : number] != [line]]
+        return [] if kept == [_LEFT_OUT] else kept
+
+
+def last_lines(local: Mapping[str, Any]) -> LastLines | None:
+    """Of the host whose failure is the reason; others fail after it, or because of it. None if there is no log."""
+    for host in local["Hosts"]:
+        if host["Name"] == local["FailedHost"] and host["Log"] and (lines := tuple(_end_of(host["Log"]))):
+            return LastLines(host=host["Name"], lines=lines)
+    return None
+
+
+def without_repetition(reason: str) -> str:
+    """The first and the last line of a reason that is right above: of a traceback, the last one has the error."""
+    code = _EXIT_CODE.search(reason)
+    first, *more = filter(None, reason_lines(_EXIT_CODE.sub("", reason)))
+    last = f"{more[-1].strip()}{code[0].strip() if code else ''}"
+    return "\n".join((first, *([_LEFT_OUT] if len(more) > 1 else []), last))
+
+
+def reason_lines(reason: str) -> list[str]:
+    """As the lines of a log are shown."""
+    return [line.rstrip() for line in printable(reason).splitlines()] or [""]
+
+
+def _end_of(path: str) -> Iterator[str]:
+    try:
+        with open(path, "rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
+            text = without_colours(log.read().decode("utf-8", errors="replace"))
+    except OSError:
+        return
+    yield from (printable(line).rstrip() for line in text.splitlines())
+
+
+def service_summary(answer: Mapping[str, Any], hints: Sequence[str]) -> str:
+    """The text, from an answer of describe as a document."""
+    return "\n".join(_lines_there(answer, hints))
+
+
+def _lines_there(answer: Mapping[str, Any], hints: Sequence[str]) -> Iterator[str]:
+    from smlocal.platforms.sagemaker.showing import EMPTY_REASON, NO_TEXT
+
+    status = answer["TrainingJobStatus"]
+    if status == "Failed":
+        yield failure("Failed", answer.get("FailureReason", ""))
+        if str(answer.get("FailureReason", "")).startswith(EMPTY_REASON):
+            yield item("note", NO_TEXT)
+    else:
+        end = answer.get("TrainingEndTime") or answer["LastModifiedTime"]
+        why = f" ({answer['SecondaryStatus']})" if answer["SecondaryStatus"] != status else ""
+        yield f"{paint(status, COLOURS.get(status, BOLD))}{why} in {end - answer['CreationTime']:.1f} s"
+    yield from (item("hint", hint) for hint in hints)
+    model = (answer.get("ModelArtifacts") or {}).get("S3ModelArtifacts")
+    if model and status != "Failed":
+        yield item("model", model)
+    yield from _metrics_there(answer.get("FinalMetricDataList") or ())
+    billed = answer.get("BillableTimeInSeconds")
+    if billed is not None:
+        yield item("billed", f"{billed:,} s of each instance")
+
+
+def _metrics_there(final: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    shown = [(shortened(each["MetricName"], _LONGEST_NAME), f"{each['Value']:.6g}") for each in final[:_MOST_METRICS]]
+    longest = max((len(name) for name, _ in shown), default=0)
+    width = max((len(value) for _, value in shown), default=0)
+    for index, (name, value) in enumerate(shown):
+        if longest <= _SHORT_NAME:
+            yield item(name, f"{value:>{width}}")
+        else:
+            yield item("" if index else "metrics", f"{name:<{longest}}  {value:>{width}}")
+    if len(final) > _MOST_METRICS:
+        yield item("", f"and {len(final) - _MOST_METRICS} more")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.cli.terminal.bottom_line import BottomLine
-from smlocal.cli.terminal.columns import columns_of_text, shortened_to_columns
+from smlocal.cli.terminal.layout import columns_of_text, shortened_to_columns
 
 ERASE = b"\r\x1b[J"
 BELOW = b"\x1bD\x1b[A\x1b7\ntime\x1b8"

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.cli.terminal.container_output import SafeOutput, chosen_changes
-from smlocal.cli.terminal.printable import own_lines
+from smlocal.cli.terminal.printable import SafeOutput, chosen_changes, own_lines
 
 
 @pytest.mark.parametrize(

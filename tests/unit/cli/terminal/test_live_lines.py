@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.cli.terminal.live_lines import LiveLines
+from smlocal.cli.terminal.bottom_line import LiveLines
 
 WIPE = b"\r\x1b[K"
 

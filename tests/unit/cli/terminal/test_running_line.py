@@ -5,9 +5,8 @@ from select import select
 import pytest
 from tests.kit import until
 
-from smlocal.cli.terminal import running_line
-from smlocal.cli.terminal.messages import Messages
-from smlocal.cli.terminal.running_line import Countdown, RunningLine, duration
+from smlocal.cli.terminal import messages as running_line
+from smlocal.cli.terminal.messages import Countdown, Messages, RunningLine, duration
 
 
 @pytest.mark.parametrize(

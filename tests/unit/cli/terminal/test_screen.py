@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.cli.terminal.progress_mode import ProgressMode
+from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.cli.terminal.screen import Screen
 
 DETAIL = "training: 1 file, 141 B, copy-on-write of ./data"

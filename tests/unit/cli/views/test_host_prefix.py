@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.cli.views.host_prefix import _COLOURS, host_prefix, prefixed_lines
+from smlocal.cli.views.log_lines import _COLOURS, host_prefix, prefixed_lines
 
 
 @pytest.mark.parametrize(

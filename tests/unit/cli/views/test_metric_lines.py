@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.cli.views.metric_lines import metric_lines
+from smlocal.cli.views.figures import metric_lines
 from smlocal.cli.views.summary import summary
 from smlocal.platforms.sagemaker.showing import view_of
 

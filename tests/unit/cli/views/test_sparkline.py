@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.cli.views.sparkline import MIN_VALUES, sparkline
+from smlocal.cli.views.figures import MIN_VALUES, sparkline
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.cli.views.usage_lines import describe_lines, evenly, summary_lines
+from smlocal.cli.views.figures import describe_lines, evenly, summary_lines
 from smlocal.contract.usage import MIB, Point
 from smlocal.job.usage.series import SeriesFile
 from smlocal.job.usage.usage_watch import series_path

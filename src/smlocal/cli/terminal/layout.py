@@ -1,10 +1,21 @@
-"""Wrap and shorten text to the width of a terminal. Elsewhere nothing is wrapped, so programs get complete lines."""
+"""Text laid out for a terminal: wrapped, shortened, in rows and tables, with colours.
 
-from collections.abc import Iterator
+Elsewhere nothing is wrapped, so programs get complete lines. Everything can be understood without colours.
+"""
+
+import os
+import sys
+from collections.abc import Collection, Iterator, Sequence
 from typing import TextIO
 
 LEAST = 24
 """Text is never wrapped to fewer columns."""
+_GAP = "   "
+RED = "31"
+GREEN = "32"
+YELLOW = "33"
+FAINT = "2"
+BOLD = "1"
 
 
 def width_of(stream: TextIO) -> int | None:
@@ -87,3 +98,53 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
+    """Colour a text for a stream, by default stderr, if it is to have colours."""
+    return f"\033[{colour}m{text}\033[0m" if has_colours(stream or sys.stderr) else text
+
+
+def has_colours(stream: TextIO) -> bool:
+    """True for a terminal, unless `NO_COLOR` is set or `TERM=dumb`; elsewhere only with `FORCE_COLOR`."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if _forced():
+        return True
+    return os.environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def colour_conflict() -> str | None:
+    """A warning if the environment asks for both."""
+    if os.environ.get("NO_COLOR") and _forced():
+        return "NO_COLOR and FORCE_COLOR are both set: no colours"
+    return None
+
+
+def _forced() -> bool:
+    return os.environ.get("FORCE_COLOR", "") not in {"", "0"}
+
+
+def table(
+    rows: Sequence[Sequence[str]],
+    *,
+    width: int | None,
+    shrinkable: Sequence[tuple[int, int]] = (),
+    right: Collection[int] = (),
+) -> Iterator[str]:
+    """The first row has the headings. No line is longer than `width`, if there is one.
+
+    `shrinkable` are the columns that may become narrower, in this order, with their least width. The columns `right`
+    are aligned to the right.
+    """
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    for column, least in () if width is None else shrinkable:
+        excess = sum(widths) + len(_GAP) * (len(widths) - 1) - (width or 0)
+        widths[column] = max(min(least, widths[column]), widths[column] - max(0, excess))
+    for each in rows:
+        cells = [
+            shortened(cell, room).rjust(room) if column in right else shortened(cell, room).ljust(room)
+            for column, (cell, room) in enumerate(zip(each, widths, strict=True))
+        ]
+        line = _GAP.join(cells).rstrip()
+        yield line if width is None else shortened(line, width)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.kit import Run
 
-from smlocal.cli.terminal.columns import row
+from smlocal.cli.terminal.layout import row
 
 WORDS = st.lists(st.text("abcxyz-/.", min_size=1, max_size=12), max_size=30).map(" ".join)
 
