@@ -1,4 +1,4 @@
-"""The argument of commands that take the names of jobs, and how the name of a job file ends."""
+"""How a command is told which jobs it is about: by their names, or by how and when they ended."""
 
 import re
 import time
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from smlocal.api.job_list import JobSelection
 
 JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
+ENDED = ("Completed", "Failed", "Stopped")
 
 
 def job_argument(command: Callable[..., Any], *, parameter: str = "name") -> Callable[..., Any]:
@@ -40,11 +42,6 @@ def completed_jobs(context: click.Context, parameter: click.Parameter, incomplet
     from smlocal.api.job_names import completed_names
 
     return completed_names(incomplete)
-
-
-# FOLDED job_selection: Options that choose ended jobs: by their status, and by the time since their end.
-_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
-ENDED = ("Completed", "Failed", "Stopped")
 
 
 def _seconds(context: click.Context, option: click.Parameter, value: str | None) -> float | None:

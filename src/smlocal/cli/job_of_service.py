@@ -1,4 +1,7 @@
-"""The argument JOB/FILE: a job of the service by its name or ARN, or a file that describes one."""
+"""The argument JOB/FILE: a job of the service by its name or ARN, or a file that describes one.
+
+And the options that say which AWS account and region are asked.
+"""
 
 import os
 from collections.abc import Callable
@@ -12,7 +15,6 @@ if TYPE_CHECKING:
     from smlocal.remote.fetched_job import FetchedJob
 
 
-# FOLDED service_options: The options that say which AWS account and region a command asks.
 def service_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --profile and --region to a command."""
     for option in (

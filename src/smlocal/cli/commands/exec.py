@@ -33,7 +33,7 @@ def command(*, allow_cpu: bool, words: tuple[str, ...]) -> int:
     \b
       smlocal exec -- python train.py
     """  # noqa: D301 - \b is click's mark for text not to be wrapped
-    from smlocal.cli.endpoint_packages import check_endpoint_packages
+    from smlocal.cli.commands.serve import check_endpoint_packages
     from smlocal.errors import SmlocalError
     from smlocal.platforms.sagemaker.contract.identity import DEFAULT_REGION
     from smlocal.store.home import home_directory, prepare_home

@@ -7,6 +7,7 @@ import click
 from smlocal.contract.s3_uri import may_be_bucket
 
 PORT = 4597
+_PACKAGES = ("cryptography", "starlette", "uvicorn")
 
 
 @click.command("serve")
@@ -61,8 +62,6 @@ def command(
     refuse: bool,
 ) -> None:
     """Answer boto3, the AWS CLI and both SDKs."""
-    from smlocal.cli.endpoint_packages import check_endpoint_packages
-
     if refuse and max_instances is None:
         raise click.UsageError("--refuse needs --max-instances.")
     for path in allow_path:
@@ -97,3 +96,17 @@ def command(
         ),
         say=lambda message: click.echo(message, err=True),
     )
+
+
+def check_endpoint_packages() -> None:
+    """`ServeMissingError` if a package of the extra `serve` is not installed."""
+    from importlib.util import find_spec
+
+    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    if missing:
+        from smlocal.errors.serving import ServeMissingError
+
+        raise ServeMissingError(
+            f"the endpoint needs packages that are not installed: {', '.join(missing)}",
+            remedy=["Install them:  pip install 'smlocal[serve]'", "From a clone:  pip install '.[serve]'"],
+        )
