@@ -3,6 +3,8 @@
 import os
 from contextlib import suppress
 
+import click
+
 from smlocal.errors import NewFileError
 
 
@@ -24,8 +26,6 @@ def check_new_folder(path: str, option: str) -> None:
 
 def write_new_file(path: str, text: str, option: str) -> None:
     """Write the file, or print it."""
-    import click
-
     if path == "-":
         click.echo(text, nl=False)
         return

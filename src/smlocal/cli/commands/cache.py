@@ -1,5 +1,6 @@
 """`smlocal cache`: the downloads from S3 that are kept for the next run."""
 
+import json
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -82,7 +83,6 @@ def _row(download: "Download") -> tuple[str, ...]:
 
 
 def _print_document(found: "Contents") -> None:
-    import json
 
     downloads = [
         {

@@ -1,5 +1,6 @@
 """`smlocal check`: what is wrong with a training image, before anybody pays for it."""
 
+import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -171,8 +172,7 @@ def _check(
             raise _unbuilt(subject, subject) from error
         raise
     if as_json:
-        import json
-
+        from smlocal.check.document import check_document
         from smlocal.check.report_forms import check_document
 
         click.echo(json_without_commands(json.dumps(check_document(report, Severity(fail_on)), indent=2)))

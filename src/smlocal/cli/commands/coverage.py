@@ -1,5 +1,6 @@
 """`smlocal coverage`: how each member of a request is handled."""
 
+import json
 import sys
 from collections.abc import Mapping
 
@@ -30,8 +31,6 @@ def command(*, request: str, as_json: bool) -> None:
 
     table = {request: coverage_tables()[request]}
     if as_json:
-        import json
-
         click.echo(json.dumps(table, indent=2, ensure_ascii=False))
         return
     members = table[request]

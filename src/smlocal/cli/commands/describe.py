@@ -1,5 +1,6 @@
 """`smlocal describe`: the state of a job."""
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,6 @@ def command(*, name: str, as_json: bool, service: bool) -> None:
 
     job = TrainingJob(name)
     if as_json or service:
-        import json
-
         click.echo(json_without_commands(json.dumps(job.describe(service=service), indent=2)))
         return
     view, width = job.view(), width_of(sys.stdout)

@@ -1,5 +1,6 @@
 """`smlocal doctor`: what this machine has and lacks for running jobs."""
 
+import json
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -85,7 +86,6 @@ def _conclude(findings: "dict[str, Judgement]") -> None:
 
 
 def _print_document(findings: "dict[str, Judgement]", *, is_ready: bool) -> None:
-    import json
 
     checks = [
         {"Check": name, "Severity": finding.severity, "Sentence": finding.sentence, "Remedy": finding.remedy}

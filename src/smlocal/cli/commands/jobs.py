@@ -1,5 +1,6 @@
 """`smlocal jobs`: list the jobs that were run here."""
 
+import json
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -44,8 +45,6 @@ def command(
     selection = selection_of(statuses, older_than)
     jobs = list_jobs(limit=None if everything else limit, selection=selection)
     if as_json:
-        import json
-
         from smlocal.api.job_list import job_documents
 
         click.echo(json_without_commands(json.dumps(job_documents(jobs), indent=2)))

@@ -1,5 +1,6 @@
 """`smlocal metrics`: the values that MetricDefinitions found in the logs of a job."""
 
+import json
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -58,8 +59,6 @@ def _row(summary: "MetricSummary") -> tuple[str, ...]:
 
 def _write_json(name: str, found: "JobMetrics", out: TextIO) -> None:
     """Write value by value: all values may not fit into memory."""
-    import json
-
     metrics = [_summary_document(summary) for summary in found.summaries()]
     head = json_without_commands(
         json.dumps({"TrainingJobName": name, "Metrics": metrics, "Notes": found.notes}, indent=2)

@@ -1,5 +1,6 @@
 """`smlocal pack`: pack what a finished job could not pack."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,8 +30,6 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
 
     artifacts = TrainingJob(name).pack(output=output)
     if as_json:
-        import json
-
         click.echo(json_without_commands(json.dumps({"Artifacts": artifacts}, indent=2)))
         return 0
     _say(artifacts)

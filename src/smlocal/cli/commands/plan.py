@@ -1,5 +1,6 @@
 """`smlocal plan`: show what a run would do, from the object that it would execute."""
 
+import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +48,6 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
     platform = preparing(plan.platform)
     tried, as_script = _tried(plan, texts), platform.script(plan)
     if as_json:
-        import json
-
         document = {**platform.plan_document(plan), **({"TriedLines": tried} if tried else {})}
         click.echo(
             json_without_commands(

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -69,7 +70,6 @@ class _ProgressLine:
         self._next = 0.0
 
     def show(self, text: str) -> None:
-        import time
 
         from smlocal.cli.terminal.layout import shortened
 

@@ -1,5 +1,6 @@
 """`smlocal rules`: what the debugger rules of a job have found, and the image that evaluates them."""
 
+import json
 import sys
 import time
 from typing import Any
@@ -57,8 +58,6 @@ def show(*, name: str, as_json: bool, follow: bool) -> None:
     rules, _ = rules_of_job(name)
     actions = actions_of_rules(name)
     if as_json:
-        import json
-
         click.echo(
             json_without_commands(json.dumps({"TrainingJobName": name, "Rules": rules, "Actions": actions}, indent=2))
         )

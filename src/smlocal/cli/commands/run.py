@@ -1,5 +1,6 @@
 """`smlocal run`: run a job and wait until it ends."""
 
+import json
 import os
 import signal
 import sys
@@ -177,7 +178,6 @@ def _usable(path: str | None) -> str | None:
 
 
 def _answer_so_far(name: str) -> str:
-    import json
 
     from smlocal.api.training_job import TrainingJob
 
@@ -196,7 +196,6 @@ def _finish(
 
 
 def _print_answer(result: "Result") -> "StandardOutputError | None":
-    import json
 
     from smlocal.cli.terminal.messages import NonblockingWriter
     from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors

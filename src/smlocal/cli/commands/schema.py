@@ -1,5 +1,7 @@
 """`smlocal schema`: the JSON Schemas of job files and of results."""
 
+import json
+
 import click
 
 _DEFAULT = "CreateTrainingJob"
@@ -20,8 +22,6 @@ def command(*, request: str, result: bool) -> None:
 
     Editors use it to complete and check job files.
     """
-    import json
-
     from smlocal.platforms.job_files import answer_schema, job_file_schema
 
     schema = job_file_schema(request)

@@ -1,5 +1,6 @@
 """`smlocal submit`: run a job file on the service."""
 
+import json
 import os
 import sys
 import tempfile
@@ -289,8 +290,6 @@ def _guard_lines(plan: "SubmitPlan") -> list[str]:
 
 def _print_plan(plan: "SubmitPlan", given: dict[str, Any], region: str | None) -> None:
     """The request on stdout, as the AWS CLI reads it; the rest on stderr."""
-    import json
-
     from smlocal.jobfile.yaml_text import yaml_text
     from smlocal.readable import readable_bytes
 
@@ -334,7 +333,6 @@ def _print_started(service: "Service", name: str, *, as_json: bool) -> None:
     if not as_json:
         click.echo(name)
         return
-    import json
 
     from smlocal.remote.submission import answer_document
 

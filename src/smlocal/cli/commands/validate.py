@@ -1,5 +1,6 @@
 """`smlocal validate`: what is wrong with job files, without an engine."""
 
+import json
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -69,8 +70,6 @@ def command(
             if invalid <= _MOST_SHOWN:
                 _show_error(validated, service, debug=ctx.obj["debug"])
     if as_json:
-        import json
-
         files = [_document(validated) for validated, _ in found]
         click.echo(
             json_without_commands(
