@@ -172,7 +172,6 @@ def _check(
             raise _unbuilt(subject, subject) from error
         raise
     if as_json:
-        from smlocal.check.document import check_document
         from smlocal.check.report_forms import check_document
 
         click.echo(json_without_commands(json.dumps(check_document(report, Severity(fail_on)), indent=2)))
