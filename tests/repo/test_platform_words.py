@@ -74,7 +74,7 @@ SAGEMAKER = Platform(
             "what an uploader leaves has this suffix in buckets and folders, whoever reads them",
         ),
         "contract/metrics/metric_values.py": (frozenset({"MetricName"}), "the key of stored values"),
-        "credentials/fetch_keys.py": (frozenset({"RoleArn"}), "a parameter of STS"),
+        "credentials/renewal.py": (frozenset({"RoleArn"}), "a parameter of STS"),
         "credentials/http_messages.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
         "doctor/machine_checks.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),
         "errors/__init__.py": (frozenset({"TrainingJob"}), "exports the errors about jobs on SageMaker itself"),

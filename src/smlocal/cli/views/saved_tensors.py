@@ -106,7 +106,7 @@ def _step(saved: SavedTensor, tensor: Tensor, *, stats: bool) -> dict[str, Any]:
         step["Value"] = _json(single)
     of = statistics_of(tensor) if stats else None
     if of is not None:
-        step["TensorStatistics"] = {
+        step["Statistics"] = {
             "Minimum": _json(of.lowest),
             "Maximum": _json(of.highest),
             "Mean": _json(of.mean),
