@@ -6,7 +6,8 @@ import pytest
 from botocore.loaders import create_loader
 
 from smlocal.sources.s3.aws_client import AwsClient
-from smlocal.sources.s3.service_models import new_session, shared_loader
+from smlocal.sources.s3.aws_session import new_session
+from smlocal.sources.s3.service_models import shared_loader
 
 KINDS = ("service-2", "endpoint-rule-set-1", "paginators-1")
 

@@ -8,7 +8,6 @@ from typing import Final, Literal, Protocol
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.interface import Engine, PullState
-from smlocal.engine.pull import ecr_login
 from smlocal.errors import EngineError, ImageArchitectureError, ImageDiffersError, ImageMissingError, ImagePullError
 from smlocal.foreign_archive.archive import ArchiveLimits, ForeignArchive
 from smlocal.foreign_archive.stream import ArchiveError
@@ -95,6 +94,8 @@ def pull_image(engine: Engine, name: str, pull: Pull, reporter: Progress) -> tup
             remedy=["Build or load it, or run without --pull never.", "docker images lists the local images."],
         )
     if pull == "always" or facts is None:
+        from smlocal.engine.pull import ecr_login  # the docker SDK: 58 ms, and most images are there
+
         try:
             engine.pull(name, ecr_login(name), reporter.progress, _reported(name, reporter))
         except ImagePullError as error:
