@@ -9,8 +9,6 @@ from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.interface import Engine, PullState
 from smlocal.errors import EngineError, ImageArchitectureError, ImageDiffersError, ImageMissingError, ImagePullError
-from smlocal.foreign_archive.archive import ArchiveLimits, ForeignArchive
-from smlocal.foreign_archive.stream import ArchiveError
 from smlocal.planning.aspects.engines.look import PlacedEngine, PlacedEngines
 from smlocal.platforms.sagemaker.contract import paths
 from smlocal.sources.progress import Meter
@@ -162,6 +160,12 @@ def _find(image: str, engine: Engine) -> tuple[str, ...]:
 
 def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
     """The first files in an archive of `/opt/ml`, as paths in the container, without `code`, which stays visible."""
+    from smlocal.foreign_archive.archive import (
+        ArchiveLimits,
+        ForeignArchive,
+    )  # images that are known are not read
+    from smlocal.foreign_archive.stream import ArchiveError
+
     found: list[str] = []
     with suppress(ArchiveError):  # cut off at the limit
         for member in ForeignArchive(archive, ArchiveLimits(content=_MAX_BYTES), compressed=False):

@@ -1,6 +1,5 @@
 """The debugger rules that there are, and what those of a job ask for: custom sources, and tensors of other jobs."""
 
-from smlocal.debugger.evaluator import built_in_rules, recorded_rules
 from smlocal.planning.aspects.rules.asked import rule_locations
 from smlocal.planning.aspects.rules.plan import RuleFacts
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
@@ -11,6 +10,8 @@ def rule_facts(job: JobFile) -> RuleFacts:
     """Nothing is read for a job without rules."""
     if not job.request.DebugRuleConfigurations:
         return RuleFacts()
+    from smlocal.debugger.evaluator import built_in_rules, recorded_rules  # the room of the debugger
+
     return RuleFacts(paths=_paths(job), built_in=built_in_rules(), recorded=recorded_rules())
 
 
