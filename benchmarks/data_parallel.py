@@ -10,7 +10,7 @@ from workplace import ROOT, image
 
 BOUND = 1.05
 BALANCED_BOUND = 1.5
-PACKAGE = ROOT / "src" / "smlocal" / "distributed" / "container_package"
+PACKAGE = ROOT / "src" / "smlocal" / "jobs" / "data_parallel" / "container_package"
 RANKS = Path(__file__).with_name("data_parallel_ranks.py")
 
 
@@ -30,8 +30,16 @@ def measure(size: Size) -> list[Figure]:
 def _by_turns(
     tag: str, size: Size, what: str, *, ranks: int, megabytes: float, mode: str = "plain"
 ) -> tuple[Samples, Samples]:
-    command = ["docker", "run", "--rm", "-v", f"{PACKAGE}:/opt/smlocal/distributed:ro", "-v", f"{RANKS}:/ranks.py:ro"]
-    command += ["-e", "PYTHONPATH=/opt/smlocal/distributed/python", "-e", f"SMLOCAL_DDP_MODE={mode}", tag]
+    command = [
+        "docker",
+        "run",
+        "--rm",
+        "-v",
+        f"{PACKAGE}:/opt/smlocal.jobs.data_parallel:ro",
+        "-v",
+        f"{RANKS}:/ranks.py:ro",
+    ]
+    command += ["-e", "PYTHONPATH=/opt/smlocal.jobs.data_parallel/python", "-e", f"SMLOCAL_DDP_MODE={mode}", tag]
     command += ["torchrun", "--nproc_per_node", str(ranks), "/ranks.py", what, str(size.rounds), str(megabytes)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode:

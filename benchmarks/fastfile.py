@@ -25,7 +25,7 @@ MEMORY_BOUND = 200e6
 
 _COMMON = """
 import os, sys, time
-from smlocal.sources.s3.client import open_store
+from smlocal.data.sources.s3.client import open_store
 result, folder = sys.argv[1:]
 wanted = open_store("eu-west-1").head("bucket", "object")
 def done(*figures):
@@ -35,8 +35,8 @@ def done(*figures):
 MOUNT = (
     _COMMON
     + """
-from smlocal.channels.fastfile.mount import FuseMount
-from smlocal.contract.listing import Listing
+from smlocal.data.channels.fastfile.mount import FuseMount
+from smlocal.jobs.contract.listing import Listing
 listing = Listing(
     root="", bucket_uri="s3://bucket/", prefix="", key_base="", paths=["object"], sizes=[wanted.size],
     etags=[wanted.etag], total_bytes=wanted.size, whole_tree=False,
@@ -62,7 +62,7 @@ finally:
 STREAM = (
     _COMMON
     + """
-from smlocal.sources.s3.object_stream import ObjectStream
+from smlocal.data.sources.s3.object_stream import ObjectStream
 began = time.perf_counter()
 stream = ObjectStream(open_store("eu-west-1"), [wanted])
 stream.open_next()
@@ -76,7 +76,7 @@ assert count == wanted.size
 DOWNLOAD = (
     _COMMON
     + """
-from smlocal.sources.s3.download import download_all
+from smlocal.data.sources.s3.download import download_all
 os.mkdir(folder)
 began = time.perf_counter()
 download_all(open_store("eu-west-1"), [(wanted, f"{folder}/object")])

@@ -39,10 +39,10 @@ assert count == expected, count
 """
 FEEDER = """
 import sys
-from smlocal.channels.pipe.feeder import PipeFeeder
-from smlocal.contract.listing import Listing
-from smlocal.planning.model import PipePlan
-from smlocal.sources.s3.client import open_store
+from smlocal.data.channels.pipe.feeder import PipeFeeder
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.planning.model import PipePlan
+from smlocal.data.sources.s3.client import open_store
 root, folder, spool = sys.argv[1:]
 listing = Listing(
     root=root, bucket_uri="s3://bucket/", prefix="", key_base="", paths=["object"],

@@ -18,7 +18,7 @@ from workplace import PY, Workplace, image, workplace
 
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
-from smlocal.job.container_run import ContainerRun
+from smlocal.jobs.container_run import ContainerRun
 
 BOUND = 1.5
 NAME = "workerpool0-0"

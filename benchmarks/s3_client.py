@@ -21,8 +21,8 @@ SMALL_BYTES = 20 << 10
 
 OURS = """
 import os, sys, time
-from smlocal.sources.s3.client import open_store
-from smlocal.sources.s3.download import download_all
+from smlocal.data.sources.s3.client import open_store
+from smlocal.data.sources.s3.download import download_all
 prefix, target, result = sys.argv[1:]
 store = open_store("eu-west-1")
 began = time.perf_counter()

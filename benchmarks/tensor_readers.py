@@ -11,8 +11,8 @@ from smdebug.core.collection_manager import CollectionManager
 from smdebug.core.writer import FileWriter
 from smdebug.trials import create_trial
 
-from smlocal.tensors.saved_tensors import read_values, saved_tensors
-from smlocal.tensors.tensor import Tensor
+from smlocal.debugger.tensors.saved_tensors import read_values, saved_tensors
+from smlocal.debugger.tensors.tensor import Tensor
 
 OF_A_STEP = 20
 

@@ -61,9 +61,9 @@ while True:
 """
 ARCHIVE = """
 import sys, time
-from smlocal.artifacts import gzip_stream
-from smlocal.artifacts.archive import write_archive
-from smlocal.artifacts.tree import walk
+from smlocal.data.artifacts import gzip_stream
+from smlocal.data.artifacts.archive import write_archive
+from smlocal.data.artifacts.tree import walk
 model, archive, result = sys.argv[1:]
 began = time.perf_counter()
 write_archive([walk("algo-1", model)], archive)
@@ -72,12 +72,12 @@ with open(result, "w") as file:
 """
 PUBLISH = """
 import sys, time
-from smlocal.artifacts import gzip_stream
-from smlocal.artifacts.archive import write_archive
-from smlocal.artifacts.s3_publish import Publisher
-from smlocal.artifacts.tree import walk
-from smlocal.sources.s3.client import open_store
-from smlocal.sources.s3.writer import Target
+from smlocal.data.artifacts import gzip_stream
+from smlocal.data.artifacts.archive import write_archive
+from smlocal.data.artifacts.s3_publish import Publisher
+from smlocal.data.artifacts.tree import walk
+from smlocal.data.sources.s3.client import open_store
+from smlocal.data.sources.s3.writer import Target
 model, archive, result = sys.argv[1:]
 store = open_store("eu-west-1")
 began = time.perf_counter()

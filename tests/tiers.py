@@ -50,12 +50,12 @@ ALWAYS = (
 )
 """Slow tests that run with each commit, by the names of their functions."""
 _ALSO = {
-    "job": ("jobs", "in_jobs"),
-    "debugger": ("rules",),
+    "jobs": ("in_jobs",),
     "planning": ("jobs",),
-    "server": ("clients",),
+    "debugger": ("rules",),
+    "endpoint": ("server", "clients"),
     "engine": ("engines", "swarm"),
-    "remote": ("service", "remote_service"),
+    "service": ("remote", "remote_service"),
     "sources": ("s3",),
 }
 """Rooms whose tests are not in folders of the same name alone."""
@@ -148,14 +148,14 @@ def this_commit() -> Commit:
 
 
 def touched_places(files: Sequence[str]) -> frozenset[str]:
-    """What the paths of changed files stand for in names of tests."""
+    """What the paths of changed files stand for in names of tests: a room by its last name."""
     places = set()
+    rooms = may_import()
     for file in files:
         match file.split("/"):
-            case ["src", "smlocal", "platforms", platform, _, *_]:
-                places.add(platform)
-            case ["src", "smlocal", room, *_]:
-                places |= {room.removesuffix(".py"), *_ALSO.get(room, ())}
+            case ["src", "smlocal", *path]:
+                room = _room(path, rooms)
+                places |= {room, *_ALSO.get(room, ())}
             case ["tests", _, folder, *_, name]:
                 places |= {folder, name.removesuffix(".py")}
             case ["tests", folder, name]:
@@ -167,6 +167,12 @@ def touched_places(files: Sequence[str]) -> frozenset[str]:
             case ["examples", name, *_]:
                 places.add(name)
     return frozenset(places)
+
+
+def _room(path: Sequence[str], rooms: Mapping[str, set[str]]) -> str:
+    """The last name of the room with the longest name that the path begins with; else its first part."""
+    found = ("/".join(path[:length]) for length in range(len(path), 0, -1))
+    return next((room for room in found if room in rooms), path[0].removesuffix(".py")).rpartition("/")[2]
 
 
 def may_import() -> dict[str, set[str]]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from smlocal.contract.support import Support
-from smlocal.platforms.ai_platform.coverage.lookup import table
-from smlocal.platforms.ai_platform.model.members import JobKind
-from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
+from smlocal.ai_platform.coverage.lookup import table
+from smlocal.ai_platform.model.members import JobKind
+from smlocal.jobs.contract.support import Support
+from smlocal.sagemaker.contract.coverage.members import TABLE
 
 _SAGEMAKER = """\
 # Every member of a request: emulated, recorded or refused

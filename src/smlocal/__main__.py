@@ -29,7 +29,7 @@ def _run() -> int:
 
     repair_standard_streams()
     from smlocal.cli.main import run_command_line
-    from smlocal.job.control import detach
+    from smlocal.jobs.control import detach
 
     detach.process_may_fork = True
     return run_command_line()

@@ -42,13 +42,13 @@ _MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "test_only_rw_can_be_written": ("InputDataConfig[].DataSource.FileSystemDataSource.FileSystemAccessMode",),
     },
-    "tests/unit/platforms/sagemaker/contract/test_effects.py": {
+    "tests/unit/sagemaker/contract/test_effects.py": {
         "test_input_mode_of_a_channel": ("InputDataConfig[].InputMode",),
     },
     "tests/data/in_jobs/test_published_mirrors.py": {
         "test_everything_that_is_sent_is_encrypted": ("OutputDataConfig.KmsKeyId",),
     },
-    "tests/unit/planning/aspects/limits/test_limits.py": {
+    "tests/unit/jobs/planning/aspects/limits/test_limits.py": {
         "test_the_volume_holds_the_data_and_what_is_written": ("ResourceConfig.VolumeSizeInGB",),
     },
     "tests/jobs/spot/test_spot.py": {

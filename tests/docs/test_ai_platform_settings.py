@@ -1,10 +1,10 @@
 import re
 from collections.abc import Callable
 
-from smlocal.contract.model.structure import members
+from smlocal.ai_platform.jobfile.job_file import KINDS
 from smlocal.jobfile.option import Kind
 from smlocal.jobfile.settings import LocalSettings, refused_settings
-from smlocal.platforms.ai_platform.jobfile.job_file import KINDS
+from smlocal.jobs.contract.model.structure import members
 
 
 def test_settings_and_faults_are_those_of_the_code(

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "smlocal"
 ROOMS = {path.stem for path in SOURCE.iterdir()}
 MODULE = re.compile(r"`([a-z_]+(?:[./]\w+)+(?:\.py)?)`")
-"""In path form or dotted: `job/attempt.py`, `job.attempt`, `store.lease.Lease`."""
+"""In path form or dotted: `jobs/attempt.py`, `jobs.attempt`, `jobs.store.lease.Lease`."""
 FUNCTION = re.compile(r"`([A-Za-z_]+(?:\.[a-z_]+)?)`")
 
 
@@ -66,7 +66,9 @@ def test_each_step_of_a_job_begins_in_a_module_of_its_own() -> None:
     assert len(set(first)) == len(first)
 
 
-@pytest.mark.parametrize("name", ["job/atempt.py", "job.attempt.Attempts", "planning/aspects/nothing", "store.leases"])
+@pytest.mark.parametrize(
+    "name", ["jobs/atempt.py", "jobs.attempt.Attempts", "jobs/planning/aspects/nothing", "jobs.store.leases"]
+)
 def test_a_name_that_is_not_there_is_seen(name: str) -> None:
     assert named_modules(f"`{name}`") == [name]
     assert not is_real(name)

@@ -7,7 +7,7 @@ import yaml
 from tests.kit.doc_blocks import EXAMPLE_PAGES, PAGES, Block, blocks
 
 from smlocal.jobfile.document import Document
-from smlocal.platforms.sagemaker.jobfile.job_file import read_job
+from smlocal.sagemaker.jobfile.job_file import read_job
 
 PIECES = [
     pytest.param(block, id=f"{name}:{block.line}")

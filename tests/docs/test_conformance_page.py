@@ -1,8 +1,8 @@
 from collections.abc import Callable
 
-from smlocal.conformance.cases import ConformanceCase
-from smlocal.conformance.differences import DIFFERENCE_RULES
-from smlocal.conformance.probe import _LOOKS
+from smlocal.service.conformance.cases import ConformanceCase
+from smlocal.service.conformance.differences import DIFFERENCE_RULES
+from smlocal.service.conformance.probe import _LOOKS
 
 
 def test_the_page_has_every_rule_every_job_and_every_look(

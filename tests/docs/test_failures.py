@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from smlocal.platforms.sagemaker.contract.outcome import failure_reason
+from smlocal.sagemaker.contract.outcome import failure_reason
 
 TESTS = Path(__file__).resolve().parents[1]
 

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from smlocal.platforms.sagemaker.notes import RULES
+from smlocal.sagemaker.notes import RULES
 
 
 def test_every_note_has_a_row_and_every_row_is_a_note(

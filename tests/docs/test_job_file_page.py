@@ -8,7 +8,7 @@ import yaml
 from botocore.validate import ParamValidator
 
 from smlocal.jobfile.document import Document
-from smlocal.platforms.sagemaker.jobfile.job_file import read_job
+from smlocal.sagemaker.jobfile.job_file import read_job
 
 
 def test_the_first_job_file_can_be_submitted_without_local(page: Callable[[str], str]) -> None:

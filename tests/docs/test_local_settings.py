@@ -1,8 +1,8 @@
 import json
 from collections.abc import Callable
 
-from smlocal.contract.model.structure import Structure, members
 from smlocal.jobfile.settings import LocalSettings
+from smlocal.jobs.contract.model.structure import Structure, members
 
 HEADING = "`Local`: settings of this machine"
 

@@ -19,9 +19,9 @@ from tests.kit.engine_relay import EngineRelay
 from tests.kit.fixtures import touch_inside
 from tests.kit.forked import run_smlocal
 
-from smlocal.job.control.requests import ask_to_stop
-from smlocal.store.jobs import Store
-from smlocal.store.records import JobRecord
+from smlocal.jobs.control.requests import ask_to_stop
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import JobRecord
 
 _PATIENCE_SECONDS = 200.0
 """Of a busy machine, where one request to the engine may take a quarter of a minute."""

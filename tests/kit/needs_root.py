@@ -5,7 +5,7 @@ Keys are test ids below `tests/`, or what some of them begin with.
 
 import os
 
-from smlocal.channels.fastfile.availability import why_no_fuse
+from smlocal.data.channels.fastfile.availability import why_no_fuse
 
 _BECOMES = "only root can become somebody else"
 _MOUNTS = "only root may mount"

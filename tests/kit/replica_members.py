@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from smlocal.platforms.ai_platform.model.members import JobKind, is_structure, members
+from smlocal.ai_platform.model.members import JobKind, is_structure, members
 
 
 def leaves(kind: JobKind) -> Iterator[str]:

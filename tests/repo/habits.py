@@ -31,7 +31,7 @@ HABITS = MappingProxyType(
             f"{_CLI}test_report.py::test_a_stop_by_ctrl_c",
             f"{_CLI}test_report.py::test_of_a_detached_job_by_the_process_that_stays_behind",
             f"{_JOBS}crash/test_adoption.py::test_the_files_of_the_result_are_written_by_whoever_finishes_the_job",
-            f"{_UNIT}job/finish/test_report_files.py::test_a_disk_that_is_full_leaves_the_earlier_report_and_no_draft",
+            f"{_UNIT}jobs/finish/test_report_files.py::test_a_disk_that_is_full_leaves_the_earlier_report_and_no_draft",
         ),
         "4 plan shows what run will do, and run does that": (
             f"{_SCREENS}plan-80.txt",
@@ -75,14 +75,14 @@ HABITS = MappingProxyType(
         ),
         "11 a stop never becomes a failure": (
             "tests/stress/test_race.py::test_a_stop_never_turns_into_a_failure",
-            f"{_UNIT}job/decide/test_watch.py::test_a_stop_is_recorded_before_the_signal",
+            f"{_UNIT}jobs/decide/test_watch.py::test_a_stop_is_recorded_before_the_signal",
         ),
         "12 wait ends with any end of the job, with its exit code": (
             f"{_JOBS}start/test_detach.py::test_wait_tells_how_jobs_ended",
         ),
         "13 the engine's wait decides the end, not the end of the output, and no line is lost": (
             f"{_CONTAINER_RUN}::test_lines_that_a_broken_connection_lost_come_from_the_engine",
-            f"{_UNIT}job/test_container_run.py::test_streams_that_stay_open_and_silent_are_given_up",
+            f"{_UNIT}jobs/test_container_run.py::test_streams_that_stay_open_and_silent_are_given_up",
             f"{_JOBS}watch/test_logs.py::test_each_line_is_whole_after_a_takeover",
         ),
         "14 an error says what, why, what to do and where to read more; a traceback only with --debug": (
@@ -94,7 +94,7 @@ HABITS = MappingProxyType(
         "15 a mistyped word has a suggestion": (
             f"{_SCREENS}error-80.txt",
             f"{_UNIT}api/test_overrides.py::test_a_mistyped_channel_is_refused",
-            f"{_UNIT}platforms/sagemaker/contract/validation/test_check.py::test_everything_is_told_at_once_with_its_line",
+            f"{_UNIT}sagemaker/contract/validation/test_check.py::test_everything_is_told_at_once_with_its_line",
             f"{_UNIT}cli/test_job_names.py::test_similar_names_are_suggested",
             f"{_JOBS}start/test_bad_input.py::test_wrong_flags",
         ),
@@ -117,8 +117,8 @@ HABITS = MappingProxyType(
             f"{_UNIT}cli/commands/test_validate.py::test_strict_is_what_the_service_takes",
         ),
         "20 JSON Schemas of job file and result are published and tested": (
-            f"{_UNIT}platforms/sagemaker/jobfile/test_schema.py::test_every_member_is_there_with_what_becomes_of_it",
-            f"{_UNIT}platforms/sagemaker/contract/test_models.py::test_pydantic_decides_alike",
+            f"{_UNIT}sagemaker/jobfile/test_schema.py::test_every_member_is_there_with_what_becomes_of_it",
+            f"{_UNIT}sagemaker/contract/test_models.py::test_pydantic_decides_alike",
             f"{_JOBS}watch/test_result_schema.py::test_of_jobs_that_end_in_each_way",
         ),
         "21 shells complete names of jobs; --help is instant": (
@@ -127,7 +127,7 @@ HABITS = MappingProxyType(
             f"{_UNIT}cli/test_imports.py::test_help_imports_click_and_little_else",
         ),
         "22 CI services are detected and get groups, annotations and summaries; --junit": (
-            f"{_UNIT}ci/test_services.py::test_the_service_is_found",
+            f"{_UNIT}base/ci/test_services.py::test_the_service_is_found",
             f"{_CLI}test_ci.py::test_github_gets_an_annotation_and_a_summary",
             f"{_CLI}test_ci.py::test_the_group_on_gitlab",
             f"{_CLI}test_ci.py::test_the_junit_file_of_a_job_that_fails",
@@ -147,7 +147,7 @@ HABITS = MappingProxyType(
         "25 files stay the user's": (
             "tests/data/artifacts/test_ordinary_user.py::test_a_container_that_hides_everything",
             f"{_JOBS}rights/test_other_user.py::test_nothing_is_left_that_needs_root",
-            f"{_UNIT}artifacts/test_ownership.py::test_for_a_rootless_engine_this_user_is_root",
+            f"{_UNIT}data/artifacts/test_ownership.py::test_for_a_rootless_engine_this_user_is_root",
         ),
     }
 )

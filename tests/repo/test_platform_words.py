@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.model.structure import Structure
-from smlocal.platforms.ai_platform.model import custom_job, training_job
-from smlocal.platforms.sagemaker.contract.model import describe, request
+from smlocal.ai_platform.model import custom_job, training_job
+from smlocal.jobs.contract.model.structure import Structure
+from smlocal.sagemaker.contract.model import describe, request
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "smlocal"
 MODULES = {str(path.relative_to(SOURCE)): path for path in sorted(SOURCE.rglob("*.py"))}
@@ -45,7 +45,7 @@ def sagemaker_members() -> Iterator[str]:
 
 
 SAGEMAKER = Platform(
-    folder="platforms/sagemaker",
+    folder="sagemaker",
     members=compound(sagemaker_members()),
     others=("sagemaker", "TrainingJob", "/opt/ml", "AlgorithmError", "ClientError:", "CapacityError", "algo-1"),
     rooms={
@@ -53,41 +53,41 @@ SAGEMAKER = Platform(
         "api": "its keywords and properties have the names that users of SageMaker know",
         "check": "rules for images of SageMaker's jobs",
         "cli": "its options and its screens have the names that users of SageMaker know",
-        "conformance": "compares containers here with those of SageMaker",
+        "service/conformance": "compares containers here with those of SageMaker",
         "debugger": "evaluates the rules of SageMaker Debugger",
-        "distributed": "stands in for a library of SageMaker's",
+        "jobs/data_parallel": "stands in for a library of SageMaker's",
         "errors/of_the_service.py": "errors about jobs on SageMaker itself",
         "jobfile/settings.py": "names the places in SageMaker's requests that have keywords",
         "jobfile/settings_of_data.py": "as above, and settings about the files of SageMaker's containers",
         "jobfile/settings_of_hosts.py": "as above",
-        "planning/aspects": "what is said of an aspect of a job is said of SageMaker's jobs",
-        "planning/note_rule.py": "a note is made of a job file for SageMaker",
-        "platforms/job_files.py": "finds the platform of a job file",
+        "jobs/planning/aspects": "what is said of an aspect of a job is said of SageMaker's jobs",
+        "jobs/planning/note_rule.py": "a note is made of a job file for SageMaker",
+        "api/job_files.py": "finds the platform of a job file",
         "pytest_plugin": "its results have the names that users of SageMaker know",
-        "remote": "reads jobs of SageMaker itself",
+        "service": "reads jobs of SageMaker itself",
         "report": "draws what a describe answer says",
-        "server": "answers requests to AWS",
+        "endpoint": "answers requests to AWS",
     },
     modules={
-        "contract/checkpoints.py": (
+        "jobs/contract/checkpoints.py": (
             frozenset({"sagemaker"}),
             "what an uploader leaves has this suffix in buckets and folders, whoever reads them",
         ),
-        "contract/metrics/metric_values.py": (frozenset({"MetricName"}), "the key of stored values"),
-        "credentials/renewal.py": (frozenset({"RoleArn"}), "a parameter of STS"),
-        "credentials/http_messages.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
+        "jobs/contract/metrics/metric_values.py": (frozenset({"MetricName"}), "the key of stored values"),
+        "jobs/credentials/renewal.py": (frozenset({"RoleArn"}), "a parameter of STS"),
+        "jobs/credentials/http_messages.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
         "doctor/machine_checks.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),
         "errors/__init__.py": (frozenset({"TrainingJob"}), "exports the errors about jobs on SageMaker itself"),
-        "job/kinds.py": (frozenset({"sagemaker"}), "the table of kinds of jobs"),
-        "job/metrics/found_values.py": (frozenset({"MetricName"}), "the key of stored values"),
-        "store/database.py": (
+        "jobs/kinds.py": (frozenset({"sagemaker"}), "the table of kinds of jobs"),
+        "jobs/metrics/found_values.py": (frozenset({"MetricName"}), "the key of stored values"),
+        "jobs/store/database.py": (
             frozenset({"sagemaker", "TrainingJob", "TrainingJobArn", "S3ModelArtifacts"}),
             "moves jobs that were stored when there was one platform",
         ),
     },
 )
 AI_PLATFORM = Platform(
-    folder="platforms/ai_platform",
+    folder="ai_platform",
     members=compound(
         chain.from_iterable(members for module in (training_job, custom_job) for members in module.STRUCTURES.values())
     ),
@@ -95,20 +95,20 @@ AI_PLATFORM = Platform(
         *("ai_platform", "AI Platform", "aiplatform", "Vertex", "TF_CONFIG", "CLUSTER_SPEC", "AIP_", "CLOUD_ML_"),
         *("JOB_STATE_", "workerpool0", "gs://", "/gcs"),
     ),
-    rooms={"platforms/job_files.py": "finds the platform of a job file"},
+    rooms={"api/job_files.py": "finds the platform of a job file"},
     modules={
         "api/job_source.py": (frozenset({"AI Platform"}), "says what a job file is that the call cannot take"),
         **{
             f"cli/commands/{name}.py": (frozenset({"AI Platform"}), "its help says which jobs it takes")
             for name in ("describe", "jobs", "plan", "run", "stop")
         },
-        "job/kinds.py": (frozenset({"ai_platform"}), "the table of kinds of jobs"),
+        "jobs/kinds.py": (frozenset({"ai_platform"}), "the table of kinds of jobs"),
         "jobfile/settings_of_data.py": (frozenset({"/gcs"}), "says what its jobs have in place of a setting"),
-        "platforms/sagemaker/contract/documents/config_files.py": (
+        "sagemaker/contract/documents/config_files.py": (
             frozenset({"outputPath"}),
             "a key in a file for SageMaker's containers",
         ),
-        "server/logs/operations.py": (frozenset({"startTime", "endTime"}), "parameters of CloudWatch Logs"),
+        "endpoint/logs/operations.py": (frozenset({"startTime", "endTime"}), "parameters of CloudWatch Logs"),
     },
 )
 PLATFORMS = (SAGEMAKER, AI_PLATFORM)

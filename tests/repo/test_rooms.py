@@ -10,44 +10,40 @@ from tests.tiers import may_import
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "smlocal"
-CONTAINER = SOURCE / "distributed" / "container_package"
+CONTAINER = SOURCE / "jobs" / "data_parallel" / "container_package"
 """It runs in containers, where smlocal is not."""
-MODULES = sorted({*SOURCE.rglob("*.py")} - {*CONTAINER.rglob("*.py")})
+MODULES = sorted({path for path in SOURCE.rglob("*.py") if path.stat().st_size} - {*CONTAINER.rglob("*.py")})
 LONGEST = 600
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
 MAY_IMPORT = may_import()
 DOORS = {
-    ("channels", "engine"): "smlocal.engine.interface",
-    ("credentials", "engine"): "smlocal.engine.interface",
-    ("artifacts", "engine"): "smlocal.engine.interface",
-    ("cli", "channels"): "smlocal.channels.cache.summary",
-    ("channels", "store"): "smlocal.store.home",
-    ("cli", "store"): "smlocal.store.home",
-    ("planning", "engine"): "smlocal.engine.facts",
+    ("data/channels", "engine"): "smlocal.engine.interface",
+    ("jobs/credentials", "engine"): "smlocal.engine.interface",
+    ("data/artifacts", "engine"): "smlocal.engine.interface",
+    ("cli", "data/channels"): "smlocal.data.channels.cache.summary",
+    ("data/channels", "jobs/store"): "smlocal.jobs.store.home",
+    ("cli", "jobs/store"): "smlocal.jobs.store.home",
+    ("jobs/planning", "engine"): "smlocal.engine.facts",
 }
 """Of these rooms, only this module may be imported by those."""
-OF_ALL = {"base", "quick_dataclass"}
-"""May be imported by every room, as if they were of the standard library."""
-OF_A_PLAN = {
-    f"smlocal.platforms.{each}" for each in ("sagemaker.plan", "sagemaker.notes", "ai_platform.planning_of_jobs")
-}
+OF_ALL = {"base"}
+"""May be imported by every room, as if it were of the standard library."""
+OF_A_PLAN = {f"smlocal.{each}" for each in ("sagemaker.plan", "sagemaker.notes", "ai_platform.planning_of_jobs")}
 """What computes the plans of the platforms."""
-STARTERS = {"__init__": {"api", "errors"}, "__main__": {"cli", "job"}}
+STARTERS = {"__init__": {"api", "errors"}, "__main__": {"cli", "jobs"}}
 
 
 def room_of(module: str) -> str:
-    """`smlocal.engine.http` to `engine`. Each platform is a room; SageMaker's contract and job files have their own.
+    """`smlocal.jobs.store.records` to `jobs/store`: the longest name in the table that it begins with.
 
-    So have the modules that look at the machine, whatever the aspect of a job that they are about.
+    The modules that look at the machine are a room of their own, whatever the aspect of a job that they are about.
     """
     path = module.split(".")[1:]
-    if path[:2] == ["platforms", "sagemaker"] and path[2:3] in (["contract"], ["jobfile"]):
-        return "/".join(path[:3])
-    if path[:2] == ["planning", "aspects"] and path[-1].startswith("look"):
-        return "planning/look"
-    of_one_platform = path[0] == "platforms" and SOURCE.joinpath(*path[:2]).is_dir()
-    return "/".join(path[: 2 if of_one_platform else 1])
+    if path[:3] == ["jobs", "planning", "aspects"] and path[-1].startswith("look"):
+        return "jobs/planning/look"
+    rooms = ("/".join(path[:length]) for length in range(len(path), 0, -1))
+    return next((room for room in rooms if room in MAY_IMPORT), path[0])
 
 
 def dotted(path: Path) -> str:
@@ -100,12 +96,12 @@ def test_the_reader_of_imports_sees_lazy_ones_and_those_for_types() -> None:
     text = """
 from typing import TYPE_CHECKING
 if TYPE_CHECKING:
-    from smlocal.planning.model import JobPlan
+    from smlocal.jobs.planning.model import JobPlan
 def f():
     from smlocal import errors
     import smlocal.engine.docker
 """
-    assert list(imports(ast.parse(text))) == ["smlocal.planning.model", "smlocal.errors", "smlocal.engine.docker"]
+    assert list(imports(ast.parse(text))) == ["smlocal.jobs.planning.model", "smlocal.errors", "smlocal.engine.docker"]
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
@@ -147,8 +143,8 @@ def test_what_runs_in_containers_is_free_of_smlocal_and_readable_by_old_pythons(
 
 def test_what_computes_a_plan_imports_nothing_that_looks_at_the_machine() -> None:
     left = {dotted(path): set(imports(ast.parse(path.read_text(encoding="utf-8")))) for path in MODULES}
-    looks = {module for module in left if room_of(module) == "planning/look"}
-    pure = {module for module in left if room_of(module) == "planning" or module in OF_A_PLAN}
+    looks = {module for module in left if room_of(module) == "jobs/planning/look"}
+    pure = {module for module in left if room_of(module) == "jobs/planning" or module in OF_A_PLAN}
     assert looks
     assert pure
     while more := {module for module in left if left[module] & looks} - looks:

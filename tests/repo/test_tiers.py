@@ -6,7 +6,7 @@ import pytest
 from tests.tiers import ALWAYS, PARTS, ROOT, Commit, choose, may_import, this_commit, touched_places
 
 SLOW = [
-    *((f"tests/unit/job/test_{number}.py::test", 10.0) for number in range(60)),
+    *((f"tests/unit/jobs/test_{number}.py::test", 10.0) for number in range(60)),
     *((f"tests/doors/cli/test_{number}.py::test[docs/run.md]", 5.0) for number in range(60)),
 ]
 
@@ -20,13 +20,13 @@ def test_each_runs_within_so_many_commits_whatever_they_touch() -> None:
 
 def test_of_what_is_touched_as_many_run_as_fit_and_at_each_commit_others() -> None:
     chosen = [
-        choose(SLOW, Commit(number=number, places=frozenset({"job"}), importers=frozenset({"cli"})))
+        choose(SLOW, Commit(number=number, places=frozenset({"jobs"}), importers=frozenset({"cli"})))
         for number in range(8)
     ]
     for each in chosen:
-        assert len([name for name in each.touched if "/job/" in name]) == 12
+        assert len([name for name in each.touched if "/jobs/" in name]) == 12
         assert {*each.touched, *each.part, *each.left} == {name for name, _ in SLOW}
-        of_job = len([name for name in each.left if "/job/" in name])
+        of_job = len([name for name in each.left if "/jobs/" in name])
         assert each.seconds_left == 10.0 * of_job + 5.0 * (len(each.left) - of_job)
     assert len({tuple(sorted(each.touched)) for each in chosen}) == len(chosen)
 
@@ -50,10 +50,10 @@ def test_a_page_brings_the_tests_that_name_it() -> None:
 
 def test_what_files_stand_for() -> None:
     files = [
-        "src/smlocal/job/host/run.py",
-        "src/smlocal/platforms/sagemaker/contract/paths.py",
-        "src/smlocal/planning/aspects/limits/look.py",
-        "src/smlocal/readable.py",
+        "src/smlocal/jobs/host/host_run.py",
+        "src/smlocal/sagemaker/contract/paths.py",
+        "src/smlocal/jobs/planning/aspects/limits/look.py",
+        "src/smlocal/base/readable.py",
         "tests/data/s3/test_client.py",
         "tests/repo/test_rooms.py",
         "docs/run.md",
@@ -64,12 +64,11 @@ def test_what_files_stand_for() -> None:
     ]
     assert touched_places(files) == {
         *(
-            "job",
             "jobs",
             "in_jobs",
+            "contract",
             "planning",
-            "sagemaker",
-            "readable",
+            "base",
             "s3",
             "test_client",
             "repo",

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 from smlocal.cli.main import cli
 from smlocal.errors import JobFinishedError
-from smlocal.job.control.requests import ask_to_stop
-from smlocal.job.documents import LOCAL
-from smlocal.store.home import home_directory
-from smlocal.store.jobs import Store
+from smlocal.jobs.control.requests import ask_to_stop
+from smlocal.jobs.documents import LOCAL
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
 
 _LASTS = 0.1
 

@@ -9,9 +9,9 @@ import pytest
 
 from smlocal.engine.docker import connect, connect_to
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec
-from smlocal.job import container_run
-from smlocal.job.container_run import ContainerRun
-from smlocal.job.decide.events import ContainerExited
+from smlocal.jobs import container_run
+from smlocal.jobs.container_run import ContainerRun
+from smlocal.jobs.decide.events import ContainerExited
 
 LINES = 2_000_000
 FLOOD = f"echo ready; read -r go </go/fifo; yes | head -n {LINES}; sleep 2; exit 3"

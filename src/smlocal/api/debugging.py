@@ -4,15 +4,15 @@ import os
 from typing import Any
 
 from smlocal.errors.tensors import NoDebugHookError, TensorsInS3Error, TensorsMissingError
-from smlocal.job.documents import PLAN, REQUEST
-from smlocal.job.finish.describe import describe_job
-from smlocal.job.history import RULE_ACTION
-from smlocal.job.kinds import spoken_of
-from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULES
-from smlocal.platforms.sagemaker.name import NAME
-from smlocal.platforms.sagemaker.tensor_place import DEBUG_HOOK, tensor_place
-from smlocal.store.home import home_directory
-from smlocal.store.jobs import Store
+from smlocal.jobs.documents import PLAN, REQUEST
+from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.history import RULE_ACTION
+from smlocal.jobs.kinds import spoken_of
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.contract.outcome.rule_statuses import RULES
+from smlocal.sagemaker.name import NAME
+from smlocal.sagemaker.tensor_place import DEBUG_HOOK, tensor_place
 
 _HOOK = "The script must create a hook of smdebug; docs/debugger.md says more."
 

@@ -4,20 +4,20 @@ from collections.abc import Callable
 from dataclasses import replace as changed
 from typing import TYPE_CHECKING
 
+from smlocal.api.job_files import prepare
 from smlocal.engine.engines import Engines, engines_at, engines_named
 from smlocal.errors import SmlocalError
-from smlocal.job.control.requests import StopRequests, StopSignals
-from smlocal.job.job_name import check_job_name
-from smlocal.job.prepared import Prepared, ReportFiles, find_credentials
-from smlocal.job.shells import remove_dead_shells
-from smlocal.job.supervision import Result, supervise
-from smlocal.job.view import Reporter
-from smlocal.platforms.job_files import prepare
-from smlocal.store.home import home_directory
-from smlocal.store.jobs import Store
+from smlocal.jobs.control.requests import StopRequests, StopSignals
+from smlocal.jobs.job_name import check_job_name
+from smlocal.jobs.prepared import Prepared, ReportFiles, find_credentials
+from smlocal.jobs.shells import remove_dead_shells
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.supervision import Result, supervise
+from smlocal.jobs.view import Reporter
 
 if TYPE_CHECKING:
-    from smlocal.platforms.job_files import AnyJobFile
+    from smlocal.api.job_files import AnyJobFile
 
 
 def execute(
@@ -64,7 +64,7 @@ def execute_in_background(
     junit: str | None = None,
 ) -> None:
     """Return as soon as the job has a supervisor, in a process of its own."""
-    from smlocal.job.control import detach
+    from smlocal.jobs.control import detach
 
     engines = engines_named(job.local.Engines)
     with Store.open(home_directory()) as store:
@@ -123,7 +123,7 @@ def _prepare(
     check_job_name(store, name, replace=replace)
     remove_dead_shells(store.home)
     if store.left_on_engines():
-        from smlocal.job.finish.cleanup import clear_this_engine
+        from smlocal.jobs.finish.cleanup import clear_this_engine
 
         for engine in engines:
             for each in clear_this_engine(store, engine):
@@ -141,6 +141,6 @@ def _with_report_files(prepared: Prepared, *, report: str | None, junit: str | N
 def _report(store: Store, prepared: Prepared) -> list[SmlocalError]:
     if prepared.report_files is None:
         return []
-    from smlocal.job.finish.report_files import write_report_files
+    from smlocal.jobs.finish.report_files import write_report_files
 
     return write_report_files(prepared.report_files, store, prepared.plan.name, run_id=prepared.plan.run_id)

@@ -5,14 +5,14 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from smlocal.api.job_names import resolve_job_name
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobUnknownError
-from smlocal.job.control.orphans import is_orphan
-from smlocal.job.documents import LOCAL
-from smlocal.job.finish.describe import has_kept_containers
-from smlocal.quick_dataclass import dataclass
-from smlocal.store.home import home_directory
-from smlocal.store.jobs import Store
-from smlocal.store.records import JobRecord
+from smlocal.jobs.control.orphans import is_orphan
+from smlocal.jobs.documents import LOCAL
+from smlocal.jobs.finish.describe import has_kept_containers
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import JobRecord
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +63,7 @@ def list_jobs(*, limit: int | None, selection: JobSelection | None = None) -> li
 
 def job_documents(jobs: Sequence[ListedJob]) -> dict[str, list[dict[str, Any]]]:
     """The lists of the platforms' own answers, with what only this machine knows."""
-    from smlocal.job.finish.describe import list_entry  # takes 20 ms, and a screen does not need it
+    from smlocal.jobs.finish.describe import list_entry  # takes 20 ms, and a screen does not need it
 
     lists: dict[str, list[dict[str, Any]]] = {"TrainingJobSummaries": []}
     with Store.open(home_directory()) as store:
@@ -100,8 +100,8 @@ def has_unpacked_artifacts(name: str) -> bool:
 
 def jobs_junit(names: Sequence[str]) -> str:
     """JUnit XML with a case for each of these jobs, ended or not."""
-    from smlocal.ci.junit import junit  # takes 20 ms, and `smlocal jobs` has no such file
-    from smlocal.job.finish.report_files import job_suite
+    from smlocal.base.ci.junit import junit  # takes 20 ms, and `smlocal jobs` has no such file
+    from smlocal.jobs.finish.report_files import job_suite
 
     with Store.open(home_directory()) as store:
         return junit([job_suite(store, names)])

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from smlocal.contract.validation.suggestions import closest_words
 from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownError, SmlocalError
-from smlocal.store.home import home_directory
-from smlocal.store.job_search import stored_names
+from smlocal.jobs.contract.validation.suggestions import closest_words
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.job_search import stored_names
 
 if TYPE_CHECKING:
-    from smlocal.store.jobs import Store
+    from smlocal.jobs.store.jobs import Store
 
 _MOST_SHOWN = 20
 _MOST_SUGGESTED = 3
@@ -26,7 +26,7 @@ LAST = "@last"
 
 def resolve_job_name(text: str) -> str:
     """The name of the job that is meant. `JobUnknownError` or `JobNameAmbiguousError` if that is not one job."""
-    from smlocal.store.jobs import Store  # takes 15 ms, and a person waits for completed names
+    from smlocal.jobs.store.jobs import Store  # takes 15 ms, and a person waits for completed names
 
     with Store.open(home_directory()) as store:
         if text == LAST:
@@ -79,7 +79,7 @@ def completed_names(begun: str) -> list[str]:
 
 def host_in_job(store: "Store", name: str, text: str) -> str:
     """The name of the host of a recorded job that `text` means; `2` is `algo-2`, or the second replica."""
-    from smlocal.job.kinds import host_called, job_hosts  # takes 20 ms: as above
+    from smlocal.jobs.kinds import host_called, job_hosts  # takes 20 ms: as above
 
     return host_named(name, text, job_hosts(store, name), called=host_called(store, name))
 

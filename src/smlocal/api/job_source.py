@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from smlocal.api.image_name import is_image_name
+from smlocal.api.job_files import absent_paths, is_replica_job, read_replica_job, refuse_misspelt_key
 from smlocal.api.overrides import (
     KEYWORD_ARGUMENTS,
     Overrides,
@@ -21,6 +22,7 @@ from smlocal.api.overrides import (
     new_channels,
     new_hyperparameters,
 )
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import (
     ImageNameError,
     JobFileMissingError,
@@ -31,13 +33,11 @@ from smlocal.errors import (
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
-from smlocal.platforms.job_files import absent_paths, is_replica_job, read_replica_job, refuse_misspelt_key
-from smlocal.platforms.sagemaker.contract.identity import default_name
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.quick_dataclass import dataclass
+from smlocal.sagemaker.contract.identity import default_name
+from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 
 if TYPE_CHECKING:
-    from smlocal.platforms.job_files import AnyJobFile
+    from smlocal.api.job_files import AnyJobFile
 
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
 """A job file, or a CreateTrainingJob request with an optional `Local` block."""

@@ -6,10 +6,10 @@ from numbers import Number
 from typing import Any
 
 from smlocal.api.overrides import Overrides
-from smlocal.contract.validation.suggestions import closest
 from smlocal.errors import KeywordInvalidError
 from smlocal.jobfile.option import Form, Option, Values
 from smlocal.jobfile.settings import OPTIONS
+from smlocal.jobs.contract.validation.suggestions import closest
 
 RUN_SWITCHES = ("detach", "replace", "show", "strict")
 

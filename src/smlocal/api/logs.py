@@ -3,10 +3,10 @@
 import time
 from collections.abc import Iterator, Mapping
 
-from smlocal.contract.log_view import LogView
-from smlocal.job.control.orphans import ensure_supervised
-from smlocal.store.home import home_directory
-from smlocal.store.jobs import Store
+from smlocal.jobs.contract.log_view import LogView
+from smlocal.jobs.control.orphans import ensure_supervised
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
 
 _PIECE = 1 << 20
 _PAUSE = 0.05

@@ -5,15 +5,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_origin
 
-from smlocal.contract.model.structure import members, split
-from smlocal.contract.validation.suggestions import closest
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
 from smlocal.jobfile.settings import OPTIONS, LocalSettings
+from smlocal.jobs.contract.model.structure import members, split
+from smlocal.jobs.contract.validation.suggestions import closest
 
 if TYPE_CHECKING:
-    from smlocal.contract.validation.violation import Path as MemberPath
     from smlocal.jobfile.document import Document
+    from smlocal.jobs.contract.validation.violation import Path as MemberPath
 
 KEYWORD_ARGUMENTS: Final = "keyword arguments"
 """What overrides are called in messages if they are not flags."""
@@ -243,7 +243,7 @@ def _is_call(document: "Document") -> bool:
 
 def _instead(document: "Document", refused: Sequence[tuple[Option, str]]) -> Iterator[str]:
     """What to do instead; `refused` are the options and how they were spelled."""
-    from smlocal.platforms.job_files import has_environment
+    from smlocal.api.job_files import has_environment
 
     has = {each: [spelled for option, spelled in refused if option.of_replicas is each] for each in OfReplicas}
     variables = has[OfReplicas.VARIABLES]

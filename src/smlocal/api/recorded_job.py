@@ -5,21 +5,21 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from smlocal.api.job_files import is_replica_job, read_again
 from smlocal.api.job_source import read_document
 from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides
-from smlocal.contract.made_names import without_time
 from smlocal.errors import JobUnknownError
-from smlocal.job.control.orphans import ensure_supervised
-from smlocal.job.documents import JOB, LOCAL, RECALL
-from smlocal.job.finish.describe import describe_job
 from smlocal.jobfile.document import Document, RanBefore, recorded_document
-from smlocal.platforms.job_files import is_replica_job, read_again
-from smlocal.platforms.sagemaker.contract.identity import default_name
-from smlocal.store.home import home_directory
-from smlocal.store.jobs import Store
+from smlocal.jobs.contract.made_names import without_time
+from smlocal.jobs.control.orphans import ensure_supervised
+from smlocal.jobs.documents import JOB, LOCAL, RECALL
+from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.contract.identity import default_name
 
 if TYPE_CHECKING:
-    from smlocal.platforms.job_files import AnyJobFile
+    from smlocal.api.job_files import AnyJobFile
 
 
 def read_recorded(

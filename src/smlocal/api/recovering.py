@@ -12,14 +12,14 @@ from types import TracebackType
 from typing import Self
 
 from smlocal.errors import JobFinishedError, JobLeftoversError, JobUnknownError, SmlocalError
-from smlocal.job.control.orphans import ensure_supervised, not_adopted, orphans, why_not_adopted
-from smlocal.job.control.requests import ask_to_stop
-from smlocal.job.finish.describe import complete_copies
-from smlocal.job.shells import remove_dead_shells
-from smlocal.store.home import home_directory, prepare_home
-from smlocal.store.jobs import Store
-from smlocal.store.lease import Lease, leased_folders, make_leased, supervised
-from smlocal.store.records import LeftOnEngine
+from smlocal.jobs.control.orphans import ensure_supervised, not_adopted, orphans, why_not_adopted
+from smlocal.jobs.control.requests import ask_to_stop
+from smlocal.jobs.finish.describe import complete_copies
+from smlocal.jobs.shells import remove_dead_shells
+from smlocal.jobs.store.home import home_directory, prepare_home
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.lease import Lease, leased_folders, make_leased, supervised
+from smlocal.jobs.store.records import LeftOnEngine
 
 _POLL_SECONDS = 0.1
 _TRIES = 3
@@ -89,7 +89,7 @@ def _clear_engines(
     The next command looks again for what was not `known` before: the engine may still be making it.
     """
     for left in store.left_on_engines():
-        from smlocal.job.finish.cleanup import clear_engine_of  # takes 40 ms, and hardly any job has left any
+        from smlocal.jobs.finish.cleanup import clear_engine_of  # takes 40 ms, and hardly any job has left any
 
         def say(line: str, name: str = left.name) -> None:
             on_message(f"{name}: {line}")

@@ -7,20 +7,20 @@ from contextlib import suppress
 from itertools import chain
 from shlex import join
 
-from smlocal.contract.failures import INTERNAL_ERROR
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import JOB_LABEL
 from smlocal.errors import EngineError, JobFinishedError, JobLeftoversError, JobNotAbandonedError, MachineNotReadyError
-from smlocal.job.control.orphans import ensure_supervised
-from smlocal.job.documents import RECALL
-from smlocal.job.finish.cleanup import clear_disk, clear_engines
-from smlocal.job.finish.describe import has_kept_containers
-from smlocal.job.finish.unprepared import fail_with
-from smlocal.job.kinds import not_finished
-from smlocal.job.shells import remove_dead_shells
-from smlocal.planning.recall import recall
-from smlocal.store.jobs import Store
-from smlocal.store.lease import Lease
+from smlocal.jobs.contract.failures import INTERNAL_ERROR
+from smlocal.jobs.control.orphans import ensure_supervised
+from smlocal.jobs.documents import RECALL
+from smlocal.jobs.finish.cleanup import clear_disk, clear_engines
+from smlocal.jobs.finish.describe import has_kept_containers
+from smlocal.jobs.finish.unprepared import fail_with
+from smlocal.jobs.kinds import not_finished
+from smlocal.jobs.planning.recall import recall
+from smlocal.jobs.shells import remove_dead_shells
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.lease import Lease
 
 _LOOKS_SECONDS = 60.0
 """A supervisor that has just been started asks a silent engine for less than this."""
@@ -62,7 +62,7 @@ def _kill(store: Store, name: str) -> None:
 
 def _clear_engines(store: Store, name: str, *, force: bool, on_message: Callable[[str], None]) -> None:
     """Remove what jobs of this name have left, before the record of it is removed."""
-    from smlocal.job.finish.cleanup import clear_engine_of, kept_by  # takes 40 ms, and hardly any job needs it
+    from smlocal.jobs.finish.cleanup import clear_engine_of, kept_by  # takes 40 ms, and hardly any job needs it
 
     for left in [*store.left_on_engines(name), *kept_by(store, name)]:
         try:

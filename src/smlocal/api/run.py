@@ -8,8 +8,8 @@ from smlocal.api.overrides import Overrides
 from smlocal.api.training_job import TrainingJob
 
 if TYPE_CHECKING:
-    from smlocal.planning.model import JobPlan
-    from smlocal.platforms.job_files import AnyJobFile
+    from smlocal.api.job_files import AnyJobFile
+    from smlocal.jobs.planning.model import JobPlan
 
 
 def run(
@@ -50,8 +50,8 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
 
 def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "JobPlan":
     """The plan of a validated job. Nothing is run or pulled, and no job is made."""
+    from smlocal.api.job_files import plan_job
     from smlocal.engine.engines import engines_named
-    from smlocal.platforms.job_files import plan_job
-    from smlocal.store.home import home_directory
+    from smlocal.jobs.store.home import home_directory
 
     return plan_job(job, name=name, home=home_directory(), engines=engines_named(job.local.Engines), strict=strict)

@@ -9,15 +9,15 @@ from threading import Semaphore
 from typing import TYPE_CHECKING, TypeVar
 
 from smlocal.api.execution import execute, execute_in_background
-from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
-from smlocal.job.control.requests import StopRequests
-from smlocal.job.kinds import showing
-from smlocal.job.view import Reporter
-from smlocal.planning.model import JobPlan
+from smlocal.jobs.contract.statuses import StopCause
+from smlocal.jobs.control.requests import StopRequests
+from smlocal.jobs.kinds import showing
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.view import Reporter
 
 if TYPE_CHECKING:
-    from smlocal.platforms.job_files import AnyJobFile
+    from smlocal.api.job_files import AnyJobFile
 
 Outcome = TypeVar("Outcome")
 _LOOK_SECONDS = 1.0

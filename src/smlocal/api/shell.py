@@ -3,25 +3,25 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 
+from smlocal.api.job_files import prepare
 from smlocal.api.job_names import host_named
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.docker import connect_to
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import ProcessStreams
 from smlocal.errors.shells import ContainerNotRunningError
-from smlocal.job.containers import host_container, is_running
-from smlocal.job.documents import RECALL
-from smlocal.job.finish.describe import has_kept_containers
-from smlocal.job.kinds import host_called
-from smlocal.job.shells import ShellProgram, remove_dead_shells, shell_in_new, shell_in_running
-from smlocal.job.view import Reporter
-from smlocal.planning.model import HostPlan, JobPlan
-from smlocal.planning.recall import recall
-from smlocal.platforms.job_files import prepare
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.quick_dataclass import dataclass
-from smlocal.store.home import home_directory, prepare_home
-from smlocal.store.jobs import Store
-from smlocal.store.records import JobRecord
+from smlocal.jobs.containers import host_container, is_running
+from smlocal.jobs.documents import RECALL
+from smlocal.jobs.finish.describe import has_kept_containers
+from smlocal.jobs.kinds import host_called
+from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.jobs.planning.recall import recall
+from smlocal.jobs.shells import ShellProgram, remove_dead_shells, shell_in_new, shell_in_running
+from smlocal.jobs.store.home import home_directory, prepare_home
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.view import Reporter
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +66,7 @@ def shell_in_job(
                 f"the kept container of {chosen.host.name} of the job '{plan.name}' is gone",
                 remedy=[f"smlocal rerun {plan.name} --keep failed     runs the job again"],
             )
-        from smlocal.job.shells import shell_in_kept
+        from smlocal.jobs.shells import shell_in_kept
 
         remove_dead_shells(job.home)
         return shell_in_kept(engine, plan, chosen, container, program, home=job.home, warn=warn)

@@ -3,14 +3,14 @@
 import time
 from collections.abc import Callable, Iterable
 
-from smlocal.contract.statuses import JobStatus
 from smlocal.errors import UsageRefusedError, WaitTimeoutError
-from smlocal.job.control.orphans import ensure_supervised
-from smlocal.job.control.requests import ask_to_stop
-from smlocal.job.kinds import finished
-from smlocal.store.home import home_directory
-from smlocal.store.jobs import Store
-from smlocal.store.lease import supervised
+from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.control.orphans import ensure_supervised
+from smlocal.jobs.control.requests import ask_to_stop
+from smlocal.jobs.kinds import finished
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.lease import supervised
 
 LONGEST_GRACE = 28 * 86_400
 """Seconds: no job may run longer."""
@@ -25,7 +25,7 @@ def stop(store: Store, name: str, *, grace: float | None, on_message: Callable[[
     if grace is not None and not 0 <= grace <= LONGEST_GRACE:  # also for NaN
         raise UsageRefusedError(f"a grace of {grace:g} s is not possible: from 0 to {LONGEST_GRACE} s")
     if store.left_on_engines(name) and store.get(name).status.terminal:
-        from smlocal.job.finish.cleanup import clear_engine_of
+        from smlocal.jobs.finish.cleanup import clear_engine_of
 
         for left in store.left_on_engines(name):
             clear_engine_of(store, left, on_message=lambda line: on_message(f"{name}: {line}"))

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
     from smlocal.api.artifact import Artifact
     from smlocal.api.overrides import Overrides
-    from smlocal.contract.statuses import JobPhase, JobStatus
-    from smlocal.job.finish.publish import PublishResult
-    from smlocal.job.kinds import Spoken
-    from smlocal.job.metrics.job_metrics import JobMetrics
-    from smlocal.job.view import JobView
-    from smlocal.store.jobs import Store
+    from smlocal.jobs.contract.statuses import JobPhase, JobStatus
+    from smlocal.jobs.finish.publish import PublishResult
+    from smlocal.jobs.kinds import Spoken
+    from smlocal.jobs.metrics.job_metrics import JobMetrics
+    from smlocal.jobs.store.jobs import Store
+    from smlocal.jobs.view import JobView
 
 
 class TrainingJob:
@@ -26,7 +26,7 @@ class TrainingJob:
 
     def __init__(self, name: str) -> None:
         """`JobUnknownError` if there is no such job."""
-        from smlocal.store.home import home_directory
+        from smlocal.jobs.store.home import home_directory
 
         self.name = name
         self._home = home_directory()
@@ -56,7 +56,7 @@ class TrainingJob:
 
     def describe(self, *, service: bool = False) -> dict[str, Any]:
         """The DescribeTrainingJob answer, with a `Local` block; with `service` exactly the service's answer."""
-        from smlocal.job.finish.describe import describe_job
+        from smlocal.jobs.finish.describe import describe_job
 
         with self._store() as store:
             return describe_job(store, self.name, service=service)
@@ -64,7 +64,7 @@ class TrainingJob:
     @property
     def state(self) -> str:
         """The state in the words of the job's platform: for a CreateTrainingJob request its TrainingJobStatus."""
-        from smlocal.job.kinds import showing
+        from smlocal.jobs.kinds import showing
 
         with self._store() as store:
             record = store.get(self.name)
@@ -72,14 +72,14 @@ class TrainingJob:
 
     def view(self) -> "JobView":
         """What the screens show."""
-        from smlocal.job.finish.describe import view_job
+        from smlocal.jobs.finish.describe import view_job
 
         with self._store() as store:
             return view_job(store, self.name)
 
     def described_rows(self, view: "JobView") -> "Iterable[tuple[str, str]]":
         """What `smlocal describe` shows of it in the words of its platform."""
-        from smlocal.job.kinds import showing
+        from smlocal.jobs.kinds import showing
 
         with self._store() as store:
             platform = showing(store.get(self.name).platform)
@@ -88,7 +88,7 @@ class TrainingJob:
     @property
     def supervised(self) -> bool:
         """True while a process supervises the job."""
-        from smlocal.store.lease import supervised
+        from smlocal.jobs.store.lease import supervised
 
         with self._store() as store:
             return supervised(store.directory(self.name))
@@ -96,7 +96,7 @@ class TrainingJob:
     @property
     def log_files(self) -> dict[str, str]:
         """The path of each host's log, as its container wrote it. A file exists once its host has started."""
-        from smlocal.job.logs.log_readers import host_logs
+        from smlocal.jobs.logs.log_readers import host_logs
 
         with self._store() as store:
             return host_logs(store, self.name)
@@ -104,7 +104,7 @@ class TrainingJob:
     @property
     def spoken(self) -> "Spoken":
         """How sentences speak of this job: in the words of its platform."""
-        from smlocal.job.kinds import spoken_of
+        from smlocal.jobs.kinds import spoken_of
 
         with self._store() as store:
             return spoken_of(store.get(self.name))
@@ -176,7 +176,7 @@ class TrainingJob:
 
     def interrupt(self) -> None:
         """Simulate a spot interruption. The job must be training, with EnableManagedSpotTraining."""
-        from smlocal.job.control.requests import ask_to_interrupt
+        from smlocal.jobs.control.requests import ask_to_interrupt
 
         with self._store() as store:
             ask_to_interrupt(store, self.name)
@@ -215,9 +215,9 @@ class TrainingJob:
 
         Returns `Local.Artifacts` of `describe()`. `NothingToPackError` if everything is packed.
         """
-        from smlocal.contract.rights import EVERYTHING
-        from smlocal.job.finish.artifacts import pack_again
-        from smlocal.planning.aspects.output.look import folder_at
+        from smlocal.jobs.contract.rights import EVERYTHING
+        from smlocal.jobs.finish.artifacts import pack_again
+        from smlocal.jobs.planning.aspects.output.look import folder_at
 
         folder = None if output is None else folder_at(os.fspath(output), os.getcwd(), EVERYTHING)
         with self._store() as store:
@@ -234,7 +234,7 @@ class TrainingJob:
         `progress` is called with messages. Once `cancelled` returns true, the upload ends. The result then has
         `cancelled` set, too.
         """
-        from smlocal.job.finish.publish import publish_again
+        from smlocal.jobs.finish.publish import publish_again
 
         with self._store() as store:
             return publish_again(store, self.name, working=progress, cancelled=cancelled)
@@ -252,7 +252,7 @@ class TrainingJob:
     @property
     def metrics(self) -> "JobMetrics":
         """What MetricDefinitions have found so far: `summaries()`, `values()` and `notes`."""
-        from smlocal.job.metrics.job_metrics import job_metrics
+        from smlocal.jobs.metrics.job_metrics import job_metrics
 
         with self._store() as store:
             return job_metrics(store, self.name)
@@ -266,8 +266,8 @@ class TrainingJob:
 
     @contextmanager
     def _store(self) -> "Iterator[Store]":
-        from smlocal.job.control.orphans import ensure_supervised
-        from smlocal.store.jobs import Store
+        from smlocal.jobs.control.orphans import ensure_supervised
+        from smlocal.jobs.store.jobs import Store
 
         with Store.open(self._home) as store:
             ensure_supervised(store, self.name)

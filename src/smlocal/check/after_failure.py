@@ -6,6 +6,8 @@ The supervisor of a job asks for it by the name of this module (docs/architectur
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 
+from smlocal.base.foreign_archive.stream import ArchiveError, ByteStream
+from smlocal.base.foreign_archive.tar_entries import tar_entries
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.examine import examine
 from smlocal.check.image_files import PROGRAMS, SCRIPTS, ImageEntry, ImageFiles
@@ -22,10 +24,8 @@ from smlocal.check.rules import (
 )
 from smlocal.check.subject import Subject
 from smlocal.errors import EngineError, SmlocalError
-from smlocal.foreign_archive.stream import ArchiveError, ByteStream
-from smlocal.foreign_archive.tar_entries import tar_entries
-from smlocal.planning.aspects.image.plan import MODEL_TRAINER_STOP, is_model_trainer
-from smlocal.planning.model import JobPlan
+from smlocal.jobs.planning.aspects.image.plan import MODEL_TRAINER_STOP, is_model_trainer
+from smlocal.jobs.planning.model import JobPlan
 
 _RULES = (train_missing, train_not_executable, train_line_endings, train_interpreter, train_format, entrypoint_script)
 """Those about the program that is started, in the order in which they explain."""

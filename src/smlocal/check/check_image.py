@@ -14,8 +14,8 @@ from smlocal.check.places import placer
 from smlocal.check.registry import check_ids, chosen_rules
 from smlocal.check.subject import LaunchProfile, Subject
 from smlocal.engine.interface import Engine
-from smlocal.planning.aspects.image.plan import is_model_trainer
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.aspects.image.plan import is_model_trainer
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 
 def check_image(

@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import date
 from fnmatch import fnmatchcase
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Finding, Ignored, Outcome, Rule, RuleResult
 from smlocal.check.registry import check_ids
 from smlocal.check.subject import Subject
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.quick_dataclass import dataclass
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 UNUSED = "ignore-unused"
 EXPIRED = "ignore-expired"

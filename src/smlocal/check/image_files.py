@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import translate
 from typing import NamedTuple
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.quick_dataclass import dataclass
 
 _LIBRARIES = re.compile(
     r"(?:^|/)(?:site-packages|dist-packages|node_modules|lib/python3[^/]*|lib64/python3[^/]*|pkgs)/"

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.image_files import Files
 from smlocal.check.jobs.interface import Scenario
 from smlocal.check.subject import LaunchProfile, Subject
-from smlocal.quick_dataclass import dataclass
 
 
 class Severity(StrEnum):

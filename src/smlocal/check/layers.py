@@ -4,10 +4,10 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
+from smlocal.base.foreign_archive.stream import BeyondLimitError, ByteStream
+from smlocal.base.foreign_archive.tar_entries import tar_entries
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.image_files import ImageEntry, ImageFiles, Wanted, Wish
-from smlocal.foreign_archive.stream import BeyondLimitError, ByteStream
-from smlocal.foreign_archive.tar_entries import tar_entries
-from smlocal.quick_dataclass import dataclass
 
 _WHITEOUT = ".wh."
 _OPAQUE = ".wh..wh..opq"

@@ -14,6 +14,7 @@ from typing import Any
 
 from smlocal.api.image_name import is_image_name
 from smlocal.base.files import replacement
+from smlocal.base.readable import readable_bytes
 from smlocal.check.image_files import Files, ImageEntry, ImageFiles, Wanted, wanted
 from smlocal.check.interface import Rule
 from smlocal.check.registry import all_rules
@@ -23,8 +24,7 @@ from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import ImageFacts
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.readable import readable_bytes
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 _LARGE = 300 << 20
 """Bytes, which an engine needs some seconds to deliver."""

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.interface import Finding
 from smlocal.check.subject import Step, Subject
 from smlocal.errors import DockerfileMissingError
-from smlocal.quick_dataclass import dataclass
 
 _NO_OPERATION = re.compile(r"^(?:/bin/sh -c|cmd /S /C) #\(nop\)\s+")
 _WORD = re.compile(r"(?:RUN\s+)?([A-Z]+)\b")

@@ -5,11 +5,11 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import TOO_MUCH, is_of_a_library
 from smlocal.check.subject import Subject
-from smlocal.planning.aspects.image.plan import is_shell
-from smlocal.quick_dataclass import dataclass
+from smlocal.jobs.planning.aspects.image.plan import is_shell
 
 _SHELLS = {"sh", "ash", "bash", "dash", "ksh", "zsh"}
 _ELF = b"\x7fELF"

@@ -6,8 +6,8 @@ from importlib import import_module
 
 from smlocal.check.interface import Rule
 from smlocal.check.subject import LaunchProfile
-from smlocal.contract.validation.suggestions import closest
 from smlocal.errors import CheckRuleUnknownError
+from smlocal.jobs.contract.validation.suggestions import closest
 
 RULES = (
     "train_missing",

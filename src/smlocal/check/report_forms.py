@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any
 
+from smlocal.base.ci.junit import Case, CaseVerdict, Suite
+from smlocal.base.ci.repository import as_uri
+from smlocal.base.ci.services import Annotation, Level
+from smlocal.base.ci.summary import folded, heading, limited, table
 from smlocal.check.interface import CheckReport, Finding, Outcome, RuleResult, Severity
-from smlocal.ci.junit import Case, CaseVerdict, Suite
-from smlocal.ci.repository import as_uri
-from smlocal.ci.services import Annotation, Level
-from smlocal.ci.summary import folded, heading, limited, table
 
 _SURROGATES = re.compile("[\\ud800-\\udfff]")
 

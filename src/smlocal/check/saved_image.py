@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from smlocal.base.foreign_archive.stream import ArchiveError, BeyondLimitError, ByteStream, CutShortError, inflated
+from smlocal.base.foreign_archive.tar_entries import BLOCK, is_tar, tar_entries
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.image_files import ImageFiles, Wanted
 from smlocal.check.layers import TOO_MANY, Layer, Room, merged, read_layer
 from smlocal.check.subject import Step
-from smlocal.foreign_archive.stream import ArchiveError, BeyondLimitError, ByteStream, CutShortError, inflated
-from smlocal.foreign_archive.tar_entries import BLOCK, is_tar, tar_entries
-from smlocal.quick_dataclass import dataclass
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"

@@ -6,13 +6,13 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import FoundFile, ImageEntry, ImageFiles
 from smlocal.check.interface import Finding
 from smlocal.check.program_files import Script, hands_over, read_program, script_argument
 from smlocal.check.subject import Subject
-from smlocal.planning.aspects.image.plan import init_program, is_shell, is_shell_form
-from smlocal.quick_dataclass import dataclass
+from smlocal.jobs.planning.aspects.image.plan import init_program, is_shell, is_shell_form
 
 _INIT_OPTIONS_WITH_VALUE = {"-p", "-e", "-r", "--rewrite"}
 

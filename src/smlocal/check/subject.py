@@ -5,12 +5,12 @@ from dataclasses import field
 from enum import StrEnum
 from itertools import islice
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import ImageFiles
 from smlocal.check.jobs.interface import Jobs
 from smlocal.engine.facts import ImageFacts
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.quick_dataclass import dataclass
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """What engines set where an image has no PATH."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Self, TextIO
 
 import click
 
-from smlocal.contract.secrets.masking import without_passwords
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import SmlocalError
-from smlocal.quick_dataclass import dataclass
+from smlocal.jobs.contract.secrets.masking import without_passwords
 
 if TYPE_CHECKING:
+    from smlocal.base.ci.services import Annotation, CiService
     from smlocal.check.interface import CheckReport, Severity
-    from smlocal.ci.services import Annotation, CiService
-    from smlocal.job.view import JobView
+    from smlocal.jobs.view import JobView
 
 NAMES = ("github", "gitlab", "azure", "plain")
 _FOUND_BY = ("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")
@@ -34,7 +34,7 @@ def chosen_service(name: str | None) -> "CiService | None":
     """The CI service, by name or by its environment variables; None if there is none."""
     if name is None and not any(each in os.environ for each in _FOUND_BY):
         return None  # the usual case, in which nothing is imported
-    from smlocal.ci.services import CiService, found_service
+    from smlocal.base.ci.services import CiService, found_service
 
     service = CiService(name) if name is not None else found_service(os.environ)
     return None if service is CiService.PLAIN else service
@@ -62,7 +62,7 @@ class LogGroup:
     def begin(self) -> None:
         """Write the line that begins it to standard error."""
         if self._service is not None:
-            from smlocal.ci.services import group_begin
+            from smlocal.base.ci.services import group_begin
 
             # GitLab's lines are made of escapes, which click removes.
             click.echo(group_begin(self._service, self._title, time.time()), err=True, color=True)
@@ -71,14 +71,14 @@ class LogGroup:
         """The line that ends it; empty without a service."""
         if self._service is None:
             return ""
-        from smlocal.ci.services import group_end
+        from smlocal.base.ci.services import group_end
 
         return group_end(self._service, self._title, time.time())
 
 
 def annotate(service: "CiService", annotations: "Iterable[Annotation]", stream: TextIO | None = None) -> None:
     """Write annotations to a stream, by default standard error: the containers' output is on standard output."""
-    from smlocal.ci.services import annotation_lines
+    from smlocal.base.ci.services import annotation_lines
 
     for line in annotation_lines(service, annotations):
         click.echo(line.encode("utf-8", "backslashreplace"), file=stream, err=stream is None)
@@ -88,14 +88,14 @@ def file_of_repository(path: str | None) -> str:
     """The path of a file in annotations; empty if it is not in the repository."""
     if not path:
         return ""
-    from smlocal.ci.repository import in_repository, repository_root
+    from smlocal.base.ci.repository import in_repository, repository_root
 
     return in_repository(path, repository_root(os.environ, os.getcwd())) or ""
 
 
 def add_summary(service: "CiService", text: str) -> None:
     """Add text to the summary page of the run, if the service has one."""
-    from smlocal.ci.services import CiService
+    from smlocal.base.ci.services import CiService
 
     try:
         if service is CiService.GITHUB and (path := os.environ.get("GITHUB_STEP_SUMMARY")):
@@ -112,9 +112,9 @@ def add_summary(service: "CiService", text: str) -> None:
 
 def annotate_job(service: "CiService", view: "JobView", file: str | None) -> None:
     """Report how a job ended."""
-    from smlocal.ci.services import Annotation, Level
-    from smlocal.ci.summary import limited, table
-    from smlocal.contract.statuses import JobStatus
+    from smlocal.base.ci.services import Annotation, Level
+    from smlocal.base.ci.summary import limited, table
+    from smlocal.jobs.contract.statuses import JobStatus
 
     if view.status is not JobStatus.COMPLETED:
         text = "\n".join((view.reason or view.ended_as, *(f"hint: {hint}" for hint in view.local["Hints"])))
@@ -136,7 +136,7 @@ def annotate_job(service: "CiService", view: "JobView", file: str | None) -> Non
 
 def _error_annotations(error: "SmlocalError", file: str | None) -> "Iterator[Annotation]":
     """One for each line of the file that the error names; one for the file, or for nothing, where it names none."""
-    from smlocal.ci.services import Annotation, Level
+    from smlocal.base.ci.services import Annotation, Level
 
     where = file_of_repository(file)
     title = f"smlocal: {error.id}"
@@ -172,7 +172,7 @@ class ReportPaths:
     @classmethod
     def checked(cls, *, junit: str | None, sarif: str | None, anchor: str) -> Self:
         """Raise an error now for what could not be written at the end. Findings are put at the file `anchor`."""
-        from smlocal.job.finish.report_files import check_report_path
+        from smlocal.jobs.finish.report_files import check_report_path
 
         if sarif is not None and not file_of_repository(anchor or None):
             missing = f"{anchor} is not in it" if anchor else "name the Dockerfile with --dockerfile"
@@ -186,11 +186,11 @@ class ReportPaths:
 
     def write(self, report: "CheckReport", fail_on: "Severity") -> None:
         """Write each of them, completely or not at all."""
-        from smlocal.job.finish.report_files import write_report
+        from smlocal.jobs.finish.report_files import write_report
 
         if self.junit is not None:
+            from smlocal.base.ci.junit import junit
             from smlocal.check.report_forms import check_suite
-            from smlocal.ci.junit import junit
 
             write_report(self.junit, junit([check_suite(report, fail_on)]))
         if self.sarif is not None:
@@ -206,7 +206,7 @@ def show_in_group(service: "CiService", title: str, show: Callable[[], None]) ->
     from contextlib import redirect_stdout
     from io import StringIO
 
-    from smlocal.ci.services import group_begin, group_end, harmless
+    from smlocal.base.ci.services import group_begin, group_end, harmless
 
     with redirect_stdout(StringIO()) as shown:
         show()

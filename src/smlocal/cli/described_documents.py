@@ -28,7 +28,7 @@ def use_described_request(
     """
     if not _SIGNS & document.data.keys():
         return
-    from smlocal.remote.job_file_text import make_job, sentences
+    from smlocal.service.job_file_text import make_job, sentences
 
     job = make_job(document, local=local, allow_local_paths=allow_local_paths)
     for sentence in sentences(job, document.name):

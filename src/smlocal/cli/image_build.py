@@ -9,9 +9,9 @@ import click
 from smlocal.cli.ended_by_signals import ended_by_signals
 
 if TYPE_CHECKING:
+    from smlocal.api.job_files import AnyJobFile
     from smlocal.engine.interface import Engine
-    from smlocal.platforms.job_files import AnyJobFile
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.sagemaker.jobfile.job_file import JobFile
 
 
 def with_built_image(given: dict[str, Any], *, image_needed: bool) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def build_job_image(job: "AnyJobFile", folder: str, *, quiet: bool) -> None:
     """Build the Dockerfile in the folder, under the name of the job's image."""
     from smlocal.engine.build import build_image
     from smlocal.engine.engines import engines_named
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.sagemaker.jobfile.job_file import JobFile
 
     if not isinstance(job, JobFile):
         raise click.UsageError("--build is for CreateTrainingJob requests, which have one image: build it first.")
@@ -52,8 +52,8 @@ def _used(job: "JobFile") -> list[str]:
     resources, local = job.request.ResourceConfig, job.local
     if not local.Engines or resources is None:
         return []
-    from smlocal.planning.aspects.engines.plan import engine_of_each
-    from smlocal.platforms.sagemaker.contract.requested_hosts import hosts_of
+    from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
+    from smlocal.sagemaker.contract.requested_hosts import hosts_of
 
     placed = engine_of_each([host.name for host in hosts_of(resources)], local.Engines, local.Placement)
     return list(dict.fromkeys(placed.values()))

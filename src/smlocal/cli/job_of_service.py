@@ -12,7 +12,7 @@ import click
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 
 if TYPE_CHECKING:
-    from smlocal.remote.fetched_job import FetchedJob
+    from smlocal.service.fetched_job import FetchedJob
 
 
 def service_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,7 +31,7 @@ def job_of_service(job: str, *, chosen: str | None, profile: str | None, region:
         if chosen is not None:
             raise click.UsageError("--job chooses a job in a file.")
         from smlocal.errors import SmlocalError, UsageRefusedError
-        from smlocal.remote.fetched_job import fetch_job
+        from smlocal.service.fetched_job import fetch_job
 
         try:
             return fetch_job(job, profile=profile, region=region)
@@ -47,8 +47,8 @@ def job_of_service(job: str, *, chosen: str | None, profile: str | None, region:
                 ) from error
             error.remedy = (f"{here} is a job of this machine:", *what_helps, *error.remedy)
             raise
-    from smlocal.remote.described_job import described_job, read_answer
-    from smlocal.remote.fetched_job import FetchedJob
+    from smlocal.service.described_job import described_job, read_answer
+    from smlocal.service.fetched_job import FetchedJob
 
     document = read_answer(job)
     found = described_job(document.data, name=document.name, job=chosen)
@@ -67,7 +67,7 @@ def _job_here(text: str) -> str | None:
     """The name of the job of this machine that may be meant."""
     from smlocal.api.job_names import resolve_job_name
     from smlocal.errors import SmlocalError
-    from smlocal.remote.fetched_job import is_job_arn
+    from smlocal.service.fetched_job import is_job_arn
 
     if is_job_arn(text):
         return None
@@ -78,8 +78,8 @@ def _job_here(text: str) -> str | None:
 
 
 def _what_helps(here: str) -> list[str]:
+    from smlocal.api.job_files import is_replica_job
     from smlocal.api.training_job import TrainingJob
-    from smlocal.platforms.job_files import is_replica_job
 
     replicas = is_replica_job(TrainingJob(here).describe(service=True))
     made = f"init {here}.json" if replicas else f"fetch {here}.json --allow-local-paths"

@@ -15,9 +15,9 @@ from smlocal.jobfile.option import Form, Option
 from smlocal.jobfile.settings import OPTIONS
 
 if TYPE_CHECKING:
+    from smlocal.api.job_files import AnyJobFile
     from smlocal.errors import JobFileMissingError
     from smlocal.jobfile.document import Document
-    from smlocal.platforms.job_files import AnyJobFile
 
 
 def _members(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, Any] | None:
@@ -112,7 +112,7 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
             document = read_file(path)
         except JobFileMissingError as error:
             raise _with_image_remedy(error, path) from error
-    from smlocal.platforms.job_files import is_replica_job
+    from smlocal.api.job_files import is_replica_job
 
     if is_replica_job(document.data):
         return document, overrides  # the configuration file is about CreateTrainingJob requests

@@ -154,7 +154,7 @@ def _refused(error: click.ClickException, words: list[str]) -> UsageRefusedError
     where = f"smlocal {command}".strip() if context is None else context.command_path
     sentence = " ".join(error.format_message().split()).rstrip(".")
     if isinstance(error, click.NoSuchOption):
-        from smlocal.contract.validation.suggestions import closest
+        from smlocal.jobs.contract.validation.suggestions import closest
 
         meant = closest(error.option_name, error.possibilities or (), likeness=_LIKENESS)
         sentence = f"{error.message.rstrip('.')}{f'. Did you mean {meant}?' if meant else ''}"

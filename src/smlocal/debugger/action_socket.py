@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 
-from smlocal.planning.aspects.rules.plan import RulePlan
-from smlocal.planning.model import JobPlan
-from smlocal.quick_dataclass import dataclass
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs.planning.aspects.rules.plan import RulePlan
+from smlocal.jobs.planning.model import JobPlan
 
 FOLDER_IN_CONTAINER = "/smlocal-endpoint"
 SOCKET_IN_CONTAINER = f"{FOLDER_IN_CONTAINER}/aws.sock"
@@ -67,7 +67,7 @@ class ActionSocket:
         """Listen. `OSError` if that is not possible."""
         with _listen(self.folder) as listener:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "smlocal.server.rules.endpoint_process"],
+                [sys.executable, "-P", "-m", "smlocal.endpoint.rules.endpoint_process"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -11,24 +11,24 @@ from dataclasses import field, replace
 from threading import Event, Lock, Thread
 from typing import Any
 
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import readable_bytes
+from smlocal.base.removal import remove_tree
 from smlocal.debugger.action_socket import ActionSocket, acts, socket_folder
 from smlocal.debugger.rule_container import MEMORY, Evaluation, read_result, result_folder, rule_container
 from smlocal.engine.containers import recreate_container
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError, StagingError
-from smlocal.planning.aspects.rules.plan import RulePlan
-from smlocal.planning.model import JobPlan
-from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import (
+from smlocal.jobs.planning.aspects.rules.plan import RulePlan
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.contract.outcome.rule_statuses import (
     RULE,
     RULES,
     RuleStatus,
     first_statuses,
     rule_status,
 )
-from smlocal.quick_dataclass import dataclass
-from smlocal.readable import readable_bytes
-from smlocal.removal import remove_tree
-from smlocal.store.jobs import Store
 
 DRAIN_SECONDS = 60.0
 """After the end of training, for rules to read the rest of the tensors."""

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.contract.limits import Limits
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.debugger.action_socket import (
     FOLDER_IN_CONTAINER,
     SOCKET_IN_CONTAINER,
@@ -16,10 +16,10 @@ from smlocal.debugger.action_socket import (
 )
 from smlocal.debugger.evaluator import evaluator_tag
 from smlocal.engine.interface import JOB_LABEL, RULE_LABEL, RUN_LABEL, ContainerSpec, Mount
-from smlocal.planning.aspects.rules.plan import RulePlan
-from smlocal.planning.model import JobPlan
-from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus
-from smlocal.quick_dataclass import dataclass
+from smlocal.jobs.contract.limits import Limits
+from smlocal.jobs.planning.aspects.rules.plan import RulePlan
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.sagemaker.contract.outcome.rule_statuses import RuleStatus
 
 MEMORY = 2 << 30
 """Bytes."""

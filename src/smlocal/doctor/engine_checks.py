@@ -2,14 +2,14 @@
 
 import os
 
-from smlocal.contract.usage import readable_memory
+from smlocal.base.readable import readable_bytes
 from smlocal.doctor.judgement import Judgement, fine, problem, unknown, warning
 from smlocal.doctor.machine import Machine, Trial
 from smlocal.engine.endpoint import Endpoint
 from smlocal.engine.facts import SLOW
 from smlocal.engine.inspection import EngineDetails
 from smlocal.errors import SmlocalError
-from smlocal.readable import readable_bytes
+from smlocal.jobs.contract.usage import readable_memory
 
 
 def check_engine(machine: Machine) -> Judgement:

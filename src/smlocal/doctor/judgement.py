@@ -5,7 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from smlocal.quick_dataclass import dataclass
+from smlocal.base.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.doctor.machine import Machine

@@ -10,16 +10,16 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any
 
-from smlocal.channels.file import is_overlay_refusal, overlay_volume
-from smlocal.contract.gpus import GpuDevices
+from smlocal.data.channels.file import is_overlay_refusal, overlay_volume
 from smlocal.engine.containers import PROBE_PROGRAM
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint, find_endpoint
 from smlocal.engine.inspection import EngineDetails, Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
 from smlocal.errors import EngineError, EngineUnreachableError, MachineNotReadyError, SmlocalError
-from smlocal.planning.aspects.engines.look_folders import try_folders_again
-from smlocal.store.home import home_directory, prepare_home
+from smlocal.jobs.contract.gpus import GpuDevices
+from smlocal.jobs.planning.aspects.engines.look_folders import try_folders_again
+from smlocal.jobs.store.home import home_directory, prepare_home
 
 DOCTOR_NAME = "smlocal-doctor"
 _LONGEST_SECONDS = 600.0

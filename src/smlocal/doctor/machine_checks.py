@@ -3,21 +3,21 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from smlocal.base.files import free_bytes
-from smlocal.channels.fastfile.availability import why_no_fuse
-from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
+from smlocal.base.readable import readable_bytes
+from smlocal.data.channels.fastfile.availability import why_no_fuse
+from smlocal.data.sources.s3.aws_session import Profile, read_profile
 from smlocal.doctor.judgement import Judgement, fine, problem, unknown, warning
 from smlocal.doctor.machine import DOCTOR_NAME as NAME
 from smlocal.doctor.machine import AwsIdentity, Machine
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import JobUnknownError
-from smlocal.job.control.orphans import orphans
-from smlocal.job.finish.cleanup import clear_this_engine, kept_by
-from smlocal.platforms.sagemaker.contract import identity
-from smlocal.readable import readable_bytes
-from smlocal.sources.s3.aws_session import Profile, read_profile
-from smlocal.store.home import home_directory
-from smlocal.store.jobs import Store
-from smlocal.store.records import JobRecord, LeftOnEngine
+from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
+from smlocal.jobs.control.orphans import orphans
+from smlocal.jobs.finish.cleanup import clear_this_engine, kept_by
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import JobRecord, LeftOnEngine
+from smlocal.sagemaker.contract import identity
 
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"}
 

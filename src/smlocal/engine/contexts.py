@@ -11,9 +11,9 @@ from docker.errors import TLSParameterError
 from docker.tls import TLSConfig
 from docker.utils import kwargs_from_env
 
-from smlocal.contract.validation.suggestions import closest
 from smlocal.engine.docker_config import context_addresses, docker_folder
 from smlocal.errors import EngineContextError, EngineTlsError
+from smlocal.jobs.contract.validation.suggestions import closest
 
 _LOOKING = Lock()
 

@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar, cast
 
-from smlocal.contract.gpus import GpuDevices
-from smlocal.contract.limits import Limits
 from smlocal.engine import podman
 from smlocal.engine.client import Client
 from smlocal.engine.container_end import killed_for_memory, ran_out_of_memory, wait_for_end
@@ -43,6 +41,8 @@ from smlocal.engine.removal import remove
 from smlocal.engine.swarm import read_member
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError
+from smlocal.jobs.contract.gpus import GpuDevices
+from smlocal.jobs.contract.limits import Limits
 
 if TYPE_CHECKING:
     from smlocal.engine.process_connection import ProcessConnection

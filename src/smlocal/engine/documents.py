@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.contract.gpus import GpuDevices
-from smlocal.contract.limits import Limits
 from smlocal.engine.facts import ImageFacts, Product
 from smlocal.engine.interface import ContainerOrigin, ContainerSpec, ContainerState, Mount, Statistics
+from smlocal.jobs.contract.gpus import GpuDevices
+from smlocal.jobs.contract.limits import Limits
 
 _LOGS: Final[dict[Product, dict[str, Any]]] = {
     # The only driver that keeps all lines unchanged. They are needed for jobs that are adopted after a crash.

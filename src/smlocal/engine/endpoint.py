@@ -8,9 +8,9 @@ import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.docker_config import context_addresses, docker_config
 from smlocal.errors import EngineRemoteError, EngineUnreachableError
-from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ssl import SSLContext  # takes 20 ms, only for TLS

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
-from smlocal.quick_dataclass import dataclass
+from smlocal.base.quick_dataclass import dataclass
 
 SLOW = 3.0
 """An `EngineFacts.slowness` that is worth a word."""

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.client import Client
 from smlocal.engine.endpoint import Endpoint
 from smlocal.engine.engine_facts import cannot_limit, is_rootless
 from smlocal.engine.http import quote
 from smlocal.errors import EngineError
-from smlocal.quick_dataclass import dataclass
 
 _EMPTY_ARCHIVE = bytes(1024)
 """An empty tar. An image made of it contains no program, which is enough to test a start that fails."""

@@ -5,10 +5,10 @@ from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from smlocal.contract.gpus import GpuDevices
-from smlocal.contract.limits import Limits
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts, ImageFacts
-from smlocal.quick_dataclass import dataclass
+from smlocal.jobs.contract.gpus import GpuDevices
+from smlocal.jobs.contract.limits import Limits
 
 JOB_LABEL = "smlocal.job"
 """The label of everything that is made on an engine for a job. Only things with this label are removed."""

@@ -17,7 +17,7 @@ from docker.credentials.errors import process_store_error
 from docker.errors import DockerException, InvalidRepository
 from docker.utils import parse_repository_tag
 
-from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.client import Client
 from smlocal.engine.docker_config import docker_config
 from smlocal.engine.interface import PullState, RegistryLogin
@@ -31,7 +31,7 @@ from smlocal.errors import (
     RegistryUnreachableError,
     SmlocalError,
 )
-from smlocal.quick_dataclass import dataclass
+from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
 
 _NOT_DOWNLOADED = ("Pulling fs layer", "Waiting", "Downloading", "Retrying")
 _READY = ("Pull complete", "Already exists")

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import assert_never
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import UsageRefusedError
-from smlocal.quick_dataclass import dataclass
 
 VARIABLE = "SMLOCAL_ENGINE_TIMEOUT"
 _DEFAULT = 60.0

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from smlocal.contract.json_size import MOST_PARTS
-from smlocal.contract.validation.violation import Path, dotted
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
-from smlocal.quick_dataclass import dataclass
+from smlocal.jobs.contract.json_size import MOST_PARTS
+from smlocal.jobs.contract.validation.violation import Path, dotted
 
 MOST_LEVELS: Final = 50
 MOST_TEXT: Final = 10 << 20

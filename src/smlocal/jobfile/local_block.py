@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from typing import Final
 
-from smlocal.contract.hosts import listed
-from smlocal.contract.s3_uri import may_be_bucket
-from smlocal.contract.validation.suggestions import closest
-from smlocal.contract.validation.violation import Path, Violation, spoken
-from smlocal.contract.validation.walk import validate
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Kind
 from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
+from smlocal.jobs.contract.hosts import listed
+from smlocal.jobs.contract.s3_uri import may_be_bucket
+from smlocal.jobs.contract.validation.suggestions import closest
+from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
+from smlocal.jobs.contract.validation.walk import validate
 
 _SCHEMES: Final = ("unix", "tcp", "http", "https", "ssh")
 _ENGINES: Final = (LOCAL, "Engines")

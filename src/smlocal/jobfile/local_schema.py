@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from smlocal.contract.model.as_pydantic import pydantic_model
 from smlocal.jobfile.option import Kind
 from smlocal.jobfile.settings import LocalSettings, refused_settings
+from smlocal.jobs.contract.model.as_pydantic import pydantic_model
 
 _Json = dict[str, Any]
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"

@@ -5,9 +5,9 @@ from dataclasses import field
 from enum import Enum, StrEnum
 from typing import Annotated, Any, Final
 
-from smlocal.contract.model.structure import REQUIRED, Member, Text
-from smlocal.contract.validation.violation import Path
-from smlocal.quick_dataclass import dataclass
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs.contract.model.structure import REQUIRED, Member, Text
+from smlocal.jobs.contract.validation.violation import Path
 
 LOCAL: Final = "Local"
 NotEmpty = Annotated[str, Text(minimum=1)]

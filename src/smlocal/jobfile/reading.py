@@ -5,9 +5,6 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from smlocal.contract.json_size import MOST_PARTS, too_large
-from smlocal.contract.secrets.masking import masked_text
-from smlocal.contract.validation.violation import Path, dotted, kind_of
 from smlocal.errors import JobFileSyntaxError
 from smlocal.jobfile.document import (
     ALIAS,
@@ -19,6 +16,9 @@ from smlocal.jobfile.document import (
     shown_key,
     too_large_for_a_request,
 )
+from smlocal.jobs.contract.json_size import MOST_PARTS, too_large
+from smlocal.jobs.contract.secrets.masking import masked_text
+from smlocal.jobs.contract.validation.violation import Path, dotted, kind_of
 
 _WRITE: Final = "Write the request of a job in YAML or JSON."
 _KEY = '"'

@@ -1,9 +1,9 @@
 """Everything that is wrong with a job file, as one error with a line for each mistake."""
 
-from smlocal.contract.validation.violation import Violation
-from smlocal.contract.validation.walk import MOST_VIOLATIONS
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
+from smlocal.jobs.contract.validation.violation import Violation
+from smlocal.jobs.contract.validation.walk import MOST_VIOLATIONS
 
 _MOST_SENTENCES = 100
 """Of the service's message."""
@@ -33,7 +33,7 @@ def invalid_request(document: Document, violations: list[Violation]) -> RequestI
 
 def mistake_lines(document: Document, violations: list[Violation]) -> list[str]:
     """A line for each of the first violations, and the number of the others."""
-    from smlocal.contract.validation.wording import one_line  # only after a mistake
+    from smlocal.jobs.contract.validation.wording import one_line  # only after a mistake
 
     shown = [(document.where(violation.path), one_line(violation.text)) for violation in violations[:_MOST_LINES]]
     width = max(len(where) for where, _ in shown)

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Final, Literal, get_args, get_origin
 
-from smlocal.contract.model.structure import Items, Structure, Text, Whole, members
 from smlocal.jobfile.option import LOCAL, Form, Kind, LocalMember, NotEmpty, OfReplicas, Option, Values, setting
 from smlocal.jobfile.settings_of_data import (
     CREDENTIALS,
@@ -33,6 +32,7 @@ from smlocal.jobfile.settings_of_hosts import (
     NetworkSettings,
     PlacementSettings,
 )
+from smlocal.jobs.contract.model.structure import Items, Structure, Text, Whole, members
 
 
 class Fault(Structure):

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Final, Literal
 
-from smlocal.contract.model.structure import Items, Structure, Whole
-from smlocal.contract.rights import Rights
 from smlocal.jobfile.option import Form, Kind, NotEmpty, OfReplicas, Option, Values, setting
+from smlocal.jobs.contract.model.structure import Items, Structure, Whole
+from smlocal.jobs.contract.rights import Rights
 
 
 class LocationSettings(Structure):

@@ -2,15 +2,15 @@
 
 from typing import Annotated, Final, Literal
 
-from smlocal.contract import limits
-from smlocal.contract.data_parallel import SCHEMA as DATA_PARALLEL_SCHEMA
-from smlocal.contract.data_parallel import DataParallelChoice, data_parallel_trouble
-from smlocal.contract.gpus import SCHEMA as GPUS_SCHEMA
-from smlocal.contract.gpus import GpuChoice, gpus_trouble, read_gpus
-from smlocal.contract.model.structure import Checked, Items, Structure, Text, Whole
-from smlocal.contract.placement import SCHEMA as PLACEMENT_SCHEMA
-from smlocal.contract.placement import SPREAD, PlacementChoice, placement_trouble
 from smlocal.jobfile.option import Form, Kind, NotEmpty, OfReplicas, Option, setting
+from smlocal.jobs.contract import limits
+from smlocal.jobs.contract.data_parallel import SCHEMA as DATA_PARALLEL_SCHEMA
+from smlocal.jobs.contract.data_parallel import DataParallelChoice, data_parallel_trouble
+from smlocal.jobs.contract.gpus import SCHEMA as GPUS_SCHEMA
+from smlocal.jobs.contract.gpus import GpuChoice, gpus_trouble, read_gpus
+from smlocal.jobs.contract.model.structure import Checked, Items, Structure, Text, Whole
+from smlocal.jobs.contract.placement import SCHEMA as PLACEMENT_SCHEMA
+from smlocal.jobs.contract.placement import SPREAD, PlacementChoice, placement_trouble
 
 _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
 
-from smlocal.contract.json_size import MOST_PARTS
 from smlocal.errors import JobFileSyntaxError
 from smlocal.jobfile.document import MOST_LEVELS, shown_key, too_large_for_a_request
+from smlocal.jobs.contract.json_size import MOST_PARTS
 
 if TYPE_CHECKING:
-    from smlocal.contract.validation.violation import Path
+    from smlocal.jobs.contract.validation.violation import Path
 
 _TAG = "tag:yaml.org,2002:"
 _NUMBER = "-+0123456789"
@@ -174,7 +174,7 @@ def _refusal(error: yaml.MarkedYAMLError, text: str, name: str) -> JobFileSyntax
         problem = "a tab; YAML is indented with spaces"
     details = [f"{name}:{mark.line + 1}:{mark.column + 1}   {problem}"]
     if mark.line < len(lines):
-        from smlocal.contract.secrets.masking import masked_text  # only after a mistake
+        from smlocal.jobs.contract.secrets.masking import masked_text  # only after a mistake
 
         details.append(f"  {masked_text(lines[mark.line][:200])}")
     return JobFileSyntaxError(f"{name} is not YAML", details=details)

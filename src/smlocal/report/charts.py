@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
-from smlocal.contract.metrics.metric_values import MetricValue, is_later
-from smlocal.contract.usage import MIB, ContainerUsage, readable_memory
-from smlocal.job.metrics.job_metrics import JobMetrics
-from smlocal.job.usage.series import UsageSeries
-from smlocal.readable import readable_bytes
+from smlocal.base.readable import readable_bytes
+from smlocal.jobs.contract.metrics.metric_values import MetricValue, is_later
+from smlocal.jobs.contract.usage import MIB, ContainerUsage, readable_memory
+from smlocal.jobs.metrics.job_metrics import JobMetrics
+from smlocal.jobs.usage.series import UsageSeries
 from smlocal.report.formatting import axis_duration, counted, number, short_number
 
 COLUMNS = 300

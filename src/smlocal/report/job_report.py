@@ -8,21 +8,21 @@ from functools import lru_cache
 from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any
 
-from smlocal.contract.secrets.masking import HIDDEN, masked_request, with_strings
-from smlocal.foreign_archive.archive import ForeignArchive
-from smlocal.foreign_archive.stream import ArchiveError, opened, pieces_of
-from smlocal.foreign_archive.tar_entries import BLOCK, TarEntry
-from smlocal.job.documents import PLAN, REQUEST
-from smlocal.job.finish.describe import view_job
-from smlocal.job.logs.log_readers import LogTail, host_logs, read_log_tail
-from smlocal.job.metrics.job_metrics import job_metrics
-from smlocal.job.usage.series import UsageSeries, read_series
-from smlocal.job.view import JobView
-from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULE
-from smlocal.platforms.sagemaker.tensor_place import tensor_place
-from smlocal.platforms.sagemaker.usage_block import MeasuredHost, usage_block
+from smlocal.base.foreign_archive.archive import ForeignArchive
+from smlocal.base.foreign_archive.stream import ArchiveError, opened, pieces_of
+from smlocal.base.foreign_archive.tar_entries import BLOCK, TarEntry
+from smlocal.jobs.contract.secrets.masking import HIDDEN, masked_request, with_strings
+from smlocal.jobs.documents import PLAN, REQUEST
+from smlocal.jobs.finish.describe import view_job
+from smlocal.jobs.logs.log_readers import LogTail, host_logs, read_log_tail
+from smlocal.jobs.metrics.job_metrics import job_metrics
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.usage.series import UsageSeries, read_series
+from smlocal.jobs.view import JobView
 from smlocal.report.charts import HostCharts, MetricCharts, host_charts, metric_charts
-from smlocal.store.jobs import Store
+from smlocal.sagemaker.contract.outcome.rule_statuses import RULE
+from smlocal.sagemaker.tensor_place import tensor_place
+from smlocal.sagemaker.usage_block import MeasuredHost, usage_block
 
 if TYPE_CHECKING:
     from smlocal.report.tensor_charts import TensorCharts

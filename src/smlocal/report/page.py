@@ -6,8 +6,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from smlocal.contract.statuses import JobStatus
-from smlocal.readable import readable_bytes
+from smlocal.base.readable import readable_bytes
+from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.report.formatting import counted, duration, utc
 from smlocal.report.job_report import JobReport
 from smlocal.report.timeline import buffer_timeline, build_timeline, drawn_bars, rule_history

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from smlocal.job.view import Bar, Span, Stage
-from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus
+from smlocal.jobs.view import Bar, Span, Stage
+from smlocal.sagemaker.contract.outcome.rule_statuses import RuleStatus
 
 _MIN_WIDTH = 4
 """So that the bar of a very short phase is visible."""

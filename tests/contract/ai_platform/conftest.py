@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.kit.life import Life
 
-from smlocal.job.finish.describe import describe_job
-from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE
+from smlocal.ai_platform.run.stored_lifecycle import LIFECYCLE
+from smlocal.jobs.finish.describe import describe_job
 
 BUCKET = "/gcs/b"
 """Where the replicas find the folder of the test."""

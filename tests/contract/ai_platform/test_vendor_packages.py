@@ -16,12 +16,12 @@ from tests.clients.conftest import PROGRAMS, client_folder
 from tests.kit.fixtures import IMAGES, ROOT, build_image, run_docker
 from tests.kit.replica_members import leaves
 
-from smlocal.platforms.ai_platform.answer import JobFacts, describe, stored_form
-from smlocal.platforms.ai_platform.model.members import JobKind
-from smlocal.platforms.ai_platform.replica_environment import replica_variables
-from smlocal.platforms.ai_platform.replicas import replicas
-from smlocal.platforms.ai_platform.validation.reading import read_document
-from smlocal.platforms.ai_platform.validation.rules import RequestReading, read_request
+from smlocal.ai_platform.answer import JobFacts, describe, stored_form
+from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.replica_environment import replica_variables
+from smlocal.ai_platform.replicas import replicas
+from smlocal.ai_platform.validation.reading import read_document
+from smlocal.ai_platform.validation.rules import RequestReading, read_request
 
 Json = dict[str, Any]
 _SDK = "google-aiplatform"

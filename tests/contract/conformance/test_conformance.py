@@ -17,9 +17,9 @@ from tests.kit import until
 from tests.kit.fixtures import build_image
 from tests.kit.forked import run_smlocal
 
-from smlocal.conformance.reading import documents
-from smlocal.job.history import STOP
-from smlocal.store.jobs import Store
+from smlocal.jobs.history import STOP
+from smlocal.jobs.store.jobs import Store
+from smlocal.service.conformance.reading import documents
 
 GRACE = 3
 CONFIG = [

@@ -88,7 +88,7 @@ def report(word: str) -> None:
 def take_out_of_effect() -> None:
     from smlocal.api import overrides
     from smlocal.errors import SmlocalError
-    from smlocal.platforms.sagemaker.jobfile import job_file
+    from smlocal.sagemaker.jobfile import job_file
 
     read, apply = job_file.read_job, overrides.apply_overrides
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from smlocal.contract.statuses import JobPhase, JobStatus
-from smlocal.platforms.sagemaker.contract.outcome.describe import MESSAGES, JobFacts, TransitionFacts, describe
+from smlocal.jobs.contract.statuses import JobPhase, JobStatus
+from smlocal.sagemaker.contract.outcome.describe import MESSAGES, JobFacts, TransitionFacts, describe
 
 _TIMES: Final = re.compile(r"(?:Time|Timestamp)$")
 _SECONDS: Final = ("TrainingTimeInSeconds", "BillableTimeInSeconds")

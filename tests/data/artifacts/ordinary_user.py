@@ -13,15 +13,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from smlocal.artifacts import gzip_stream
-from smlocal.artifacts.engine_copy import read_or_copy
-from smlocal.artifacts.job_artifacts import write_artifacts
-from smlocal.artifacts.ownership import give_to_root, give_to_user
-from smlocal.artifacts.tree import walk
+from smlocal.base.removal import remove_tree
+from smlocal.data.artifacts import gzip_stream
+from smlocal.data.artifacts.engine_copy import read_or_copy
+from smlocal.data.artifacts.job_artifacts import write_artifacts
+from smlocal.data.artifacts.ownership import give_to_root, give_to_user
+from smlocal.data.artifacts.tree import walk
 from smlocal.engine.docker import connect
 from smlocal.engine.endpoint import find_endpoint
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind
-from smlocal.removal import remove_tree
 
 UID = 54321
 LOADED = (gzip_stream, tarfile, resource)

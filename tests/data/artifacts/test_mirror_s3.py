@@ -16,15 +16,15 @@ from tests.data.artifacts.test_publish_s3 import half_sent
 from tests.data.s3.troubled_proxy import TroubledProxy, refused
 from tests.kit import until
 from tests.kit.s3_servers import S3Server, S3Servers, environment, opened
-from tests.unit.artifacts.mirror.mirror_rig import Rig, files_in
-from tests.unit.artifacts.mirror.test_any_order import OPERATIONS, carry_out
+from tests.unit.data.artifacts.mirror.mirror_rig import Rig, files_in
+from tests.unit.data.artifacts.mirror.test_any_order import OPERATIONS, carry_out
 
-from smlocal.artifacts.mirror import host_mirror, schedule
-from smlocal.artifacts.mirror.s3_target import S3Target
-from smlocal.artifacts.mirror.target import FileChangedError
+from smlocal.data.artifacts.mirror import host_mirror, schedule
+from smlocal.data.artifacts.mirror.s3_target import S3Target
+from smlocal.data.artifacts.mirror.target import FileChangedError
+from smlocal.data.sources.s3.upload import NoJournal
+from smlocal.data.sources.s3.writer import Target
 from smlocal.errors import ArtifactError
-from smlocal.sources.s3.upload import NoJournal
-from smlocal.sources.s3.writer import Target
 
 PREFIX = "a b/ckpt/"
 ON_DISK = pytest.mark.parametrize("s3", ["rclone"], indirect=True)

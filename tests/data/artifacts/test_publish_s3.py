@@ -16,18 +16,18 @@ from tests.kit import Run, until
 from tests.kit.noise import noise
 from tests.kit.reasons import assert_reason
 from tests.kit.s3_servers import REGION, S3Server, environment, opened
-from tests.unit.platforms.sagemaker.conftest import FACTS, job
+from tests.unit.sagemaker.conftest import FACTS, job
 
-from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
-from smlocal.artifacts.s3_publish import Publisher, PublishResult
-from smlocal.artifacts.tree import walk
-from smlocal.contract.statuses import COMPLETED, JobStatus
+from smlocal.data.artifacts.job_artifacts import Artifacts, write_artifacts
+from smlocal.data.artifacts.s3_publish import Publisher, PublishResult
+from smlocal.data.artifacts.tree import walk
+from smlocal.data.sources.s3.client import S3Client
+from smlocal.data.sources.s3.writer import Target
 from smlocal.errors import ArtifactError
-from smlocal.planning.recall import remember
-from smlocal.platforms.sagemaker.plan import build_plan
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.writer import Target
-from smlocal.store.jobs import Store
+from smlocal.jobs.contract.statuses import COMPLETED, JobStatus
+from smlocal.jobs.planning.recall import remember
+from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.plan import build_plan
 
 PREFIX = "models/a b/job/output/"
 DENIED = "Artifact upload failed:Error 7: AccessDenied (403): said AccessDenied"
@@ -373,7 +373,7 @@ def test_parts_that_a_killed_process_left_are_taken_back(
 def test_two_at_once_do_not_get_in_each_others_way(
     s3: S3Server, bucket: str, finished: Callable[..., Path], smlocal_home: Path, smlocal_run: Run
 ) -> None:
-    from smlocal.store.lease import Lease
+    from smlocal.jobs.store.lease import Lease
 
     finished("publish-twice", f"s3://{bucket}")
     lease = Lease.take(str(smlocal_home / "jobs" / "publish-twice"))

@@ -10,13 +10,13 @@ from uuid import uuid4
 
 import pytest
 
-from smlocal.channels.file import prepare_channel
-from smlocal.channels.interface import StagedChannel
-from smlocal.contract.listing import Listing
+from smlocal.data.channels.file import prepare_channel
+from smlocal.data.channels.interface import StagedChannel
+from smlocal.data.sources.local_listing import list_source
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Resource, ResourceKind
-from smlocal.planning.aspects.inputs.plan import Staging
-from smlocal.sources.local_listing import list_source
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.planning.aspects.inputs.plan import Staging
 
 TARGET = "/opt/ml/input/data/train"
 Docker = Callable[..., str]

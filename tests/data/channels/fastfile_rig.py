@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from tests.kit.s3_servers import REGION, S3Server
 
-from smlocal.channels.fastfile.mount import FuseMount
-from smlocal.contract.listing import Listing
-from smlocal.contract.rights import EVERYTHING
-from smlocal.sources.s3.client import open_store
+from smlocal.data.channels.fastfile.mount import FuseMount
+from smlocal.data.sources.s3.client import open_store
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.contract.rights import EVERYTHING
 
 BASE = "data/"
 

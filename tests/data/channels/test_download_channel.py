@@ -19,15 +19,15 @@ import pytest
 from tests.kit.reasons import assert_reason
 from tests.kit.s3_servers import ON_MOTO, S3Server
 
-from smlocal.channels.cache.folder import Cache
-from smlocal.channels.download_channel import download_channel
-from smlocal.channels.interface import StagedChannel
-from smlocal.contract.listing import Listing
-from smlocal.contract.rights import EVERYTHING
+from smlocal.data.channels.cache.folder import Cache
+from smlocal.data.channels.download_channel import download_channel
+from smlocal.data.channels.interface import StagedChannel
+from smlocal.data.sources.progress import Progress
+from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.errors import StagingError
-from smlocal.planning.aspects.inputs.plan import Staging
-from smlocal.sources.progress import Progress
-from smlocal.sources.s3.client import S3Client, open_store
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.contract.rights import EVERYTHING
+from smlocal.jobs.planning.aspects.inputs.plan import Staging
 
 MIB = 1 << 20
 ROOT = Path(__file__).parents[3]

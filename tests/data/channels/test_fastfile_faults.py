@@ -19,17 +19,17 @@ from tests.kit import until
 from tests.kit.noise import noise
 from tests.kit.s3_servers import REGION, S3Server, S3Servers
 
-from smlocal.channels.fastfile.availability import unmount_below
-from smlocal.channels.fastfile.mount import FuseMount
-from smlocal.contract.listing import Listing
+from smlocal.data.channels.fastfile.availability import unmount_below
+from smlocal.data.channels.fastfile.mount import FuseMount
 from smlocal.errors import StreamNotStartedError
+from smlocal.jobs.contract.listing import Listing
 
 BIG = noise(40 << 20)
 
 MOUNT_AND_WAIT = """
 import sys, time
-from smlocal.channels.fastfile.mount import FuseMount
-from smlocal.contract.listing import Listing
+from smlocal.data.channels.fastfile.mount import FuseMount
+from smlocal.jobs.contract.listing import Listing
 listing = Listing(root="", bucket_uri="s3://b/", prefix="", key_base="", paths=["file"], sizes=[1], etags=['"e"'],
                   total_bytes=1, whole_tree=False)
 mount = FuseMount.start(listing, region="eu-west-1", directory=sys.argv[1], died=print)
@@ -205,10 +205,10 @@ def test_somebody_who_is_not_root_mounts_and_unmounts(
     """With the settings and the device that FUSE needs for that, which are not everywhere as they should be."""
     script = f"""
 import os, shutil, subprocess, sys, tempfile
-from smlocal.channels.fastfile.availability import why_no_fuse
-from smlocal.channels.fastfile.mount import FuseMount
-from smlocal.channels.fastfile.availability import unmount_below
-from smlocal.contract.listing import Listing
+from smlocal.data.channels.fastfile.availability import why_no_fuse
+from smlocal.data.channels.fastfile.mount import FuseMount
+from smlocal.data.channels.fastfile.availability import unmount_below
+from smlocal.jobs.contract.listing import Listing
 trouble = why_no_fuse()
 assert trouble is None, trouble
 listing = Listing(root="", bucket_uri={one_listing.bucket_uri!r}, prefix="", key_base="data/", paths=["small"],

@@ -11,13 +11,13 @@ from typing import Protocol
 
 import pytest
 
-from smlocal.channels.file import is_overlay_refusal
-from smlocal.channels.interface import Means, StagedChannel
-from smlocal.contract.listing import Listing
+from smlocal.data.channels.file import is_overlay_refusal
+from smlocal.data.channels.interface import Means, StagedChannel
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import ResourceKind
 from smlocal.errors import EngineError
-from smlocal.planning.aspects.inputs.plan import Staging, choose_staging
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.planning.aspects.inputs.plan import Staging, choose_staging
 
 Lister = Callable[..., Listing]
 Digest = Callable[[Path], Mapping[str, object]]

@@ -18,10 +18,10 @@ from tests.kit.noise import noise
 from tests.kit.reasons import assert_reason
 from tests.kit.s3_servers import ON_MOTO, S3Server, S3Servers, opened
 
-from smlocal.channels.pipe import sender
-from smlocal.channels.pipe.stop import StoppedError
-from smlocal.contract.listing import Listing, Shard
+from smlocal.data.channels.pipe import sender
+from smlocal.data.channels.pipe.stop import StoppedError
 from smlocal.errors import StagingError
+from smlocal.jobs.contract.listing import Listing, Shard
 
 LARGE = noise(20_000_000)
 DOWNLOAD = "ClientError: Data download failed:Unable to download object"

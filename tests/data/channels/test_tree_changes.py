@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import pytest
 
-from smlocal.channels.interface import StagedChannel
-from smlocal.contract.listing import Listing
-from smlocal.planning.aspects.inputs.plan import Staging
+from smlocal.data.channels.interface import StagedChannel
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.planning.aspects.inputs.plan import Staging
 
 Lister = Callable[..., Listing]
 Digest = Callable[[Path], Mapping[str, object]]

@@ -8,7 +8,7 @@ import pytest
 from tests.data.s3.troubled_proxy import TroubledProxy
 from tests.kit.s3_servers import S3Server, S3Servers, environment, opened
 
-from smlocal.sources.s3.client import S3Client
+from smlocal.data.sources.s3.client import S3Client
 
 
 @pytest.fixture(params=["moto", "rclone"])

@@ -16,8 +16,8 @@ import pytest
 from tests.data.s3.troubled_proxy import TroubledProxy
 from tests.kit.s3_servers import S3Server, environment, opened
 
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.interface import S3Object
+from smlocal.data.sources.s3.client import S3Client
+from smlocal.data.sources.s3.interface import S3Object
 
 DATA = b"in another region"
 Answer = tuple[int, dict[str, str], bytes]
@@ -157,7 +157,7 @@ def test_a_login_by_sso(serve: Callable[..., str], tmp_path: Path) -> None:
     given = environment(url, {"AWS_CONFIG_FILE": str(tmp_path / "config"), "AWS_PROFILE": "dev"})
     del given["AWS_ACCESS_KEY_ID"], given["AWS_SECRET_ACCESS_KEY"]
     program = (
-        "from smlocal.sources.s3.aws_session import caller_credentials\n"
+        "from smlocal.data.sources.s3.aws_session import caller_credentials\n"
         "found = caller_credentials()\n"
         "print(found.access_key, found.secret_key, found.token, found.expires is not None)\n"
     )

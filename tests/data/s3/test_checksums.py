@@ -16,10 +16,10 @@ import pytest
 from tests.data.s3.troubled_proxy import Trouble, TroubledProxy, passed, with_flipped_byte, with_header
 from tests.kit.s3_servers import S3Server, S3Servers
 
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.download import download_all
-from smlocal.sources.s3.interface import S3Error, S3Object
-from smlocal.sources.s3.object_stream import ObjectStream
+from smlocal.data.sources.s3.client import S3Client
+from smlocal.data.sources.s3.download import download_all
+from smlocal.data.sources.s3.interface import S3Error, S3Object
+from smlocal.data.sources.s3.object_stream import ObjectStream
 
 PART = 1 << 20
 SIZE = 3 * PART + 7

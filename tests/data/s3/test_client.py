@@ -9,8 +9,8 @@ import pytest
 from tests.data.s3.troubled_proxy import TroubledProxy, in_chunks
 from tests.kit.s3_servers import S3Server, opened
 
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.interface import S3Error, S3Object
+from smlocal.data.sources.s3.client import S3Client
+from smlocal.data.sources.s3.interface import S3Error, S3Object
 
 ODD = ["a b+c&d=e/ünï cödé.txt", "tab\tand 'quotes\" <xml>%20", "plain/../dots", "emoji-🦜", "~tilde*star(paren)"]
 

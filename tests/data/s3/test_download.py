@@ -11,10 +11,10 @@ from tests.data.s3.troubled_proxy import TroubledProxy, cut_after, dropped, slow
 from tests.kit import until
 from tests.kit.s3_servers import S3Server
 
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.download import download_all
-from smlocal.sources.s3.error_responses import FetchCancelledError
-from smlocal.sources.s3.interface import S3Error, S3Object
+from smlocal.data.sources.s3.client import S3Client
+from smlocal.data.sources.s3.download import download_all
+from smlocal.data.sources.s3.error_responses import FetchCancelledError
+from smlocal.data.sources.s3.interface import S3Error, S3Object
 
 PART = 1 << 20
 SIZES = (0, 1, 1000, PART - 1, PART, PART + 1, 5 * PART + 3)

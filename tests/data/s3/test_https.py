@@ -10,8 +10,8 @@ import pytest
 from tests.data.s3.troubled_proxy import TroubledProxy
 from tests.kit.s3_servers import ACCESS_KEY, SECRET_KEY, Rclone, environment, opened
 
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.interface import S3Error, S3Object
+from smlocal.data.sources.s3.client import S3Client
+from smlocal.data.sources.s3.interface import S3Error, S3Object
 
 
 class EncryptedRclone(Rclone):

@@ -18,11 +18,11 @@ from tests.data.s3.troubled_proxy import (
 )
 from tests.kit.s3_servers import REGION, S3Server, environment, opened, reserve_port
 
-from smlocal.contract.rights import EVERYTHING
-from smlocal.sources.s3.client import S3Client, open_store
-from smlocal.sources.s3.error_responses import FetchCancelledError, download_failure, until_cancelled
-from smlocal.sources.s3.interface import S3Error, S3Object
-from smlocal.sources.s3.object_stream import ObjectStream
+from smlocal.data.sources.s3.client import S3Client, open_store
+from smlocal.data.sources.s3.error_responses import FetchCancelledError, download_failure, until_cancelled
+from smlocal.data.sources.s3.interface import S3Error, S3Object
+from smlocal.data.sources.s3.object_stream import ObjectStream
+from smlocal.jobs.contract.rights import EVERYTHING
 
 
 def read(store: S3Client, wanted: S3Object, start: int, length: int) -> bytes:

@@ -16,12 +16,12 @@ from tests.kit import until
 from tests.kit.noise import noise
 from tests.kit.s3_servers import S3Server, environment, opened
 
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.error_responses import FetchCancelledError, upload_failure
-from smlocal.sources.s3.interface import S3Error
-from smlocal.sources.s3.upload import Item, Uploaded, upload_all
-from smlocal.sources.s3.upload_body import PART, GrowingFile
-from smlocal.sources.s3.writer import Target
+from smlocal.data.sources.s3.client import S3Client
+from smlocal.data.sources.s3.error_responses import FetchCancelledError, upload_failure
+from smlocal.data.sources.s3.interface import S3Error
+from smlocal.data.sources.s3.upload import Item, Uploaded, upload_all
+from smlocal.data.sources.s3.upload_body import PART, GrowingFile
+from smlocal.data.sources.s3.writer import Target
 
 THREE_PARTS = 2 * PART + 1000
 
@@ -363,11 +363,11 @@ def test_memory_does_not_grow_with_the_file(s3_servers: Callable[[str], Any], tm
         file.truncate(400 << 20)
     code = (
         "import os, resource, sys\n"
-        "from smlocal.contract.rights import EVERYTHING\n"
-        "from smlocal.sources.s3.client import open_store\n"
-        "from smlocal.sources.s3.upload_body import GrowingFile\n"
-        "from smlocal.sources.s3.upload import Item, upload_all\n"
-        "from smlocal.sources.s3.writer import Target\n"
+        "from smlocal.jobs.contract.rights import EVERYTHING\n"
+        "from smlocal.data.sources.s3.client import open_store\n"
+        "from smlocal.data.sources.s3.upload_body import GrowingFile\n"
+        "from smlocal.data.sources.s3.upload import Item, upload_all\n"
+        "from smlocal.data.sources.s3.writer import Target\n"
         "store = open_store('', rights=EVERYTHING)\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "source = GrowingFile.complete(os.open(sys.argv[1], os.O_RDONLY))\n"

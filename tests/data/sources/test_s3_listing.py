@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.kit.s3_servers import REGION, S3Server, environment, opened, reserve_port
 
-from smlocal.contract.listing import Listing, Shard
 from smlocal.errors import CredentialsMissingError, S3UnreachableError, SourceEmptyError
-from smlocal.platforms.sagemaker.contract.documents.config_files import manifest
+from smlocal.jobs.contract.listing import Listing, Shard
+from smlocal.sagemaker.contract.documents.config_files import manifest
 
 Lister = Callable[..., Listing]
 TREE = [

@@ -122,7 +122,7 @@ def test_a_plan_is_what_would_be_run(life: Any) -> None:
     plan = smlocal.plan(path, instance_count=2)
     assert (plan.name, plan.image.name, len(plan.hosts)) == ("plan-is-run", life.image, 2)
     assert life.store.count() == 0
-    from smlocal.planning.model import JobPlan
+    from smlocal.jobs.planning.model import JobPlan
 
     assert isinstance(plan, JobPlan)
 

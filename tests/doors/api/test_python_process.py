@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import smlocal
-from smlocal.store.lease import supervised
+from smlocal.jobs.store.lease import supervised
 
 STOPPABLE = "trap 'echo late >/opt/ml/model/late; exit 5' TERM; echo ready; while :; do sleep 0.05; done"
 DEAF = "trap '' TERM; echo ready; while :; do sleep 0.05; done"

@@ -16,8 +16,8 @@ from tests.kit import Run, until
 from tests.kit.fixtures import run_docker
 from tests.kit.s3_servers import S3Servers
 
-from smlocal.contract.statuses import COMPLETED
-from smlocal.store.jobs import Store
+from smlocal.jobs.contract.statuses import COMPLETED
+from smlocal.jobs.store.jobs import Store
 
 Checks = dict[str, dict[str, Any]]
 

@@ -14,7 +14,7 @@ from tests.kit import until
 from tests.kit.fixtures import left_of
 from tests.kit.pytest_plugin_option import WITH_PLUGIN
 
-from smlocal.store.jobs import Store
+from smlocal.jobs.store.jobs import Store
 
 _PASSES = """
 def test_it(training_job):

@@ -10,8 +10,8 @@ from tests.jobs.fail.test_engine_calls import Faulty
 
 from smlocal.engine.docker import connect, connect_to
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.planning.aspects.engines.look_folders import LABEL, tried_key, with_folder_facts
-from smlocal.store.remembered import remember_tried, tried
+from smlocal.jobs.planning.aspects.engines.look_folders import LABEL, tried_key, with_folder_facts
+from smlocal.jobs.store.remembered import remember_tried, tried
 
 
 @pytest.mark.slow(2)

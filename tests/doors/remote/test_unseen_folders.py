@@ -15,11 +15,11 @@ from tests.doors.remote.test_remote import channel
 from tests.kit.life import Life
 from tests.kit.own_engine import OwnEngine
 
-from smlocal.channels.fastfile.availability import why_no_fuse
+from smlocal.data.channels.fastfile.availability import why_no_fuse
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import parse_address
 from smlocal.engine.facts import SLOW
-from smlocal.planning.aspects.engines.look_folders import with_folder_facts
+from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a dockerd")
 

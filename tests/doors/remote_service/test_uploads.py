@@ -12,12 +12,12 @@ from tests.data.s3.troubled_proxy import TroubledProxy, passed, refused
 from tests.kit.noise import noise
 from tests.kit.s3_servers import S3Server, environment, opened
 
+from smlocal.data.sources.local_listing import list_source
+from smlocal.data.sources.s3.client import S3Client
+from smlocal.data.sources.s3.upload_body import PART
 from smlocal.errors import CredentialsMissingError, S3UnreachableError
 from smlocal.errors.submitting import UploadFailedError, UploadSourceChangedError
-from smlocal.remote.uploads import Upload, look, plan_upload, send
-from smlocal.sources.local_listing import list_source
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.upload_body import PART
+from smlocal.service.uploads import Upload, look, plan_upload, send
 
 COUNT = 20
 PLAIN = {"AWS_REQUEST_CHECKSUM_CALCULATION": "when_required"}

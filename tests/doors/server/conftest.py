@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tests.kit.answer_shapes import client_of
 
-from smlocal.server.application import Application
-from smlocal.server.browsers import Hosts
-from smlocal.server.http_server import HttpServer, listen
-from smlocal.server.serving import Options, Serving, open_serving
-from smlocal.server.signature import Signatures
-from smlocal.store.jobs import Store
+from smlocal.endpoint.application import Application
+from smlocal.endpoint.browsers import Hosts
+from smlocal.endpoint.http_server import HttpServer, listen
+from smlocal.endpoint.serving import Options, Serving, open_serving
+from smlocal.endpoint.signature import Signatures
+from smlocal.jobs.store.jobs import Store
 
 
 @dataclass(kw_only=True)

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 from tests.kit import until
 
-from smlocal.server import http_server
-from smlocal.server.objects import object_headers, received
+from smlocal.endpoint import http_server
+from smlocal.endpoint.objects import object_headers, received
 
 TARGET = "X-Amz-Target: SageMaker.ListTrainingJobs\r\nHost: 127.0.0.1\r\n"
 FOR_S3 = "Host: 127.0.0.1\r\nAuthorization: AWS4-HMAC-SHA256 Credential=k/20261123/us-east-1/s3/aws4_request\r\n"

@@ -9,7 +9,7 @@ from botocore.exceptions import WaiterError
 from tests.data.s3.troubled_proxy import TroubledProxy
 from tests.kit.s3_servers import S3Servers, environment
 
-from smlocal.server.serving import ClientRights, Options
+from smlocal.endpoint.serving import ClientRights, Options
 
 
 def end_of_job(endpoint: Any, name: str, image: str, uri: str) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from smlocal.server.application import Application
-from smlocal.server.browsers import Hosts
-from smlocal.server.endpoint_key import key_of_home
+from smlocal.endpoint.application import Application
+from smlocal.endpoint.browsers import Hosts
+from smlocal.endpoint.endpoint_key import key_of_home
 
 SCRIPT = """
 import os, urllib.error, urllib.request

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, WaiterError
 
-from smlocal.server.serving import ClientRights, Options
+from smlocal.endpoint.serving import ClientRights, Options
 
 SECRET = "the-content-of-a-secret-file"
 PROGRAM = {

@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 from tests.kit.answer_shapes import client_of
 
 from smlocal.engine.timeouts import VARIABLE
-from smlocal.store.jobs import Store
+from smlocal.jobs.store.jobs import Store
 
 WAITS = "echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.02; done"
 _END_SECONDS = 60.0
@@ -26,7 +26,7 @@ _END_SECONDS = 60.0
 PATIENT = """
 import sys
 from smlocal.cli.main import run_command_line
-from smlocal.server import http_server, serving
+from smlocal.endpoint import http_server, serving
 http_server._END_SECONDS = serving._END_SECONDS = 600.0
 sys.exit(run_command_line(sys.argv[1:]))
 """

@@ -20,7 +20,7 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from tests.kit.boto_sessions import boto_session
 
-from smlocal.server.signature import Signatures
+from smlocal.endpoint.signature import Signatures
 
 KEY = Signatures(access_key="AKIAOWNER", secret_key="its-secret")
 NAMES = ["sagemaker", "logs", "cloudwatch", "sts", "iam", "s3"]

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from tests.doors.service.conftest import REGION, AwsService
 
-from smlocal.remote.compare.find import archives_in_s3
-from smlocal.remote.compare.subject import File
-from smlocal.remote.service import Service
+from smlocal.service.compare.find import archives_in_s3
+from smlocal.service.compare.subject import File
+from smlocal.service.service import Service
 
 BUCKET = "compared"
 

@@ -12,13 +12,13 @@ import pytest
 from tests.kit.engine_relay import EngineRelay
 from tests.kit.fixtures import unused_subnet
 
-from smlocal.contract.limits import Limits
 from smlocal.engine.docker import DockerEngine, connect_to
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Written
 from smlocal.errors import EngineError
-from smlocal.job import container_run
-from smlocal.job.container_run import ContainerRun
-from smlocal.job.decide.events import ContainerEvent, ContainerExited, ContainerLost
+from smlocal.jobs import container_run
+from smlocal.jobs.container_run import ContainerRun
+from smlocal.jobs.contract.limits import Limits
+from smlocal.jobs.decide.events import ContainerEvent, ContainerExited, ContainerLost
 
 Spec = Callable[..., ContainerSpec]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from tests.kit import until
 
-from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineNameInUseError
+from smlocal.jobs.contract.gpus import GpuDevices
 
 Run = Callable[..., tuple[int, bytes]]
 Spec = Callable[..., ContainerSpec]

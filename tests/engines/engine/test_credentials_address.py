@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from smlocal.credentials.listener import NETWORK, released, use_address
 from smlocal.engine.docker import connect
 from smlocal.engine.interface import JOB_LABEL, Resource, ResourceKind
+from smlocal.jobs.credentials.listener import NETWORK, released, use_address
 
 ROUNDS = 5
 

@@ -8,9 +8,9 @@ import pytest
 from tests.kit.fault_programs import FAULTS, KILLED_FROM_OUTSIDE, Fault
 from tests.kit.fixtures import IMAGES, build_image
 
+from smlocal.ai_platform.lifecycle.error_classes import ErrorClass, error_class
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import JOB_LABEL
-from smlocal.platforms.ai_platform.lifecycle.error_classes import ErrorClass, error_class
 
 MEMORY = ("--memory", "64m", "--memory-swap", "64m")
 

@@ -7,7 +7,7 @@ from tests.kit.own_engine import OwnEngine
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint
-from smlocal.planning.aspects.network.look import default_gateway
+from smlocal.jobs.planning.aspects.network.look import default_gateway
 
 
 def test_this_machine_is_found_all_the_same(own_engine: OwnEngine) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.store.lease import supervised
+from smlocal.jobs.store.lease import supervised
 
 INTERNAL = "InternalServerError: We encountered an internal error. Please try again."
 CRASHES = int(os.environ.get("SMLOCAL_CRASHES", "20"))

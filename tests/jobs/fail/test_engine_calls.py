@@ -20,8 +20,8 @@ from tests.kit import Run, until
 from smlocal.engine.docker import connect_to
 from smlocal.engine.endpoint import Endpoint, find_endpoint
 from smlocal.engine.timeouts import VARIABLE
-from smlocal.planning.aspects.engines.look_folders import tried_key
-from smlocal.store.remembered import remember_tried
+from smlocal.jobs.planning.aspects.engines.look_folders import tried_key
+from smlocal.jobs.store.remembered import remember_tried
 
 SECONDS: Final = "12"
 """In which a lost engine ends a job; a minute outside of tests. With six, a busy machine's Podman counts as lost."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.store.jobs import Store
+from smlocal.jobs.store.jobs import Store
 
 Fails = Callable[..., dict[str, Any]]
 Docker = Callable[..., str]

@@ -26,10 +26,10 @@ sys.exit(run_command_line(sys.argv[4:]))
 @pytest.mark.parametrize(
     ("module", "name", "method", "thread"),
     [
-        ("smlocal.job.container_run", "ContainerRun", "_drain", "algo-1-wait"),
-        ("smlocal.job.usage.usage_watch", "UsageWatch", "close", "algo-1-wait"),
-        ("smlocal.job.logs.log_file", "LogFile", "write", "algo-1-output"),
-        ("smlocal.job.container_run", "ContainerRun", "_watch", ""),
+        ("smlocal.jobs.container_run", "ContainerRun", "_drain", "algo-1-wait"),
+        ("smlocal.jobs.usage.usage_watch", "UsageWatch", "close", "algo-1-wait"),
+        ("smlocal.jobs.logs.log_file", "LogFile", "write", "algo-1-output"),
+        ("smlocal.jobs.container_run", "ContainerRun", "_watch", ""),
         ("smlocal.engine.docker", "DockerEngine", "start", ""),
     ],
 )

@@ -15,10 +15,10 @@ from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import EngineError, SubnetInUseError
-from smlocal.planning.aspects.network.look import FOLDER_LABEL, make_network, on_network, remove_leftover_networks
-from smlocal.planning.model import JobPlan
-from smlocal.platforms.sagemaker.prepare import plan_job
-from smlocal.store.lease import Lease
+from smlocal.jobs.planning.aspects.network.look import FOLDER_LABEL, make_network, on_network, remove_leftover_networks
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.store.lease import Lease
+from smlocal.sagemaker.prepare import plan_job
 
 RunJob = Callable[..., Ran]
 HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
@@ -93,7 +93,7 @@ def test_what_a_crashed_job_left_is_removed(
 def planned(job_file: Callable[..., Path], tmp_path: Path) -> Callable[..., JobPlan]:
     """The plan of a job with two hosts whose networks come from a range."""
     from smlocal.jobfile.reading import load_document
-    from smlocal.platforms.sagemaker.jobfile.job_file import read_job
+    from smlocal.sagemaker.jobfile.job_file import read_job
 
     def plan(within: str) -> JobPlan:
         path = job_file([], "true", local={"NetworkRange": within}, **HOSTS)

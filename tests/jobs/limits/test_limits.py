@@ -12,8 +12,8 @@ from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 from tests.kit.reasons import assert_failed
 
-from smlocal.job.usage.series import read_series
-from smlocal.job.usage.usage_watch import series_path
+from smlocal.jobs.usage.series import read_series
+from smlocal.jobs.usage.usage_watch import series_path
 
 SMALL = {"InstanceType": "ml.t3.medium", "InstanceCount": 1}
 OUT_OF_MEMORY = (

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.jobs.rules.rule_environment import configuration, evaluate_all, read_tensors, train
 
-from smlocal.tensors.saved_tensors import read_values, saved_tensors
-from smlocal.tensors.tensor import Tensor, npy_type
+from smlocal.debugger.tensors.saved_tensors import read_values, saved_tensors
+from smlocal.debugger.tensors.tensor import Tensor, npy_type
 
 SICK: list[tuple[str, str, dict[str, str], int]] = [
     ("AllZero", "dead", {"tensor_regex": "relu_output"}, 3),

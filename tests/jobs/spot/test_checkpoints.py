@@ -7,20 +7,20 @@ from uuid import uuid4
 
 import pytest
 
-from smlocal.artifacts.mirror.save import SaveReport
+from smlocal.data.artifacts.mirror.save import SaveReport
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
-from smlocal.job.finish.cleanup import clear_disk
-from smlocal.job.mirrored.checkpoints import checkpoint_mounts, restore_checkpoints, with_current_checkpoints
-from smlocal.job.mirrored.folders import mirrored_folders
-from smlocal.job.mirrored.saving import folder_tree, save_folder
 from smlocal.jobfile.document import Document
-from smlocal.planning.model import HostPlan, JobPlan, host_directory
-from smlocal.platforms.sagemaker.jobfile.job_file import read_job
-from smlocal.platforms.sagemaker.plan import for_attempt
-from smlocal.platforms.sagemaker.prepare import plan_job
-from smlocal.platforms.sagemaker.show import plan_document
+from smlocal.jobs.finish.cleanup import clear_disk
+from smlocal.jobs.mirrored.checkpoints import checkpoint_mounts, restore_checkpoints, with_current_checkpoints
+from smlocal.jobs.mirrored.folders import mirrored_folders
+from smlocal.jobs.mirrored.saving import folder_tree, save_folder
+from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
+from smlocal.sagemaker.jobfile.job_file import read_job
+from smlocal.sagemaker.plan import for_attempt
+from smlocal.sagemaker.prepare import plan_job
+from smlocal.sagemaker.show import plan_document
 
 Image = Callable[[str], str]
 

@@ -14,11 +14,11 @@ import pytest
 from smlocal.api.job_source import read_source
 from smlocal.api.overrides import Overrides
 from smlocal.engine.timeouts import VARIABLE
-from smlocal.job.control.orphans import ensure_supervised
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.platforms.sagemaker.submit import submit
-from smlocal.store.lease import supervised
-from smlocal.submission.scheduler import Scheduler
+from smlocal.jobs.control.orphans import ensure_supervised
+from smlocal.jobs.store.lease import supervised
+from smlocal.jobs.submission.scheduler import Scheduler
+from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.submit import submit
 
 WAITS = "echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.02; done; echo done >/opt/ml/model/m"
 CRASHES = int(os.environ.get("SMLOCAL_CRASHES", "20"))

@@ -141,7 +141,7 @@ def test_the_grace_of_the_job_file(life: Any) -> None:
 
 def test_a_stop_at_the_very_beginning(life: Any, assert_nothing_left: Clean) -> None:
     from smlocal.errors import JobUnknownError
-    from smlocal.job.control.requests import ask_to_stop
+    from smlocal.jobs.control.requests import ask_to_stop
 
     def asked() -> bool:
         try:

@@ -14,8 +14,8 @@ from tests.kit.fixtures import touch_inside
 from tests.kit.jobs import Background, channel
 
 from smlocal.engine.docker import connect
-from smlocal.job.usage.series import read_series
-from smlocal.job.usage.usage_watch import series_path
+from smlocal.jobs.usage.series import read_series
+from smlocal.jobs.usage.usage_watch import series_path
 
 TOLD = "until [ -e /opt/ml/output/go ]; do sleep 0.1; done"
 HOLDS = f"head -c 100m /dev/zero | tail | {{ head -c 1 >/dev/null; {TOLD}; }}"

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from smlocal.api.job_list import job_documents, list_jobs
-from smlocal.job.finish.describe import describe_job
-from smlocal.store.jobs import Store
+from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.store.jobs import Store
 
 
 def test_a_job_of_replicas_is_listed_as_it_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 import smlocal
 from smlocal.api.keywords import RUN_SWITCHES, check_keywords
 from smlocal.errors import KeywordInvalidError
-from smlocal.store.jobs import name_in_use
+from smlocal.jobs.store.jobs import name_in_use
 
 
 @pytest.mark.parametrize("call", [smlocal.run, smlocal.plan])

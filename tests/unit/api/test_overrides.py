@@ -5,7 +5,7 @@ import pytest
 from smlocal.api.job_source import override, read_source
 from smlocal.errors import ChannelUnknownError
 from smlocal.jobfile.document import Document
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 REQUEST: dict[str, Any] = {
     "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},

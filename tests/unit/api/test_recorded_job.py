@@ -11,8 +11,8 @@ import pytest
 from smlocal.api.overrides import Overrides, member_path
 from smlocal.api.recorded_job import read_recorded
 from smlocal.errors import JobUnknownError, RequestInvalidError, UsageRefusedError
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.store.jobs import Store
+from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 REQUEST: dict[str, Any] = {
     "TrainingJobName": "tree-20261120-141200-123",

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from smlocal import TrainingJob
-from smlocal.contract.statuses import COMPLETED, JobPhase, JobStatus, PhaseMessage
 from smlocal.errors import (
     JobNotFinishedError,
     JobNotInterruptibleError,
@@ -15,8 +14,9 @@ from smlocal.errors import (
     NothingToPublishError,
     SmlocalError,
 )
-from smlocal.store.jobs import Store
-from smlocal.store.lease import Lease
+from smlocal.jobs.contract.statuses import COMPLETED, JobPhase, JobStatus, PhaseMessage
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.lease import Lease
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from threading import Barrier, Event, Lock
 import pytest
 
 from smlocal.base.parallel import run_each, run_parallel
-from smlocal.job.host.staging import _make_directory
+from smlocal.jobs.host.staging import _make_directory
 
 
 def test_every_item_is_worked_on_once() -> None:

@@ -1,4 +1,4 @@
-"""`tests/unit/store` has what the two files in the home hold."""
+"""`tests/unit/jobs/store` has what the two files in the home hold."""
 
 import os
 from pathlib import Path

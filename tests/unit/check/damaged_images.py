@@ -7,8 +7,8 @@ import tarfile
 import time
 from collections.abc import Iterator
 
+from tests.unit.base.foreign_archive.foreign_archives import damaged, limited_memory, pieces, report
 from tests.unit.check.images import FOLDER, HARD, ID, LINK, archive, configuration, file, layer, program, saved
-from tests.unit.foreign_archive.foreign_archives import damaged, limited_memory, pieces, report
 
 from smlocal.check.image_files import wanted
 from smlocal.check.registry import all_rules

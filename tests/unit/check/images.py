@@ -12,7 +12,7 @@ from smlocal.check.registry import all_rules
 from smlocal.check.saved_image import SavedImage, read_saved_image
 from smlocal.check.subject import LaunchProfile, Subject
 from smlocal.engine.facts import ImageFacts
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 ID = "sha256:" + "ab" * 32
 SCRIPT = b"#!/bin/sh\nexec /opt/train\n"

@@ -7,8 +7,8 @@ import tarfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 
+from tests.unit.base.foreign_archive.foreign_archives import BLOCK, header, limited_memory, padded, pax, regular, report
 from tests.unit.check.images import ID, configuration
-from tests.unit.foreign_archive.foreign_archives import BLOCK, header, limited_memory, padded, pax, regular, report
 
 from smlocal.check.image_files import wanted
 from smlocal.check.registry import all_rules

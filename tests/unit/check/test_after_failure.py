@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from tests.unit.check.images import LINK, SCRIPT, file, layer, messages, program, subject
-from tests.unit.platforms.sagemaker.conftest import FACTS, job
+from tests.unit.sagemaker.conftest import FACTS, job
 
 from smlocal.check.after_failure import container_files, program_hint, signal_hint
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.errors import EngineError, EngineLostError
-from smlocal.platforms.sagemaker.plan import build_plan
+from smlocal.sagemaker.plan import build_plan
 
 FOLDER = b"5"
 Tree = Mapping[str, tuple[Any, bytes]]

@@ -5,7 +5,7 @@ from tests.unit.check.images import file, layer, messages, program, subject
 
 from smlocal.check.subject import LaunchProfile
 from smlocal.jobfile.document import Document
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
+from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 
 PYTHON = "usr/lib/python3/dist-packages"
 

@@ -5,15 +5,15 @@ import os
 from dataclasses import replace
 
 import pytest
+from tests.unit.base.foreign_archive.foreign_archives import MEMORY, header, in_small_process, pax, pieces, regular
 from tests.unit.check.images import FOLDER, ID, LINK, file, layer, read, subject
 from tests.unit.check.large_images import DEEP, END, image, long_name
-from tests.unit.foreign_archive.foreign_archives import MEMORY, header, in_small_process, pax, pieces, regular
 
+from smlocal.base.foreign_archive.stream import BeyondLimitError, ByteStream
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import PROGRAMS, SCRIPTS, wanted
 from smlocal.check.layers import TOO_MANY, Room, merged, read_layer
 from smlocal.check.saved_image import BrokenImageError, read_root, read_saved_image
-from smlocal.foreign_archive.stream import BeyondLimitError, ByteStream
 
 DAMAGED = int(os.environ.get("SMLOCAL_DAMAGED_IMAGES", "2000"))
 ALL = DAMAGED >= 6000

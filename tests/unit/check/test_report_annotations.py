@@ -1,8 +1,8 @@
 from tests.unit.check.report_example import everything, report, result
 
+from smlocal.base.ci.services import Level
 from smlocal.check.interface import Finding, Severity
 from smlocal.check.report_forms import check_annotations, check_summary
-from smlocal.ci.services import Level
 
 
 def test_each_finding_the_worst_first() -> None:

@@ -4,9 +4,9 @@ import json
 
 from tests.unit.check.report_example import report, result
 
+from smlocal.base.ci.junit import Case
 from smlocal.check.interface import CheckReport, Finding, Severity
 from smlocal.check.report_forms import check_annotations, check_document, check_suite, check_summary, sarif
-from smlocal.ci.junit import Case
 
 LINES = ("hint: set it", "last lines of the log:", "  no \udcff data")
 SHOWN = "hint: set it\nlast lines of the log:\n  no \ufffd data"

@@ -2,9 +2,9 @@ from xml.etree.ElementTree import fromstring
 
 from tests.unit.check.report_example import HOSTILE, everything
 
+from smlocal.base.ci.junit import Case, CaseVerdict, junit
 from smlocal.check.interface import Severity
 from smlocal.check.report_forms import check_suite
-from smlocal.ci.junit import Case, CaseVerdict, junit
 
 
 def cases(fail_on: Severity = Severity.ERROR) -> dict[str, Case]:

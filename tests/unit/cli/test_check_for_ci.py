@@ -3,7 +3,7 @@ import re
 import click
 import pytest
 
-from smlocal.ci.services import CiService
+from smlocal.base.ci.services import CiService
 from smlocal.cli.ci_messages import show_in_group
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.statuses import COMPLETED
-from smlocal.store.jobs import Store
+from smlocal.jobs.contract.statuses import COMPLETED
+from smlocal.jobs.store.jobs import Store
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from smlocal.data.sources.s3.aws_session import Profile
 from smlocal.doctor.engine_checks import (
     judge_cgroup,
     judge_container,
@@ -35,8 +36,7 @@ from smlocal.doctor.machine_checks import (
 from smlocal.engine.endpoint import parse_address
 from smlocal.engine.inspection import EngineDetails, engine_details
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
-from smlocal.sources.s3.aws_session import Profile
-from smlocal.store.records import LeftOnEngine
+from smlocal.jobs.store.records import LeftOnEngine
 
 GIB = 1 << 30
 DETAILS = EngineDetails(

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.documents import container_document
 from smlocal.engine.engine_facts import cdi_gpus
 from smlocal.engine.interface import ContainerSpec
+from smlocal.jobs.contract.gpus import GpuDevices
 
 
 def discovered(*names: str) -> dict[str, Any]:

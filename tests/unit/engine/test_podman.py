@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.channels.file import is_overlay_refusal
+from smlocal.data.channels.file import is_overlay_refusal
 from smlocal.engine.documents import container_state
 from smlocal.engine.podman import (
     as_docker_error,
@@ -13,7 +13,7 @@ from smlocal.engine.podman import (
     no_gpus,
 )
 from smlocal.errors import EngineError
-from smlocal.job.decide.hints import start_hint
+from smlocal.jobs.decide.hints import start_hint
 
 ID = "005b0a1f" * 8
 RUNC = "runc create failed: unable to start container process: exec: "

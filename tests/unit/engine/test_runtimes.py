@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.gpus import GpuDevices, names_gpus
 from smlocal.engine.documents import container_document
 from smlocal.engine.engine_facts import plain_runtime
 from smlocal.engine.interface import ContainerSpec
+from smlocal.jobs.contract.gpus import GpuDevices, names_gpus
 
 NVIDIA = {"path": "/usr/bin/nvidia-container-runtime", "runtimeArgs": []}
 RUNC = {"path": "runc"}

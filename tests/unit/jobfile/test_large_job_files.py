@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from smlocal.contract.secrets.masking import HIDDEN, masked
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
 from smlocal.jobfile.reading import load_document
-from smlocal.platforms.sagemaker.jobfile.job_file import read_job
+from smlocal.jobs.contract.secrets.masking import HIDDEN, masked
+from smlocal.sagemaker.jobfile.job_file import read_job
 
 _MEBI = 1 << 20
 

@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from smlocal.api.overrides import Overrides, member_path
-from smlocal.contract.model.structure import Structure, members
 from smlocal.jobfile.option import LOCAL, Form, Kind, OfReplicas, Option, Values
 from smlocal.jobfile.settings import OPTIONS, SET_BY_CLIENTS, LocalSettings, refused_settings
-from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.jobs.contract.model.structure import Structure, members
+from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 
 SOURCE = Path(__file__).resolve().parents[3] / "src" / "smlocal"
 SIGNATURE: Mapping[str, Any] = get_type_hints(Overrides)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.usage import ContainerUsage, Point
-from smlocal.job.usage.series import UsageSeries
+from smlocal.jobs.contract.usage import ContainerUsage, Point
+from smlocal.jobs.usage.series import UsageSeries
 from smlocal.report.charts import host_charts
 
 FIGURES: dict[str, Any] = {

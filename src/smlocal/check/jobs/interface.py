@@ -5,7 +5,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from smlocal.quick_dataclass import dataclass
+from smlocal.base.quick_dataclass import dataclass
 
 Request = dict[str, Any]
 """A CreateTrainingJob request with its `Local` block."""

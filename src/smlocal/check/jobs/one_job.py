@@ -10,6 +10,7 @@ from math import ceil
 
 from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.jobs.interface import (
     CheckedHost,
     Folders,
@@ -24,7 +25,6 @@ from smlocal.check.jobs.interface import (
 from smlocal.check.jobs.request import CHECKPOINTS
 from smlocal.engine.interface import Engine, ResourceKind
 from smlocal.errors import EngineError, JobFinishedError, JobNotInterruptibleError, JobUnknownError
-from smlocal.quick_dataclass import dataclass
 
 _LINES = 200
 _SLOWER = 10

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from smlocal.api.run import plan
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.jobs.interface import Request
-from smlocal.contract.limits import read_size
-from smlocal.contract.listing import Listing
-from smlocal.planning.model import JobPlan
-from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.quick_dataclass import dataclass
+from smlocal.jobs.contract.limits import read_size
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 CHECKPOINTS = "checkpoints"
 """Below the output folder."""

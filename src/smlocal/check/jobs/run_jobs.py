@@ -12,6 +12,7 @@ from typing import Self
 
 from smlocal.api.job_list import matching_jobs
 from smlocal.api.training_job import TrainingJob
+from smlocal.base.removal import remove_tree
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.jobs.interface import PLAIN, Folders, JobResult, Request, Scenario, StopSeen
 from smlocal.check.jobs.one_job import run_job
@@ -25,9 +26,8 @@ from smlocal.errors import (
     JobUnknownError,
     SmlocalError,
 )
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.removal import remove_tree
-from smlocal.store.lease import Lease, leased_folders, make_leased
+from smlocal.jobs.store.lease import Lease, leased_folders, make_leased
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 _MOST_AT_ONCE = 8
 _LONGEST_NAME = 63

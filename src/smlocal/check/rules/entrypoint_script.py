@@ -16,7 +16,7 @@ from smlocal.check.starting import (
     script_word,
 )
 from smlocal.check.subject import Subject
-from smlocal.platforms.sagemaker.contract import paths
+from smlocal.sagemaker.contract import paths
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
-from smlocal.planning.aspects.image.plan import is_shell_form
+from smlocal.jobs.planning.aspects.image.plan import is_shell_form
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
-from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine
+from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
 
 _NAMES = {"x86_64": "amd64"}
 """In the words of images, where they differ from those of the table."""

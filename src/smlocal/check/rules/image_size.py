@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from smlocal.base.readable import readable_bytes
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
-from smlocal.readable import readable_bytes
 
 _GIB = 1 << 30
 _ROOT_DISK = 96 << 30

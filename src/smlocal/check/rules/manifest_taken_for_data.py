@@ -6,7 +6,7 @@ from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.jobs.interface import PLAIN
 from smlocal.check.subject import Subject
-from smlocal.platforms.sagemaker.contract import paths
+from smlocal.sagemaker.contract import paths
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from smlocal.base.readable import readable_bytes
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.jobs.interface import PLAIN
 from smlocal.check.jobs.scenarios import JOB, LONGER
 from smlocal.check.subject import Subject
-from smlocal.readable import readable_bytes
 
 _NEAR = 0.8
 _MIB = 1 << 20

@@ -6,7 +6,7 @@ from smlocal.check.cannot_look import JOB_FILE_NEEDED, CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.starting import words_of
 from smlocal.check.subject import LaunchProfile, Subject
-from smlocal.planning.aspects.image.plan import MODEL_TRAINER_STOP, is_model_trainer
+from smlocal.jobs.planning.aspects.image.plan import MODEL_TRAINER_STOP, is_model_trainer
 
 _PROFILES = frozenset({LaunchProfile.MODEL_TRAINER, LaunchProfile.MODEL_TRAINER_MPI})
 

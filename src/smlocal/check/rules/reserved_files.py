@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from smlocal.check.image_files import NAMES, FoundFile
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
-from smlocal.platforms.sagemaker.contract import paths
+from smlocal.sagemaker.contract import paths
 
 _SHOWN = 3
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
-from smlocal.platforms.sagemaker.contract import paths
+from smlocal.sagemaker.contract import paths
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.program_files import Script, read_program
 from smlocal.check.starting import TOOLKITS, Package, find_program, packages, user_of
 from smlocal.check.subject import Subject
-from smlocal.platforms.sagemaker.contract import paths
+from smlocal.sagemaker.contract import paths
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from smlocal.check.image_files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.starting import StartedProgram, as_entrypoint, has_toolkit, programs, replaced_command
 from smlocal.check.subject import Subject
-from smlocal.planning.aspects.image.plan import init_program
+from smlocal.jobs.planning.aspects.image.plan import init_program
 
 _FOR_TOOLKIT = "SAGEMAKER_PROGRAM"
 

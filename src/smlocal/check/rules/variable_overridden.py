@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
-from smlocal.platforms.sagemaker.contract import paths
-from smlocal.platforms.sagemaker.contract.documents.hosts import INTERFACE
+from smlocal.sagemaker.contract import paths
+from smlocal.sagemaker.contract.documents.hosts import INTERFACE
 
 _SET = {
     "TRAINING_JOB_NAME": "",

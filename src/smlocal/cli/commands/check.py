@@ -25,12 +25,12 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from smlocal.base.ci.services import CiService
     from smlocal.check.examine import Ignore
     from smlocal.check.interface import CheckReport, Finding, RuleResult
-    from smlocal.ci.services import CiService
     from smlocal.engine.interface import Engine
     from smlocal.errors import UsageRefusedError
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.sagemaker.jobfile.job_file import JobFile
 
 _MARKS = {"error": "✗", "warning": "!", "info": "·"}
 _SKIPPED = "?"
@@ -149,7 +149,7 @@ def _check(
     from smlocal.check.interface import Severity
     from smlocal.check.subject import LaunchProfile
     from smlocal.errors import ImageMissingError
-    from smlocal.store.home import home_directory
+    from smlocal.jobs.store.home import home_directory
 
     job = _job(subject, image, allow_local_paths=allow_local_paths)
     try:
@@ -241,7 +241,7 @@ def _job(subject: str, image: str | None, *, allow_local_paths: bool) -> "JobFil
 def _engine(job: "JobFile | None") -> "Engine":
     """The engine of the first host, whose container is looked at."""
     from smlocal.engine.engines import engines_named
-    from smlocal.planning.aspects.engines.plan import engine_of_each
+    from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
 
     if job is None or not job.local.Engines:
         return engines_named(()).first

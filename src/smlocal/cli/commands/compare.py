@@ -12,12 +12,12 @@ from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_of_service import service_options
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.contract.secrets.masking import masked
+from smlocal.jobs.contract.secrets.masking import masked
 
 if TYPE_CHECKING:
-    from smlocal.remote.compare.differences import Comparison, Difference, Section
-    from smlocal.remote.compare.subject import JobToCompare
-    from smlocal.remote.service import Service
+    from smlocal.service.compare.differences import Comparison, Difference, Section
+    from smlocal.service.compare.subject import JobToCompare
+    from smlocal.service.service import Service
 
 _DIFFERS = 1
 _MOST = 30
@@ -51,12 +51,12 @@ def command(
     A and B are each a job of this machine (NAME), a job of the service (service:NAME), or a saved description or
     request (a path). Exit codes: 0 nothing differs, 1 something differs.
     """
-    from smlocal.remote.compare.differences import compare
-    from smlocal.remote.compare.find import check_same_kind, find_subject
+    from smlocal.service.compare.differences import compare
+    from smlocal.service.compare.find import check_same_kind, find_subject
 
     @cache
     def service() -> "Service":
-        from smlocal.remote.service import Service
+        from smlocal.service.service import Service
 
         return Service(profile=profile, region=region)
 
@@ -66,7 +66,7 @@ def command(
     check_same_kind(one, other)
     found = compare(one, other)
     if as_json:
-        from smlocal.remote.compare.differences import comparison_document
+        from smlocal.service.compare.differences import comparison_document
 
         click.echo(json_without_commands(json.dumps(comparison_document(found), indent=2, default=str)))
     else:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.readable import short_path
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.readable import short_path
 
 if TYPE_CHECKING:
     from smlocal.cli.configuration import Setting

@@ -17,7 +17,7 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
     from smlocal.api.overrides import Overrides
-    from smlocal.conformance.differences import DocumentComparison, DocumentDifference
+    from smlocal.service.conformance.differences import DocumentComparison, DocumentDifference
 
 _CASES = ("everything", "stopped", "failed")
 _BASE = "python:3.11-slim-bookworm"
@@ -52,8 +52,8 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
 
     The name of the image is printed.
     """
-    from smlocal.conformance.cases import write_context, write_jobs
-    from smlocal.conformance.local_run import see_to_image
+    from smlocal.service.conformance.cases import write_context, write_jobs
+    from smlocal.service.conformance.local_run import see_to_image
 
     if output is not None:
         if tag is not None:
@@ -109,9 +109,9 @@ def run(
     """
     import tempfile
 
-    from smlocal.conformance.cases import ConformanceCase
-    from smlocal.conformance.local_run import run_cases, see_to_image
-    from smlocal.conformance.reading import collect
+    from smlocal.service.conformance.cases import ConformanceCase
+    from smlocal.service.conformance.local_run import run_cases, see_to_image
+    from smlocal.service.conformance.reading import collect
 
     overrides: Overrides = {name: value for name, value in given.items() if value}  # type: ignore[assignment]  # their names are options here
     _refuse_unwritable(file)
@@ -169,10 +169,10 @@ def submit(
 
     This costs money: five instances in all. Ctrl-C stops the jobs.
     """
-    from smlocal.conformance.cases import ConformanceCase
-    from smlocal.conformance.reading import collect
-    from smlocal.conformance.service_run import ServicePlace, requests, run_on_service
-    from smlocal.remote.service import Service
+    from smlocal.service.conformance.cases import ConformanceCase
+    from smlocal.service.conformance.reading import collect
+    from smlocal.service.conformance.service_run import ServicePlace, requests, run_on_service
+    from smlocal.service.service import Service
 
     place = ServicePlace.read(upload_to)
     asked = requests([ConformanceCase(case) for case in cases or _CASES], place=place, **given)
@@ -206,7 +206,7 @@ def collect_command(*, sources: Sequence[str], file: str) -> None:
     SOURCE is what there is of one job: its name if it ran here, its model.tar.gz or its log, or a folder with these
     files and the answer of describe-training-job.
     """
-    from smlocal.conformance.reading import collect
+    from smlocal.service.conformance.reading import collect
 
     _write(collect(sources, version=_version()), file)
 
@@ -221,8 +221,8 @@ def diff(*, first: str, second: str, everything: bool, as_json: bool) -> int:
 
     A and B are documents, names of jobs that ran here, or what `collect` takes. Exits with 1 if they differ.
     """
-    from smlocal.conformance.differences import compare
-    from smlocal.conformance.reading import read
+    from smlocal.service.conformance.differences import compare
+    from smlocal.service.conformance.reading import read
 
     version = _version()
     found = compare(read(first, version=version), read(second, version=version))
@@ -238,7 +238,7 @@ def diff(*, first: str, second: str, everything: bool, as_json: bool) -> int:
 def _refuse_unwritable(file: str) -> None:
     """Before jobs that take minutes."""
     if file != "-":
-        from smlocal.job.finish.report_files import check_report_path
+        from smlocal.jobs.finish.report_files import check_report_path
 
         check_report_path(os.path.abspath(file))
 
@@ -291,7 +291,7 @@ def _lines(each: "DocumentDifference") -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    from smlocal.conformance.differences import ABSENT
+    from smlocal.service.conformance.differences import ABSENT
 
     if value is ABSENT:
         return "(absent)"
@@ -333,7 +333,7 @@ def difference_document(found: "DocumentComparison", first: str, second: str) ->
 
 def _document(each: "DocumentDifference") -> dict[str, Any]:
     """A value that is absent has no member."""
-    from smlocal.conformance.differences import ABSENT
+    from smlocal.service.conformance.differences import ABSENT
 
     values = {"A": each.first, "B": each.second}
     return {

@@ -27,7 +27,7 @@ def command(*, request: str, as_json: bool) -> None:
 
     Each one is emulated, recorded or refused.
     """
-    from smlocal.platforms.job_files import coverage_tables
+    from smlocal.api.job_files import coverage_tables
 
     table = {request: coverage_tables()[request]}
     if as_json:

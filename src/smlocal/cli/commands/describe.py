@@ -12,7 +12,7 @@ from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
-    from smlocal.job.view import JobView
+    from smlocal.jobs.view import JobView
 
 _COLUMN = 12
 

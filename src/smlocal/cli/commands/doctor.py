@@ -9,7 +9,7 @@ import click
 
 from smlocal.cli.terminal.layout import GREEN, RED, YELLOW, has_colours, paint, width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.contract.secrets.masking import without_passwords
+from smlocal.jobs.contract.secrets.masking import without_passwords
 
 if TYPE_CHECKING:
     from smlocal.doctor.judgement import Judgement

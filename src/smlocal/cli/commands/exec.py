@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.readable import readable_bytes, short_path
 from smlocal.cli.terminal.layout import paint, row, width_of
 from smlocal.cli.terminal.printable import printable
-from smlocal.contract.statuses import JobStatus
-from smlocal.readable import readable_bytes, short_path
+from smlocal.jobs.contract.statuses import JobStatus
 
 if TYPE_CHECKING:
-    from smlocal.job.view import JobView
-    from smlocal.server.local_mode import LocalModeLine
+    from smlocal.endpoint.local_mode import LocalModeLine
+    from smlocal.jobs.view import JobView
 
 _MOST = 20
 _HEAD = "  {:<9} "
@@ -35,11 +35,11 @@ def command(*, allow_cpu: bool, words: tuple[str, ...]) -> int:
     """  # noqa: D301 - \b is click's mark for text not to be wrapped
     from smlocal.cli.commands.serve import check_endpoint_packages
     from smlocal.errors import SmlocalError
-    from smlocal.platforms.sagemaker.contract.identity import DEFAULT_REGION
-    from smlocal.store.home import home_directory, prepare_home
+    from smlocal.jobs.store.home import home_directory, prepare_home
+    from smlocal.sagemaker.contract.identity import DEFAULT_REGION
 
     check_endpoint_packages()
-    from smlocal.server.run_program import run_program
+    from smlocal.endpoint.run_program import run_program
 
     ended = run_program(
         words,
@@ -66,7 +66,7 @@ def _say_what_ran(command: tuple[str, ...], jobs: tuple[str, ...]) -> None:
     if jobs:
         _say("\n".join(job_lines(jobs)))
         return
-    from smlocal.server.local_mode import local_mode_lines
+    from smlocal.endpoint.local_mode import local_mode_lines
 
     if found := local_mode_lines(command, os.getcwd()):
         _say("\n".join(local_mode_text(found)))

@@ -39,8 +39,8 @@ def command(
     check_new_file(file, _FILE_OPTION)
     fetched = job_of_service(job, chosen=chosen, profile=profile, region=region)
 
-    from smlocal.remote.job_file_text import check_local_paths, job_file_text
-    from smlocal.remote.unavailable_here import lines_about, unavailable_here
+    from smlocal.service.job_file_text import check_local_paths, job_file_text
+    from smlocal.service.unavailable_here import lines_about, unavailable_here
 
     check_local_paths(fetched.job, name=job, allow_local_paths=allow_local_paths)
     write_new_file(file, job_file_text(fetched.job, file=file, notes=fetched.notes), _FILE_OPTION)

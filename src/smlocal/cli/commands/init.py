@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.new_file import check_new_file, write_new_file
 from smlocal.errors import InitSourceError
-from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
@@ -100,9 +100,9 @@ def _from_image(image: str, file: str) -> str:
 
 
 def _from_answer(path: str, file: str) -> str:
-    from smlocal.platforms.job_files import is_replica_job
-    from smlocal.remote.described_job import described_job, read_answer
-    from smlocal.remote.job_file_text import check_local_paths, job_file_text
+    from smlocal.api.job_files import is_replica_job
+    from smlocal.service.described_job import described_job, read_answer
+    from smlocal.service.job_file_text import check_local_paths, job_file_text
 
     document = read_answer(path)
     if is_replica_job(document.data):
@@ -113,7 +113,7 @@ def _from_answer(path: str, file: str) -> str:
 
 
 def _from_answer_of_replicas(document: "Document", file: str) -> str:
-    from smlocal.platforms.job_files import replica_job_text, replica_kind
+    from smlocal.api.job_files import replica_job_text, replica_kind
 
     text = replica_job_text(document, file=file)
     if text is None:

@@ -10,7 +10,7 @@ import click
 from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, selection_of
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.contract.statuses import training_seconds
+from smlocal.jobs.contract.statuses import training_seconds
 
 if TYPE_CHECKING:
     from smlocal.api.job_list import ListedJob
@@ -61,7 +61,7 @@ def command(
 
 
 def _row(job: "ListedJob", now: float, *, room: int) -> tuple[str, ...]:
-    from smlocal.job.kinds import showing
+    from smlocal.jobs.kinds import showing
 
     record = job.record
     state, more = showing(record.platform).words(record)

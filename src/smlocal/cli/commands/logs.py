@@ -17,7 +17,7 @@ from smlocal.cli.terminal.standard_streams import output_errors
 from smlocal.cli.views.log_lines import LogLines, host_prefix
 
 if TYPE_CHECKING:
-    from smlocal.job.logs.log_times import LogTimes
+    from smlocal.jobs.logs.log_times import LogTimes
 
 _MAX_KEPT = 1 << 16
 """Bytes of a line that has no end yet. Longer lines of several hosts may be mixed."""
@@ -47,7 +47,7 @@ def command(
     """
     from smlocal.api.logs import log_pieces
     from smlocal.api.training_job import TrainingJob
-    from smlocal.job.logs.log_times import LogTimes, times_path
+    from smlocal.jobs.logs.log_times import LogTimes, times_path
 
     job = TrainingJob(name)
     logs = job.log_files

@@ -12,9 +12,9 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.views.figures import sparkline
 
 if TYPE_CHECKING:
-    from smlocal.contract.metrics.metric_values import MetricValue
-    from smlocal.job.metrics.found_values import MetricSummary
-    from smlocal.job.metrics.job_metrics import JobMetrics
+    from smlocal.jobs.contract.metrics.metric_values import MetricValue
+    from smlocal.jobs.metrics.found_values import MetricSummary
+    from smlocal.jobs.metrics.job_metrics import JobMetrics
 
 _HEAD = ("METRIC", "LAST", "MIN", "MAX", "COUNT", "")
 _LONGEST_NAME = 40

@@ -37,7 +37,7 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
 
 
 def _say(artifacts: Mapping[str, Any]) -> None:
-    from smlocal.readable import readable_bytes, short_path
+    from smlocal.base.readable import readable_bytes, short_path
 
     for kind in ("Model", "Output"):
         if artifacts[kind]:

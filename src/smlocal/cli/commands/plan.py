@@ -14,9 +14,9 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from smlocal.api.job_files import AnyJobFile
     from smlocal.errors import UsageRefusedError
-    from smlocal.planning.model import JobPlan
-    from smlocal.platforms.job_files import AnyJobFile
+    from smlocal.jobs.planning.model import JobPlan
 
 _LEAST_BESIDE = 48
 """Columns beside the path of a file; on a narrower terminal its content is below the path."""
@@ -42,7 +42,7 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
     job, name = read_job_options(given) if recorded is None else _read_recorded(recorded, given)
 
     from smlocal.api.run import plan_only
-    from smlocal.job.kinds import preparing
+    from smlocal.jobs.kinds import preparing
 
     plan = plan_only(job, name=name, strict=given["strict"])
     platform = preparing(plan.platform)
@@ -87,8 +87,8 @@ def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AnyJobFile, s
 
 
 def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:
-    from smlocal.contract.secrets.masking import without_passwords
-    from smlocal.planning.plan_rows import COLUMN
+    from smlocal.jobs.contract.secrets.masking import without_passwords
+    from smlocal.jobs.planning.plan_rows import COLUMN
 
     width = width_of(sys.stdout)
     for head, text in rows:
@@ -109,7 +109,7 @@ def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
     if not texts:
         return []
     from smlocal.cli.views.figures import tried_lines
-    from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of
+    from smlocal.sagemaker.contract.metric_definitions import definitions_of
 
     if not definitions_of(plan.request):
         raise click.UsageError("--try-line needs MetricDefinitions, and the request has none.")

@@ -14,7 +14,7 @@ from smlocal.cli.job_argument import job_argument
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
-    from smlocal.job.finish.publish import PublishResult
+    from smlocal.jobs.finish.publish import PublishResult
 
 _SIGNALLED = 128
 
@@ -46,12 +46,12 @@ def _show(name: str, published: "PublishResult", *, as_json: bool) -> None:
     if as_json:
         import json
 
-        from smlocal.job.documents import published_document
+        from smlocal.jobs.documents import published_document
 
         document = {"TrainingJobName": name, **published_document(published), "Notes": published.notes}
         click.echo(json_without_commands(json.dumps({"Publish": document}, indent=2)))
         return
-    from smlocal.readable import readable_bytes
+    from smlocal.base.readable import readable_bytes
 
     for each in published.objects:
         click.echo(f"{printable(each.uri)}  {readable_bytes(each.bytes)}")

@@ -21,7 +21,7 @@ def command(*, name: str, path: str) -> None:
     One HTML file without scripts, fonts or images, and without links to other files.
     """
     from smlocal.api.training_job import TrainingJob
-    from smlocal.job.finish.report_files import check_report_path, write_report
+    from smlocal.jobs.finish.report_files import check_report_path, write_report
 
     job = TrainingJob(name)
     if path == "-":

@@ -18,17 +18,17 @@ from smlocal.cli.job_options import override_options, overrides_and_defaults, sa
 from smlocal.cli.screen_options import SCREEN_OPTIONS
 from smlocal.cli.terminal.layout import row, shortened, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable, without_colours
-from smlocal.contract.secrets.masking import looks_secret, masked_text
 from smlocal.errors import MachineNotReadyError, SourceEmptyError, SourceUnmappedError
+from smlocal.jobs.contract.secrets.masking import looks_secret, masked_text
 
 if TYPE_CHECKING:
-    from smlocal.job.supervision import Result
     from smlocal.jobfile.document import Document
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-    from smlocal.remote.described_job import DescribedJob
-    from smlocal.remote.job_end import JobEnd, LogEnd
-    from smlocal.remote.reproduction import Reproduction
-    from smlocal.remote.unavailable_here import Unavailable
+    from smlocal.jobs.supervision import Result
+    from smlocal.sagemaker.jobfile.job_file import JobFile
+    from smlocal.service.described_job import DescribedJob
+    from smlocal.service.job_end import JobEnd, LogEnd
+    from smlocal.service.reproduction import Reproduction
+    from smlocal.service.unavailable_here import Unavailable
 
 _NOT_REPRODUCED = 1
 _DOWNLOAD_FAILED = "Data download failed"
@@ -136,7 +136,7 @@ def command(
     JOB is the name or ARN of a job in your AWS account. FILE is a saved answer of DescribeTrainingJob; it needs neither
     credentials nor the network. Options override the request. Exit codes: 0 reproduced, 1 not, others as of run.
     """
-    from smlocal.remote.reproduction import check_ended, document_for, reproduction
+    from smlocal.service.reproduction import check_ended, document_for, reproduction
 
     file = job if names_file(job) else None
     fetched = job_of_service(job, chosen=chosen, profile=profile, region=region)
@@ -191,7 +191,7 @@ def use_profile(profile: str) -> None:
 def _saved(path: str | None, *, job: str) -> "LogEnd | None":
     if path is None:
         return None
-    from smlocal.remote.last_lines import saved_log
+    from smlocal.service.last_lines import saved_log
 
     return saved_log(path, job=job)
 
@@ -203,7 +203,7 @@ def _folder(file: str | None) -> str:
 
 def _notes(found: "DescribedJob", job: "JobFile") -> Iterator[str]:
     """What to know before the run: what is left out, and what cannot be had here."""
-    from smlocal.remote.unavailable_here import lines_about
+    from smlocal.service.unavailable_here import lines_about
 
     if found.newer:
         yield f"left out, because this version of smlocal does not know it: {', '.join(found.newer)}"
@@ -215,7 +215,7 @@ def _notes(found: "DescribedJob", job: "JobFile") -> Iterator[str]:
 
 def missing_here(document: "Document") -> "list[Unavailable]":
     """What the run may lack, with what options and the job file have already settled."""
-    from smlocal.remote.unavailable_here import unavailable_here
+    from smlocal.service.unavailable_here import unavailable_here
 
     request = {name: value for name, value in document.data.items() if name != "Local"}
     return unavailable_here(request, document.data.get("Local") or {})
@@ -224,12 +224,12 @@ def missing_here(document: "Document") -> "list[Unavailable]":
 def _log_there(
     job: "DescribedJob", host: str, *, file: str | None, profile: str | None, region: str | None
 ) -> "LogEnd":
-    from smlocal.remote.job_end import LogEnd
+    from smlocal.service.job_end import LogEnd
 
     if file is not None:
         return LogEnd(lines={}, missing="not known: give a saved log with --logs, or the name of the job, not a file")
-    from smlocal.remote.last_lines import service_log
-    from smlocal.remote.service import Service
+    from smlocal.service.last_lines import service_log
+    from smlocal.service.service import Service
 
     service = Service(profile=profile, region=job.region or region)
     try:
@@ -260,7 +260,7 @@ def _once(options: Iterable[tuple[str, ...]]) -> list[str]:
 def _show(found: "Reproduction", *, as_json: bool, quiet: bool) -> None:
     """Print both ends, and what follows."""
     if as_json:
-        from smlocal.remote.reproduction import reproduction_document
+        from smlocal.service.reproduction import reproduction_document
 
         click.echo(json_without_commands(json.dumps(reproduction_document(found), indent=2)))
         return
@@ -322,7 +322,7 @@ def _value(end: "JobEnd", name: str) -> str:
 
 def _logs(found: "Reproduction", width: int | None) -> Iterator[str]:
     """One block if both end alike."""
-    from smlocal.remote.job_end import comparable_line
+    from smlocal.service.job_end import comparable_line
 
     names, host = (found.there.name, found.here.name), found.here.host
     there, here = ([*end.log.of(host)][-_LINES:] for end in (found.there, found.here))

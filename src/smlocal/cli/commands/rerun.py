@@ -11,7 +11,7 @@ from smlocal.cli.job_argument import job_argument
 from smlocal.cli.job_options import override_options, overrides_and_defaults, said
 
 if TYPE_CHECKING:
-    from smlocal.platforms.job_files import AnyJobFile
+    from smlocal.api.job_files import AnyJobFile
 
 
 @click.command("rerun")

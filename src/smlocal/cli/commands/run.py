@@ -18,11 +18,11 @@ from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.errors import SmlocalError
 
 if TYPE_CHECKING:
-    from smlocal.ci.services import CiService
+    from smlocal.api.job_files import AnyJobFile
+    from smlocal.base.ci.services import CiService
     from smlocal.cli.terminal.screen import Screen
     from smlocal.errors import StandardOutputError
-    from smlocal.job.supervision import Result
-    from smlocal.platforms.job_files import AnyJobFile
+    from smlocal.jobs.supervision import Result
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128
@@ -129,7 +129,7 @@ def _run(
         raise click.UsageError("--report and --junit name the same file.")
 
     from smlocal.api.execution import execute, execute_in_background
-    from smlocal.job.control.requests import StopSignals
+    from smlocal.jobs.control.requests import StopSignals
 
     detach, mode = given["detach"], mode_of(given)
     if given["build"] is not None:
@@ -171,7 +171,7 @@ def _usable(path: str | None) -> str | None:
     """The absolute path of a report that can be written; an error otherwise."""
     if path is None:
         return None
-    from smlocal.job.finish.report_files import check_report_path
+    from smlocal.jobs.finish.report_files import check_report_path
 
     check_report_path(path := os.path.abspath(path))
     return path

@@ -22,7 +22,7 @@ def command(*, request: str, result: bool) -> None:
 
     Editors use it to complete and check job files.
     """
-    from smlocal.platforms.job_files import answer_schema, job_file_schema
+    from smlocal.api.job_files import answer_schema, job_file_schema
 
     schema = job_file_schema(request)
     if result:

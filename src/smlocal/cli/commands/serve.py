@@ -4,7 +4,7 @@ import os
 
 import click
 
-from smlocal.contract.s3_uri import may_be_bucket
+from smlocal.jobs.contract.s3_uri import may_be_bucket
 
 PORT = 4597
 _PACKAGES = ("cryptography", "starlette", "uvicorn")
@@ -75,9 +75,9 @@ def command(
     if buckets is not None and os.path.exists(buckets) and not os.path.isdir(buckets):
         raise click.UsageError(f"--buckets: {buckets} is not a folder.")
     check_endpoint_packages()
-    from smlocal.server.serve import serve
-    from smlocal.server.serving import ClientRights, Options
-    from smlocal.submission.scheduler import InstanceLimit
+    from smlocal.endpoint.serve import serve
+    from smlocal.endpoint.serving import ClientRights, Options
+    from smlocal.jobs.submission.scheduler import InstanceLimit
 
     serve(
         host=host,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from smlocal.engine.interface import ProcessStreams
-    from smlocal.job.shells import ShellProgram
+    from smlocal.jobs.shells import ShellProgram
 
 _COMMAND = "smlocal.shell.command"
 _SIGNALLED = 128
@@ -67,7 +67,7 @@ def command(*, subject: str | None, host: str, **given: Any) -> int:
     start; options override the request. Exits with the exit code of the shell or of COMMAND.
     """
     from smlocal.cli.terminal.process_terminal import SignalledError, connect_streams, has_terminal, raised_signals
-    from smlocal.job.shells import ShellProgram
+    from smlocal.jobs.shells import ShellProgram
 
     program = ShellProgram(command=click.get_current_context().meta[_COMMAND], terminal=has_terminal())
     try:
@@ -99,7 +99,7 @@ def _new(
     from smlocal.api.shell import shell_in_new_container
     from smlocal.cli.terminal.messages import chosen_mode
     from smlocal.cli.terminal.screen import Screen
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.sagemaker.jobfile.job_file import JobFile
 
     screen = Screen(output_to=sys.stderr.fileno(), mode=chosen_mode(None, quiet=False))
     if name is None:

@@ -26,7 +26,7 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     """
     from smlocal.api.stopping import LONGEST_GRACE
     from smlocal.api.training_job import TrainingJob
-    from smlocal.contract.statuses import JobStatus
+    from smlocal.jobs.contract.statuses import JobStatus
 
     if grace is not None and grace < 0:
         raise click.UsageError("--grace: must not be negative.")

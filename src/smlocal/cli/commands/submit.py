@@ -21,9 +21,9 @@ from smlocal.errors import SmlocalError
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
     from smlocal.jobfile.document import Document
-    from smlocal.remote.service import Service
-    from smlocal.remote.submit_plan import SubmitPlan
-    from smlocal.remote.uploads import ToSend
+    from smlocal.service.service import Service
+    from smlocal.service.submit_plan import SubmitPlan
+    from smlocal.service.uploads import ToSend
 
 _SUBMIT_OPTIONS = (
     setting_option("role", help="RoleArn."),
@@ -79,7 +79,7 @@ def command(**given: Any) -> int:
 
 
 def _submit(given: dict[str, Any]) -> int:
-    from smlocal.remote.service import Service
+    from smlocal.service.service import Service
 
     report = _usable(given["report"])
     with tempfile.TemporaryDirectory(prefix="smlocal-submit-") as scratch:
@@ -118,7 +118,7 @@ _NOT_CONFIRMED = 2
 def _usable(path: str | None) -> str | None:
     if path is None:
         return None
-    from smlocal.job.finish.report_files import check_report_path
+    from smlocal.jobs.finish.report_files import check_report_path
 
     check_report_path(path := os.path.abspath(path))
     return path
@@ -138,7 +138,7 @@ def _document(given: dict[str, Any]) -> "Document":
         image = specification.get("TrainingImage") if isinstance(specification, dict) else None
         document.data["TrainingJobName"] = default_job_name(path, image if isinstance(image, str) else None)
     if document.elsewhere is not None:
-        from smlocal.platforms.sagemaker.jobfile.local_paths import refuse_local_paths  # before anything is read
+        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # before anything is read
 
         refuse_local_paths(document)
     return document
@@ -148,8 +148,8 @@ def _plan(
     document: "Document", given: dict[str, Any], service: "Service", screen: "Screen", scratch: str
 ) -> "SubmitPlan":
     """The validated request with its uploads. Reads all local data; nothing is sent."""
-    from smlocal.readable import readable_bytes
-    from smlocal.remote.submit_plan import SubmitOptions, plan_submit
+    from smlocal.base.readable import readable_bytes
+    from smlocal.service.submit_plan import SubmitOptions, plan_submit
 
     options = SubmitOptions(
         upload_to=given["upload_to"],
@@ -177,8 +177,8 @@ def _region_if_known(service: "Service") -> str | None:
 def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen: "Screen") -> str | None:
     """Ask, upload, create the job; returns its name, None if the answer was no."""
     from smlocal.cli.views.followed_job import describe_command
-    from smlocal.remote.submission import check_image, check_name, create
-    from smlocal.remote.uploads import look, open_bucket, send
+    from smlocal.service.submission import check_image, check_name, create
+    from smlocal.service.uploads import look, open_bucket, send
 
     name = str(plan.request["TrainingJobName"])
     check_name(service, name)
@@ -216,7 +216,7 @@ def _said_if_ended(screen: "Screen", sentence: str) -> Iterator[None]:
 
 
 def _hosts(request: dict[str, Any]) -> tuple[int, str, list[str]]:
-    from smlocal.remote.submit_checks import cost_of
+    from smlocal.service.submit_checks import cost_of
 
     cost = cost_of(request)
     if cost is None:
@@ -230,7 +230,7 @@ def _files(count: int) -> str:
 
 
 def _uploaded(left: "ToSend") -> str:
-    from smlocal.readable import readable_bytes
+    from smlocal.base.readable import readable_bytes
 
     there = f"; {left.there:,} were there" if left.there else ""
     if not left.pending:
@@ -242,8 +242,8 @@ def _confirmed(
     plan: "SubmitPlan", left: "ToSend | None", given: dict[str, Any], service: "Service", screen: "Screen"
 ) -> bool:
     """Show what the job may take, and ask."""
+    from smlocal.base.readable import readable_bytes
     from smlocal.errors.submitting import SubmitNotConfirmedError
-    from smlocal.readable import readable_bytes
 
     lines = _guard_lines(plan)
     if left is not None:
@@ -275,7 +275,7 @@ def _confirmed(
 
 
 def _guard_lines(plan: "SubmitPlan") -> list[str]:
-    from smlocal.remote.submit_checks import cost_of
+    from smlocal.service.submit_checks import cost_of
 
     cost = cost_of(plan.request)
     if cost is None:
@@ -290,8 +290,8 @@ def _guard_lines(plan: "SubmitPlan") -> list[str]:
 
 def _print_plan(plan: "SubmitPlan", given: dict[str, Any], region: str | None) -> None:
     """The request on stdout, as the AWS CLI reads it; the rest on stderr."""
+    from smlocal.base.readable import readable_bytes
     from smlocal.jobfile.yaml_text import yaml_text
-    from smlocal.readable import readable_bytes
 
     uploads = [
         {
@@ -334,7 +334,7 @@ def _print_started(service: "Service", name: str, *, as_json: bool) -> None:
         click.echo(name)
         return
 
-    from smlocal.remote.submission import answer_document
+    from smlocal.service.submission import answer_document
 
     click.echo(json_without_commands(json.dumps(answer_document(service.describe(name)), indent=2)))
     sys.stdout.flush()

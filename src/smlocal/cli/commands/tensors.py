@@ -12,8 +12,8 @@ from smlocal.cli.terminal.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smlocal.tensors.saved_tensors import SavedTensor
-    from smlocal.tensors.tensor_files import Damage
+    from smlocal.debugger.tensors.saved_tensors import SavedTensor
+    from smlocal.debugger.tensors.tensor_files import Damage
 
 _MOST_SHOWN = 20
 
@@ -32,7 +32,7 @@ def command(*, name: str, pattern: str | None, step: int | None, stats: bool, pa
     """
     matching = None if pattern is None else _compiled(pattern)
     folder = _folder(name)
-    from smlocal.tensors.saved_tensors import saved_tensors
+    from smlocal.debugger.tensors.saved_tensors import saved_tensors
 
     found = saved_tensors(folder)
     damaged = [*found.damaged]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smlocal.api.job_source import Validated
-    from smlocal.ci.junit import Case
-    from smlocal.ci.services import CiService
+    from smlocal.base.ci.junit import Case
+    from smlocal.base.ci.services import CiService
     from smlocal.jobfile.document import Document
 
 _MOST_SHOWN = 30
@@ -54,7 +54,7 @@ def command(
     """
     service = chosen_service(ci)
     if junit is not None:
-        from smlocal.job.finish.report_files import check_report_path
+        from smlocal.jobs.finish.report_files import check_report_path
 
         check_report_path(junit)
     began = time.time()
@@ -140,8 +140,8 @@ def _document(validated: "Validated") -> dict[str, Any]:
 
 
 def _case(validated: "Validated", seconds: float) -> "Case":
-    from smlocal.ci.junit import Case, CaseVerdict
-    from smlocal.contract.secrets.masking import without_passwords
+    from smlocal.base.ci.junit import Case, CaseVerdict
+    from smlocal.jobs.contract.secrets.masking import without_passwords
 
     error = validated.error
     problems = [] if error is None else file_problems(error, validated.file)
@@ -160,7 +160,7 @@ def _case(validated: "Validated", seconds: float) -> "Case":
 
 
 def _write_junit(path: str, cases: "list[Case]", began: float) -> None:
-    from smlocal.ci.junit import Suite, junit
-    from smlocal.job.finish.report_files import write_report
+    from smlocal.base.ci.junit import Suite, junit
+    from smlocal.jobs.finish.report_files import write_report
 
     write_report(path, junit([Suite(name="job files", cases=tuple(cases), began=began)]))

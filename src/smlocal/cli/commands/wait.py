@@ -30,7 +30,7 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
     if junit is None:
         return wait_for(names, timeout)
     from smlocal.api.job_list import jobs_junit
-    from smlocal.job.finish.report_files import check_report_path, write_report
+    from smlocal.jobs.finish.report_files import check_report_path, write_report
 
     check_report_path(junit)
     code = wait_for(names, timeout)

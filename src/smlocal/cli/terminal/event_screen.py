@@ -11,12 +11,12 @@ from smlocal.cli.terminal.errors import error_document
 from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.screen import Screen
-from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
-from smlocal.job.kinds import showing
-from smlocal.job.view import JobView
-from smlocal.planning.model import JobPlan
+from smlocal.jobs.contract.statuses import StopCause
+from smlocal.jobs.kinds import showing
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.view import JobView
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.printable import Changes

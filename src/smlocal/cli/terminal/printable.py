@@ -45,7 +45,7 @@ def without_commands(text: str) -> str:
     """
     if "#" not in text and "::" not in text and (text.isascii() or _WITHOUT_WIDTH.isdisjoint(text)):
         return text
-    from smlocal.ci.services import harmless  # hardly any text
+    from smlocal.base.ci.services import harmless  # hardly any text
 
     return harmless(text)
 
@@ -54,7 +54,7 @@ def json_without_commands(text: str) -> str:
     """The same JSON document without what a CI service would obey."""
     if "#" not in text:
         return text
-    from smlocal.ci.services import harmless_json
+    from smlocal.base.ci.services import harmless_json
 
     return harmless_json(text)
 
@@ -142,7 +142,7 @@ def chosen_changes(*, safe: bool, in_ci: bool, descriptor: int) -> Changes:
     """
     makers: list[Callable[[], Change]] = [SafeOutput] if safe else []
     if in_ci and not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        from smlocal.ci.services import CommandGuard  # only in the log of a CI service
+        from smlocal.base.ci.services import CommandGuard  # only in the log of a CI service
 
         makers.append(CommandGuard)
     return Changes(*makers)

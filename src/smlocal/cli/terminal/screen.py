@@ -33,11 +33,11 @@ from smlocal.cli.terminal.messages import (
 )
 from smlocal.cli.terminal.printable import own_lines, printable
 from smlocal.cli.views.log_lines import host_prefix, prefixed_lines
-from smlocal.contract.statuses import JobStatus, StopCause
 from smlocal.engine.interface import Written
-from smlocal.job.kinds import showing
-from smlocal.job.view import JobView, Reporter, StartView
-from smlocal.planning.model import JobPlan
+from smlocal.jobs.contract.statuses import JobStatus, StopCause
+from smlocal.jobs.kinds import showing
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.view import JobView, Reporter, StartView
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.printable import Changes

@@ -17,7 +17,7 @@ from smlocal.errors import SmlocalError
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
-    from smlocal.remote.service import Service
+    from smlocal.service.service import Service
 
 _EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128
@@ -25,7 +25,7 @@ _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _View:
-    """Shows what `remote.submission` tells."""
+    """Shows what `service.submission` tells."""
 
     def __init__(self, screen: "Screen") -> None:
         self._screen = screen
@@ -67,7 +67,7 @@ def follow_job(service: "Service", name: str, screen: "Screen", *, ask: bool, as
 
     A signal stops the job: Ctrl-C after a question if `ask`, and a second one leaves the job alone.
     """
-    from smlocal.remote.submission import Followed, stop
+    from smlocal.service.submission import Followed, stop
 
     followed = Followed(service, name, _View(screen))
     stopped_by: int | None = None
@@ -117,8 +117,8 @@ def _ended(
     report: str | None,
     stopped_by: int | None,
 ) -> int:
-    from smlocal.job.finish.report_files import write_report
-    from smlocal.remote.submission import answer_document, failure_hints
+    from smlocal.jobs.finish.report_files import write_report
+    from smlocal.service.submission import answer_document, failure_hints
 
     document = answer_document(answer)
     status = document["TrainingJobStatus"]

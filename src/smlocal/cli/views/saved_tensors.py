@@ -11,10 +11,10 @@ from typing import Any
 from smlocal.base.files import replacement
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.debugger.tensors.saved_tensors import SavedTensor, collections_of, whole_values
+from smlocal.debugger.tensors.tensor import Tensor, TensorStatistics, statistics_of, write_npz
+from smlocal.debugger.tensors.tensor_files import Damage
 from smlocal.errors import OutputUnusableError
-from smlocal.tensors.saved_tensors import SavedTensor, collections_of, whole_values
-from smlocal.tensors.tensor import Tensor, TensorStatistics, statistics_of, write_npz
-from smlocal.tensors.tensor_files import Damage
 
 _HEAD = ("TENSOR", "TYPE", "SHAPE", "STEPS", "COUNT", "LAST")
 _STATISTICS = ("TENSOR", "STEP", "WORKER", "MIN", "MAX", "MEAN", "STD", "ZEROS", "NAN", "INF")

@@ -7,12 +7,12 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import readable_bytes, short_path
 from smlocal.cli.terminal.layout import BOLD, GREEN, RED, YELLOW, paint, row, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
-from smlocal.contract.statuses import JobStatus
-from smlocal.job.view import JobView
-from smlocal.quick_dataclass import dataclass
-from smlocal.readable import readable_bytes, short_path
+from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.view import JobView
 
 COLOURS: Mapping[str, str] = {
     JobStatus.COMPLETED: f"{BOLD};{GREEN}",
@@ -209,7 +209,7 @@ def service_summary(answer: Mapping[str, Any], hints: Sequence[str]) -> str:
 
 
 def _lines_there(answer: Mapping[str, Any], hints: Sequence[str]) -> Iterator[str]:
-    from smlocal.platforms.sagemaker.showing import EMPTY_REASON, NO_TEXT
+    from smlocal.sagemaker.showing import EMPTY_REASON, NO_TEXT
 
     status = answer["TrainingJobStatus"]
     if status == "Failed":

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.server.serving import ClientRights, Options
+from smlocal.endpoint.serving import ClientRights, Options
 
 
 def test_a_job_is_stopped_only_with_the_token_and_from_the_page(

@@ -8,8 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.kit.answer_shapes import client_of
 
-from smlocal.server.page.addresses import login_link
-from smlocal.server.signature import Signatures
+from smlocal.endpoint.page.addresses import login_link
+from smlocal.endpoint.signature import Signatures
 
 KEY = Signatures(access_key="AKIAPAGE", secret_key="the-secret-of-this-test")
 

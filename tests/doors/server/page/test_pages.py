@@ -9,8 +9,8 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from smlocal.contract.statuses import COMPLETED, FAILED
-from smlocal.store.jobs import Store
+from smlocal.jobs.contract.statuses import COMPLETED, FAILED
+from smlocal.jobs.store.jobs import Store
 
 HOSTILE = "</pre></script><script>alert(1)</script>\x1b[31mred"
 

@@ -13,8 +13,8 @@ import pytest
 from tests.kit import until
 from tests.kit.fixtures import touch_inside
 
-from smlocal.server import http_server
-from smlocal.server.page.streams import PageStreams
+from smlocal.endpoint import http_server
+from smlocal.endpoint.page.streams import PageStreams
 
 HELD = "until [ -e /opt/ml/output/go ]; do sleep 0.05; done"
 

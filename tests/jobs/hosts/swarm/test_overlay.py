@@ -12,8 +12,8 @@ from smlocal.engine.engines import engines_at
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Resource, ResourceKind
 from smlocal.engine.swarm import check_swarm
 from smlocal.errors import EngineNameInUseError, NetworkGoneError, SubnetInUseError
-from smlocal.job.container_run import ContainerRun
-from smlocal.job.finish.cleanup import clear_engines
+from smlocal.jobs.container_run import ContainerRun
+from smlocal.jobs.finish.cleanup import clear_engines
 
 SUBNET, GATEWAY = "203.0.113.0/29", "203.0.113.1"
 """As small as it can be for two hosts: the swarm has two addresses, and so have the hosts."""

@@ -9,11 +9,11 @@ from typing import Any
 import click
 import pytest
 from tests.kit import Run
-from tests.unit.channels.cache.shelf import Shelf
 from tests.unit.cli.test_imports import HEAVY, imported
+from tests.unit.data.channels.cache.shelf import Shelf
 
-from smlocal.channels.cache.folder import Cache
 from smlocal.cli.commands.cache import command
+from smlocal.data.channels.cache.folder import Cache
 
 
 @pytest.fixture
@@ -143,9 +143,11 @@ def test_the_page_names_every_option_of_both_commands() -> None:
 def test_ls_is_quick_to_start() -> None:
     """Neither urllib3 nor anything that would be needed to download, not even for the types."""
     done = subprocess.run(
-        [sys.executable, "-c", "import smlocal.channels.cache.summary, sys; print(*sys.modules)"],
+        [sys.executable, "-c", "import smlocal.data.channels.cache.summary, sys; print(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert not {"hashlib", "smlocal.sources.s3.client", "smlocal.channels.download_channel"} & set(done.stdout.split())
+    assert not {"hashlib", "smlocal.data.sources.s3.client", "smlocal.data.channels.download_channel"} & set(
+        done.stdout.split()
+    )

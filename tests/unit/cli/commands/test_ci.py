@@ -79,7 +79,7 @@ def test_two_reports_in_one_file_are_refused(smlocal: Run, tmp_path: Path) -> No
 
 
 def test_wait_writes_a_case_for_each_job(smlocal: Run, remember: Callable[..., None], tmp_path: Path) -> None:
-    from smlocal.store.lease import Lease
+    from smlocal.jobs.store.lease import Lease
 
     remember("one")
     remember("two", reason="AlgorithmError: first line\nsecond, exit code: 1", local={"Hints": ["look"]})

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from tests.kit import Run
-from tests.unit.conformance.documents import host, whole
+from tests.unit.service.conformance.documents import host, whole
 
 from smlocal.cli.commands import conformance
-from smlocal.conformance.cases import DATA, DEFAULT_BASE, ConformanceCase
+from smlocal.service.conformance.cases import DATA, DEFAULT_BASE, ConformanceCase
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.kit import Run
 
-from smlocal.store.lease import Lease
+from smlocal.jobs.store.lease import Lease
 
 LOCAL: dict[str, Any] = {
     "Hosts": [{"Name": "algo-1", "ExitCode": 17, "Log": "/logs/algo-1.log"}],

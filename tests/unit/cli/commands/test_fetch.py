@@ -157,7 +157,7 @@ def test_ordinary_job_files_do_not_load_the_room(here: Path) -> None:
     code = (
         "import sys; from smlocal.cli.main import run_command_line; "
         "code = run_command_line(['validate', 'job.json']); "
-        "sys.exit(code or any(name.startswith('smlocal.remote') for name in sys.modules))"
+        "sys.exit(code or any(name.startswith('smlocal.service') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=here, check=False, timeout=60).returncode == 0
 

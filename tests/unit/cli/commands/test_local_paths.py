@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from smlocal.cli.main import run_command_line
-from smlocal.store.jobs import Store
+from smlocal.jobs.store.jobs import Store
 
 ARN = "arn:aws:sagemaker:eu-west-1:000000000000:training-job/held-tree"
 RULE = {"RuleConfigurationName": "r", "RuleEvaluatorImage": "image"}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.statuses import COMPLETED
-from smlocal.job.logs.log_times import TimesFile, times_path
-from smlocal.store.jobs import Store
+from smlocal.jobs.contract.statuses import COMPLETED
+from smlocal.jobs.logs.log_times import TimesFile, times_path
+from smlocal.jobs.store.jobs import Store
 
 Run = Callable[..., bytes]
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import yaml
 
+from smlocal.ai_platform.answer import snake_case
+from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.replicas import replicas
 from smlocal.api.execution import check_name
 from smlocal.api.training_job import TrainingJob
 from smlocal.cli.main import run_command_line
-from smlocal.contract.statuses import COMPLETED
 from smlocal.errors import JobNotFinishedError, NameInUseError
-from smlocal.platforms.ai_platform.answer import snake_case
-from smlocal.platforms.ai_platform.model.members import JobKind
-from smlocal.platforms.ai_platform.replicas import replicas
-from smlocal.store.jobs import Store
+from smlocal.jobs.contract.statuses import COMPLETED
+from smlocal.jobs.store.jobs import Store
 
 Json = dict[str, Any]
 POOL: Json = {"machineSpec": {"machineType": "n1-standard-4"}, "containerSpec": {"imageUri": "image"}}

@@ -4,7 +4,7 @@ import click
 import pytest
 
 from smlocal.cli.commands.reproduce import WithWords, command, same_command, use_profile
-from smlocal.sources.s3.aws_session import caller_credentials
+from smlocal.data.sources.s3.aws_session import caller_credentials
 
 PARAMETERS = command.params
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.kit import Run
 
-from smlocal.store.jobs import Store
+from smlocal.jobs.store.jobs import Store
 
 Remember = Callable[..., None]
 
@@ -51,7 +51,7 @@ def test_a_job_that_is_not_there_is_an_error_and_a_pattern_is_not(
 
 
 def test_what_has_not_ended_stays(remember: Remember, smlocal: Run, tmp_path: Path) -> None:
-    from smlocal.store.lease import Lease
+    from smlocal.jobs.store.lease import Lease
 
     remember("runs", ended=False)
     lease = Lease.take(str(tmp_path / "jobs" / "runs"))

@@ -2,7 +2,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from smlocal.store.lease import Lease
+from smlocal.jobs.store.lease import Lease
 
 TIMED_OUT = 124
 

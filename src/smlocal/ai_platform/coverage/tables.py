@@ -1,0 +1,149 @@
+"""How each member of a request is handled. docs/ai-platform-coverage.md is made from it."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Final
+
+from smlocal.ai_platform.machine_types import TPU_MACHINES
+from smlocal.ai_platform.model.members import JobKind
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs.contract.support import Support
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One member, or a structure whose members are all handled alike."""
+
+    support: Support
+    note: str
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Values that are refused, as patterns, with the reason."""
+
+
+def emulated(note: str, refused: Mapping[str, str] | None = None) -> Row:
+    """A row of the table."""
+    return Row(support=Support.EMULATED, note=note, refused=refused or {})
+
+
+def recorded(note: str) -> Row:
+    """A row of the table."""
+    return Row(support=Support.RECORDED, note=note)
+
+
+def refused(note: str) -> Row:
+    """A row of the table."""
+    return Row(support=Support.REFUSED, note=note)
+
+
+NO_TPU = "There are no TPUs here."
+NO_ENCRYPTION = "Nothing is encrypted here."
+NO_NETWORK = "Replicas are on a network of this engine."
+NO_WEB_ACCESS = "smlocal shell opens a shell in a replica."
+NO_PACKAGES = "Packages are not installed into an image of the vendor; give an image with the program."
+MACHINE = "Decides how many GPUs a replica gets; with Local.EnforceInstanceLimits CPU and memory are limited."
+ACCELERATOR = "GPUs of the replica."
+
+
+_POOL: Final = "jobSpec.workerPoolSpecs[]"
+_CONTAINER: Final = f"{_POOL}.containerSpec"
+_MACHINE: Final = f"{_POOL}.machineSpec"
+_EXPERIMENT: Final = "No experiment is tracked here."
+
+CUSTOM_JOB: Final[dict[str, Row]] = {
+    "displayName": emulated("Names the job. Default: the file name and the time."),
+    "labels": recorded("Kept with the job."),
+    "encryptionSpec": recorded(NO_ENCRYPTION),
+    f"{_CONTAINER}.imageUri": emulated("The image of each replica of the pool."),
+    f"{_CONTAINER}.command[]": emulated("Replaces the image's ENTRYPOINT."),
+    f"{_CONTAINER}.args[]": emulated("Replaces the image's CMD."),
+    f"{_CONTAINER}.env[]": emulated("Variables of each replica; $(NAME) is replaced by an earlier one."),
+    f"{_POOL}.replicaCount": emulated("The number of replicas of the pool. Default: 1."),
+    f"{_MACHINE}.machineType": emulated(MACHINE, dict.fromkeys(TPU_MACHINES[JobKind.CUSTOM_JOB], NO_TPU)),
+    f"{_MACHINE}.acceleratorType": emulated(ACCELERATOR, {"TPU_*": NO_TPU}),
+    f"{_MACHINE}.acceleratorCount": emulated(ACCELERATOR),
+    f"{_MACHINE}.gpuPartitionSize": refused("GPUs are not partitioned here."),
+    f"{_MACHINE}.tpuTopology": refused(NO_TPU),
+    f"{_MACHINE}.reservationAffinity": recorded("No capacity is reserved here."),
+    f"{_POOL}.diskSpec": recorded("Replicas use the disk of this machine."),
+    f"{_POOL}.nfsMounts": refused("Network file systems are not mounted here."),
+    f"{_POOL}.lustreMounts": refused("Network file systems are not mounted here."),
+    f"{_POOL}.pythonPackageSpec": refused(NO_PACKAGES),
+    "jobSpec.scheduling.timeout": emulated("The job ends after so long; default 604800s."),
+    "jobSpec.scheduling.restartJobOnWorkerRestart": emulated("All replicas start again when one does."),
+    "jobSpec.scheduling.disableRetries": emulated("The job is not tried again, nor restarted with a worker."),
+    "jobSpec.scheduling.maxWaitDuration": recorded("Machines are there at once."),
+    "jobSpec.scheduling.strategy": recorded("Machines are there at once, and stay. Local.Faults takes them away."),
+    "jobSpec.baseOutputDirectory.outputUriPrefix": emulated(
+        "Sets AIP_MODEL_DIR, AIP_CHECKPOINT_DIR and AIP_TENSORBOARD_LOG_DIR; a local folder at /gcs/BUCKET/…"
+    ),
+    "jobSpec.tensorboard": recorded("Nothing is uploaded."),
+    "jobSpec.experiment": recorded(_EXPERIMENT),
+    "jobSpec.experimentRun": recorded(_EXPERIMENT),
+    "jobSpec.models[]": refused("Models of a registry cannot be fetched here."),
+    "jobSpec.persistentResourceId": recorded("The job runs on this machine."),
+    "jobSpec.protectedArtifactLocationId": recorded("Artifacts stay on this machine."),
+    "jobSpec.enableWebAccess": recorded(NO_WEB_ACCESS),
+    "jobSpec.enableDashboardAccess": recorded(NO_WEB_ACCESS),
+    "jobSpec.network": recorded(NO_NETWORK),
+    "jobSpec.reservedIpRanges[]": recorded(NO_NETWORK),
+    "jobSpec.pscInterfaceConfig": recorded(NO_NETWORK),
+    "jobSpec.serviceAccount": recorded("Replicas get no credentials of the vendor."),
+}
+
+
+_TPUS: Final = dict.fromkeys(TPU_MACHINES[JobKind.TRAINING_JOB], NO_TPU)
+_RESULT: Final = "The service fills it in; a request has none."
+_ROLES: Final = {
+    "master": "the master",
+    "worker": "each worker",
+    "parameterServer": "each parameter server",
+    "evaluator": "each evaluator",
+}
+
+
+def _role(name: str, spoken: str) -> dict[str, Row]:
+    path = f"trainingInput.{name}"
+    default = "" if name == "master" else " Default: that of masterConfig."
+    rows = {
+        f"{path}Type": emulated(MACHINE, _TPUS),
+        f"{path}Config.imageUri": emulated(f"The image of {spoken}.{default}"),
+        f"{path}Config.containerCommand[]": emulated("Replaces the image's ENTRYPOINT."),
+        f"{path}Config.containerArgs[]": emulated("Replaces the image's CMD."),
+        f"{path}Config.acceleratorConfig.type": emulated(ACCELERATOR, {"TPU_*": NO_TPU}),
+        f"{path}Config.acceleratorConfig.count": emulated(ACCELERATOR),
+        f"{path}Config.diskConfig": recorded("Replicas use the disk of this machine."),
+        f"{path}Config.tpuTfVersion": refused(NO_TPU),
+    }
+    if name != "master":
+        rows[f"{path}Count"] = emulated(f"How many replicas there are of {spoken.removeprefix('each ')}s.")
+    return rows
+
+
+TRAINING_JOB: Final[dict[str, Row]] = {
+    "jobId": emulated("Names the job. Default: the file name and the time."),
+    "labels": recorded("Kept with the job."),
+    "etag": recorded("Nobody else updates the job."),
+    "predictionInput": refused("Prediction jobs are not run here."),
+    "predictionOutput": refused(_RESULT),
+    "trainingOutput": refused(_RESULT),
+    "trainingInput.scaleTier": emulated(
+        "The machines of the job; CUSTOM for those of the members below.", {"BASIC_TPU": NO_TPU}
+    ),
+    **{name: row for role, spoken in _ROLES.items() for name, row in _role(role, spoken).items()},
+    "trainingInput.args[]": emulated("Arguments of every replica."),
+    "trainingInput.jobDir": emulated("Passed as --job-dir; a local folder at /gcs/BUCKET/…"),
+    "trainingInput.region": emulated("Named in messages of the service."),
+    "trainingInput.useChiefInTfConfig": emulated("chief instead of master in TF_CONFIG."),
+    "trainingInput.scheduling.maxRunningTime": emulated("The job is cancelled after so long; default 604800s."),
+    "trainingInput.scheduling.maxWaitTime": emulated("The job is cancelled if it does not run by then."),
+    "trainingInput.scheduling.priority": recorded("Jobs of this machine do not wait for each other's accelerators."),
+    "trainingInput.packageUris[]": refused(NO_PACKAGES),
+    "trainingInput.pythonModule": refused(NO_PACKAGES),
+    "trainingInput.pythonVersion": refused(NO_PACKAGES),
+    "trainingInput.runtimeVersion": refused(NO_PACKAGES),
+    "trainingInput.hyperparameters": refused("Hyperparameter tuning is not done here; one job is one trial."),
+    "trainingInput.enableWebAccess": recorded(NO_WEB_ACCESS),
+    "trainingInput.encryptionConfig": recorded(NO_ENCRYPTION),
+    "trainingInput.network": recorded(NO_NETWORK),
+    "trainingInput.serviceAccount": recorded("Replicas get no credentials of the vendor."),
+}

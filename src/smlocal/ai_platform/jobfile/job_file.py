@@ -1,0 +1,160 @@
+"""A job file of this platform: its request, or one error with everything that is wrong."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from functools import partial
+from math import ceil
+from typing import Any, Final
+
+from smlocal.ai_platform.comparison import is_answer, request_of_answer
+from smlocal.ai_platform.coverage.lookup import table
+from smlocal.ai_platform.identity import DEFAULT_REGION
+from smlocal.ai_platform.locations import wrong_sources
+from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.planned_job import lifecycle_rules
+from smlocal.ai_platform.replicas import replicas
+from smlocal.ai_platform.shape import job_kind
+from smlocal.ai_platform.validation.rules import read_request
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.errors import FieldRefusedError
+from smlocal.jobfile import local_block
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.local_block import Wrong, fault_violations, without_meaning, wrong_region, wrong_source, wrong_time
+from smlocal.jobfile.option import LOCAL, Kind
+from smlocal.jobfile.refusal import invalid_request, mistake_lines
+from smlocal.jobfile.settings import Fault, LocalSettings
+from smlocal.jobfile.yaml_text import one_line, yaml_text
+from smlocal.jobs.contract.hosts import listed
+from smlocal.jobs.contract.support import Support
+from smlocal.jobs.contract.validation.violation import Violation
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobFile:
+    """A valid job file."""
+
+    kind: JobKind
+    request: dict[str, Any] = field(repr=False)
+    """The whole Job or CustomJob, with the members' own names, and whole numbers as numbers."""
+    local: LocalSettings
+    document: Document = field(repr=False)
+
+
+def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> JobFile:
+    """Validate a document. `strict` requires what the services require. One error lists all mistakes."""
+    reading = read_request(document.data, strict=strict)
+    valid = not reading.violations and not reading.refused
+    local, in_local = read_local(document, reading.kind, reading.request if valid else None, allowed=local_allowed)
+    violations = reading.violations + in_local
+    if violations or local is None:
+        invalid = invalid_request(document, violations + [violation for _, violation in reading.refused])
+
+        if is_answer(document.data):
+            invalid.remedy = (f"This is the description of a job. Its job file:  smlocal init {document.name}",)
+        raise invalid
+    if reading.refused:
+        raise _unsupported(document, reading.kind, reading.refused)
+    return JobFile(kind=reading.kind, request=reading.request, local=local, document=document)
+
+
+def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Violation]]) -> FieldRefusedError:
+    names = list(dict.fromkeys(name for name, _ in found))
+    who = document.blamed(violation.path for _, violation in found)
+    return FieldRefusedError(
+        f"{who} uses what smlocal does not support: {', '.join(names)}",
+        details=mistake_lines(document, [violation for _, violation in found]),
+        remedy=[*_remedies(kind, names), "docs/ai-platform-coverage.md shows how each member is handled."],
+    )
+
+
+def _remedies(kind: JobKind, names: list[str]) -> Iterator[str]:
+    whole = [name for name in names if table(kind)[name].support is Support.REFUSED]
+    yield from (f"Use another value for {name}." for name in names if name not in whole)
+    if whole:
+        yield f"Remove {'it' if names == whole[:1] else ', '.join(whole)} to run the job here."
+
+
+_REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+[0-9]+", re.ASCII)
+
+
+def read_local(
+    document: Document, kind: JobKind, request: dict[str, Any] | None, *, allowed: bool
+) -> tuple[LocalSettings | None, list[Violation]]:
+    """The settings, and what is wrong with them. `request`: None if it is not valid: nothing is compared with it."""
+    local, violations = local_block.read_local(document, allowed=allowed)
+    if local is not None:
+        text = "is not a Cloud Storage location; write gs://bucket or gs://bucket/folder"
+        violations += [wrong_source(key, text) for key in wrong_sources(local.Sources)]
+        violations += without_meaning(local, Kind.REPLICAS)
+        if local.Region is not None and not _REGION.fullmatch(local.Region):
+            violations.append(wrong_region(local.Region, "us-central1"))
+        if local.Faults:
+            violations += broken_fault_rules(local, kind, request)
+        if len(local.Engines) > 1:
+            text = "Local.Engines: all replicas of a job of this platform run on one engine here; name one of them"
+            violations.append(Violation(path=(LOCAL, "Engines"), text=text))
+    return local, violations
+
+
+# Find faults that could never happen, or not as they are written.
+
+KINDS: Final = ("StockOut", "InternalError", "Maintenance")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Job:
+    """What faults are compared with."""
+
+    replicas: tuple[str, ...]
+    longest: int
+    limit: str
+
+
+def broken_fault_rules(local: LocalSettings, kind: JobKind, request: Mapping[str, Any] | None) -> list[Violation]:
+    """What is wrong with the faults of a job. `request`: None if it is not valid."""
+    job = None
+    if request is not None:
+        job = _Job(
+            replicas=tuple(each.host for each in replicas(kind, request, job="")),
+            longest=ceil(lifecycle_rules(kind, request, region=DEFAULT_REGION).max_running or 0),
+            limit="maxRunningTime" if kind is JobKind.TRAINING_JOB else "timeout",
+        )
+    return fault_violations(local.Faults, kinds=KINDS, wrong=partial(_wrong, job=job))
+
+
+def _wrong(fault: Fault, job: _Job | None) -> Wrong:
+    if fault.Kind == "StockOut":
+        if fault.When != "During":
+            yield "When", f"{fault.When} is for InternalError only; a stock-out is always before the replicas start"
+        if fault.AfterSeconds:
+            yield "AfterSeconds", "a stock-out is before the replicas start; remove it"
+        return
+    if fault.Kind == "InternalError" and fault.When == "After":
+        yield "When", "After changes nothing: the end of the primary replica has decided about the job"
+    if fault.Kind == "Maintenance":
+        if fault.When != "During":
+            yield "When", f"{fault.When} is for InternalError only; maintenance is always during training"
+        if job is not None and fault.Replica is not None and fault.Replica not in job.replicas:
+            yield "Replica", f"the job has no replica '{fault.Replica}'; it has {listed(job.replicas)}"
+    if job is not None:
+        yield from wrong_time(fault, longest=job.longest, limit=job.limit)
+
+
+def job_file_text(document: "Document", *, file: str) -> str | None:
+    """A job file that `smlocal run` takes, named `file`; None if the document is one already."""
+    if not is_answer(document.data):
+        return None
+    request = {name: value for name, value in request_of_answer(document.data).items() if value is not None}
+    return "".join(f"{line}\n" for line in _head(document, file)) + yaml_text(request)
+
+
+def _head(document: "Document", file: str) -> Iterator[str]:
+    answer = document.data
+    kind = job_kind(answer).spoken
+    named = next((str(answer[each]) for each in ("name", "jobId") if answer.get(each)), "of another name")
+    yield f"# A {kind}. Run it here:  smlocal run {one_line(file)}"
+    yield f"# See what a run would do:  smlocal plan {one_line(file)}"
+    yield "#"
+    yield one_line(f"# As the {kind} {named}: {answer['state']}.")
+    yield ""

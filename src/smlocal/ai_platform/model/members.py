@@ -1,0 +1,100 @@
+"""The members of the two kinds of jobs, read from the words of the generated modules.
+
+`required list of WorkerPoolSpec`: `required` or `output` (set by the service) comes first, then `list of` or `map of`,
+then a structure, a simple type, or `enum` and its values.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final, Literal
+
+from smlocal.ai_platform.model.custom_job import STRUCTURES as CUSTOM_JOB_STRUCTURES
+from smlocal.ai_platform.model.training_job import STRUCTURES
+from smlocal.base.quick_dataclass import dataclass
+
+
+class JobKind(StrEnum):
+    """The two kinds of jobs; the value is the structure of the whole job."""
+
+    TRAINING_JOB = "Job"
+    """Of AI Platform Training, `ml.v1`."""
+    CUSTOM_JOB = "CustomJob"
+    """Of its successor, `aiplatform.v1`."""
+
+    @property
+    def spoken(self) -> str:
+        """The name of the kind in messages."""
+        return "job of AI Platform Training" if self is JobKind.TRAINING_JOB else "custom job"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Member:
+    """One member of a structure."""
+
+    type: str
+    """A simple type (`string`, `int64`, `enum`, …) or the name of a structure; of a list or map, its elements'."""
+    many: Literal["", "list", "map"] = ""
+    values: tuple[str, ...] = ()
+    """Of an enumeration."""
+    required: bool = False
+    required_when_strict: bool = False
+    """The service requires it; this machine does not."""
+    output: bool = False
+    """Set by the service."""
+
+
+_KNOWN: Final[dict[tuple[JobKind, str], dict[str, Member]]] = {}
+
+
+def structures(kind: JobKind) -> Mapping[str, Mapping[str, str]]:
+    """The generated data of a kind of job."""
+    if kind is JobKind.TRAINING_JOB:
+        return STRUCTURES
+
+    return CUSTOM_JOB_STRUCTURES
+
+
+def is_structure(kind: JobKind, type_name: str) -> bool:
+    """False for simple types."""
+    return type_name in structures(kind)
+
+
+def members(kind: JobKind, structure: str) -> Mapping[str, Member]:
+    """The members of a structure, in the service's order."""
+    key = (kind, structure)
+    if key not in _KNOWN:
+        words = structures(kind)[structure]
+        _KNOWN[key] = {name: _member(f"{structure}.{name}", text) for name, text in words.items()}
+    return _KNOWN[key]
+
+
+def _member(place: str, text: str) -> Member:
+    words = text.split(" ")
+    marked = words.pop(0) if words[0] in {"required", "output"} else ""
+    many: Literal["", "list", "map"] = ""
+    if words[0] in {"list", "map"}:
+        many = "list" if words[0] == "list" else "map"
+        del words[:2]
+    return Member(
+        type=words[0],
+        many=many,
+        values=tuple(words[1:]) if words[0] == "enum" else (),
+        required=marked == "required" and place not in OPTIONAL_HERE and place not in OPTIONAL_THERE,
+        required_when_strict=marked == "required" and place in OPTIONAL_HERE,
+        output=marked == "output",
+    )
+
+
+OPTIONAL_HERE: Final = {
+    "Job.jobId": "The name of the file and the time are the default.",
+    "CustomJob.displayName": "The name of the file and the time are the default.",
+    "TrainingInput.region": "Jobs run on this machine.",
+}
+"""Required with `strict`, as on the service."""
+
+OPTIONAL_THERE: Final = {
+    "TrainingInput.packageUris": "Jobs with an image of their own have none.",
+    "TrainingInput.pythonModule": "Jobs with an image of their own have none.",
+    "TrainingInput.scaleTier": "The first value of the enumeration, BASIC, is meant when it is left out.",
+}
+"""Optional on the service too."""

@@ -1,0 +1,290 @@
+"""The plan, made from the request and the facts, with notes and document. Pure: nothing here looks at the machine."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from smlocal.ai_platform.coverage.lookup import recorded_members
+from smlocal.ai_platform.identity import PROJECT, resource_name
+from smlocal.ai_platform.jobfile.job_file import JobFile
+from smlocal.ai_platform.lifecycle.progress import GRACE
+from smlocal.ai_platform.locations import BucketFolder
+from smlocal.ai_platform.machine_types import container_memory_mib
+from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.planned_job import lifecycle_rules
+from smlocal.ai_platform.replica_environment import replica_variables
+from smlocal.ai_platform.replicas import Replica, replicas
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.engine.facts import EngineFacts, ImageFacts
+from smlocal.jobs.contract.gpus import VISIBLE_DEVICES
+from smlocal.jobs.contract.hosts import Host
+from smlocal.jobs.contract.limits import Limits
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators, share_out
+from smlocal.jobs.planning.aspects.engines.plan import EnginesPlan, MachineFacts
+from smlocal.jobs.planning.aspects.faults.plan import faults_of
+from smlocal.jobs.planning.aspects.image.plan import ImagePlan
+from smlocal.jobs.planning.aspects.inputs.plan import HostInputs, TreePlan
+from smlocal.jobs.planning.aspects.limits.plan import MIB, asked_limits, wants_limits, within
+from smlocal.jobs.planning.aspects.network.asked import plan_network
+from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork, NetworkPlan
+from smlocal.jobs.planning.aspects.output.plan import OutputPlan
+from smlocal.jobs.planning.model import (
+    ContainerFolders,
+    HostPlan,
+    IdentityPlan,
+    JobPlan,
+    KeptPlan,
+    Note,
+    StopPlan,
+    note_documents,
+)
+
+_FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
+"""The platform promises none; buckets are mounted as a whole."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Facts:
+    """Everything about this machine that decides how a request is run."""
+
+    engine: EngineFacts
+    machine: MachineFacts
+    images: Mapping[str, ImageFacts | None]
+    """By name; None for those that are not on the engine."""
+    buckets: tuple[BucketFolder, ...]
+    output: str
+    """The absolute local folder for what the job writes."""
+    region: str
+    run_id: str
+    job_directory: str
+    subnet: str = ""
+    """A free subnet for the job's own network, if it needs one."""
+
+
+def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
+    """The plan of this request on this machine."""
+    local, planned = job.local, replicas(job.kind, job.request, job=name)
+    rules = lifecycle_rules(job.kind, job.request, region=facts.region)
+    stem = f"smlocal-{name}-{facts.run_id}"
+    hosts = tuple(host_of(each, number) for number, each in enumerate(planned, start=1))
+    network = None
+    if len(planned) > 1:
+        names = [host.name for host in hosts]
+        network = plan_network(stem, facts.subnet, names, within=local.NetworkRange, isolated=False)
+    primary = planned[0]
+    plan = JobPlan(
+        platform="ai_platform",
+        name=name,
+        run_id=facts.run_id,
+        job_directory=facts.job_directory,
+        request=job.request,
+        rights=local.rights,
+        identity=IdentityPlan(arn=_resource(job, name, facts.region), region=facts.region, account=PROJECT),
+        image=_image(primary, facts),
+        engines=EnginesPlan(first=facts.engine, machine=facts.machine),
+        network=JobNetwork(own=network),
+        folders=_FOLDERS,
+        hosts=tuple(
+            HostPlan(
+                host=host,
+                container=f"{stem}-{host.name}",
+                names=_names(replica, planned, hosts, network),
+                directories=(),
+                files={},
+                inputs=HostInputs(trees=tuple(_tree(bucket) for bucket in facts.buckets)),
+                environment={
+                    **replica_variables(job.kind, job.request, replica, planned, job=name),
+                    **(
+                        {VISIBLE_DEVICES: "void"}
+                        if devices is None and facts.machine.accelerators.plain_runtime is None
+                        else {}
+                    ),
+                },
+                accelerators=HostAccelerators(
+                    gpus=devices,
+                    runtime=(facts.machine.accelerators.plain_runtime or "") if devices is None else "",
+                ),
+                program=_image(replica, facts),
+            )
+            for replica, host, devices in zip(
+                planned, hosts, share_out(hosts, local, facts.machine.accelerators.gpus), strict=True
+            )
+        ),
+        output=OutputPlan(
+            uri=next((bucket.location for bucket in facts.buckets if bucket.is_output), ""),
+            model_uri="",
+            directory=facts.output,
+            compression="NONE",
+            merge_output=False,
+        ),
+        stop=StopPlan(
+            max_runtime=int(rules.max_running or 0),
+            grace=_grace(job),
+            peer_grace=_grace(job),
+        ),
+        faults=faults_of(local.Faults, primary=hosts[0].name),
+        kept=KeptPlan(containers=local.Keep, changes=local.ListChanges),
+    )
+    if wants_limits(local):
+        limited = (replace(h, limits=_limits(r, job, facts)) for h, r in zip(plan.hosts, planned, strict=True))
+        plan = replace(plan, hosts=tuple(limited))
+    return replace(
+        plan, notes=notes(plan, job, planned, absent=[name for name, found in facts.images.items() if found is None])
+    )
+
+
+def _image(replica: Replica, facts: Facts) -> ImagePlan:
+    return ImagePlan(
+        name=replica.image,
+        facts=facts.images[replica.image],
+        entrypoint=replica.entrypoint,
+        command=replica.arguments,
+    )
+
+
+def _names(
+    replica: Replica, planned: Sequence[Replica], hosts: Sequence[Host], network: NetworkPlan | None
+) -> HostNames:
+    """On the job's own network each replica knows all of them by the names that the platform gives them."""
+    name = replica.host_name
+    if network is None:
+        return HostNames(hostname=name, extra_hosts={name: "127.0.0.1"})
+    known = {each.host_name: network.addresses[host.name] for each, host in zip(planned, hosts, strict=True)}
+    return HostNames(hostname=name, extra_hosts=known, aliases=(name,))
+
+
+def _grace(job: JobFile) -> int:
+    """The setting, if the file has it: its default is that of another platform."""
+    stated = "StopGraceSeconds" in (job.document.data.get("Local") or {})
+    return job.local.StopGraceSeconds if stated else int(GRACE)
+
+
+def host_of(replica: Replica, number: int) -> Host:
+    """The host that a replica is."""
+    return Host(
+        name=replica.host,
+        number=number,
+        instance_type=replica.machine.name,
+        group=replica.group,
+        gpus=replica.accelerators,
+    )
+
+
+def _resource(job: JobFile, name: str, region: str) -> str:
+    return resource_name(name, region=region) if job.kind is JobKind.CUSTOM_JOB else f"projects/{PROJECT}/jobs/{name}"
+
+
+def _tree(bucket: BucketFolder) -> TreePlan:
+    listing = Listing(
+        root=bucket.folder,
+        bucket_uri="file:///",
+        prefix="",
+        key_base="",
+        paths=(),
+        total_bytes=None,
+        whole_tree=True,
+    )
+    return TreePlan(
+        name=bucket.path.strip("/").replace("/", "-"),
+        uri=bucket.location,
+        target=bucket.path,
+        listing=listing,
+        staging="bind",
+        reason=None,
+        mode="FileSystem",
+    )
+
+
+def _limits(replica: Replica, job: JobFile, facts: Facts) -> Limits:
+    limits, machine = asked_limits(job.local), facts.machine
+    if not job.local.EnforceInstanceLimits:
+        return limits
+    memory = min(container_memory_mib(replica.machine), machine.memory_mib) * MIB
+    return within(limits, memory=memory, cpus=float(min(replica.machine.vcpus, machine.cpus)))
+
+
+# Notes on what differs from the service for a job.
+
+
+def notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica], *, absent: Sequence[str]) -> tuple[Note, ...]:
+    """All notes, in the order in which they are shown. `absent`: images that are not on the engine."""
+    missing = [
+        Note(id="image-absent", text=f"{image} is not available locally; a run pulls it first") for image in absent
+    ]
+    return (*missing, *(Note(id=name, text=text) for name, text in _notes(plan, job, replicas)))
+
+
+def _notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> Iterator[tuple[str, str]]:
+    recorded = recorded_members(job.kind, job.request)
+    if recorded:
+        yield "recorded", f"recorded, without an effect here: {', '.join(recorded)}"
+    mapped = [f"{tree.uri} is {tree.listing.root}" for tree in plan.trees]
+    if mapped:
+        yield "buckets", f"local folders stand for buckets: {', '.join(mapped)}"
+    machines = {each.machine.name for each in replicas}
+    if not job.local.EnforceInstanceLimits:
+        yield (
+            "machines",
+            (
+                f"replicas have all processors and memory of this machine, not those of {', '.join(sorted(machines))};"
+                " Local.EnforceInstanceLimits limits them"
+            ),
+        )
+    without = [
+        each.name
+        for each, host in zip(replicas, plan.hosts, strict=True)
+        if each.accelerators and not host.accelerators.gpus
+    ]
+    if without:
+        yield "allow-cpu", f"without the accelerators that the service gives them: {', '.join(without)}"
+
+
+def plan_document(plan: JobPlan) -> dict[str, Any]:
+    """Everything that `smlocal plan --json` prints."""
+    return {
+        "Version": 1,
+        "Platform": plan.platform,
+        "Name": plan.name,
+        "Resource": plan.identity.arn,
+        "Region": plan.identity.region,
+        "Request": dict(plan.request),
+        "Engine": {
+            "Address": plan.engines.first.address,
+            "Version": plan.engines.first.version,
+            "Product": plan.engines.first.product,
+        },
+        "Network": None
+        if plan.network.own is None
+        else {
+            "Name": plan.network.own.name,
+            "Subnet": plan.network.own.subnet,
+            "Addresses": dict(plan.network.own.addresses),
+        },
+        "Hosts": [_host(host) for host in plan.hosts],
+        "Output": {"Directory": plan.output.directory},
+        "Stop": {"MaxRunningSeconds": plan.stop.max_runtime, "GraceSeconds": plan.stop.grace},
+        "Notes": note_documents(plan),
+    }
+
+
+def _host(host: HostPlan) -> dict[str, Any]:
+    program = host.program
+    return {
+        "Name": host.host.name,
+        "MachineType": host.host.instance_type,
+        "Accelerators": host.host.gpus,
+        "GpuIds": None
+        if host.accelerators.gpus is None
+        else "all"
+        if host.accelerators.gpus.every
+        else host.accelerators.gpus.ids,
+        "Image": program and program.name,
+        "Entrypoint": program and program.entrypoint,
+        "Command": program and program.command,
+        "Container": host.container,
+        "Hostname": host.names.hostname,
+        "Environment": dict(host.environment),
+        "Mounts": [{"Target": tree.target, "Source": tree.listing.root, "Uri": tree.uri} for tree in host.inputs.trees],
+        "Limits": {"Memory": host.limits.memory, "Cpus": host.limits.cpus},
+    }

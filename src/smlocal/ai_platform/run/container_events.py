@@ -1,0 +1,125 @@
+"""What happens to the containers of a job, in the words of the lifecycle."""
+
+from datetime import datetime
+from itertools import chain
+from typing import Final
+
+from smlocal.ai_platform.lifecycle import events
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.engine.engines import Engines
+from smlocal.engine.interface import ContainerState, Engine
+from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError, MachineNotReadyError
+from smlocal.jobs.containers import HOST_LABEL, owned_by
+from smlocal.jobs.control.found_containers import FoundContainers
+from smlocal.jobs.decide import events as job_events
+from smlocal.jobs.decide.events import ContainerExited, ContainerLost, ThreadDied
+from smlocal.jobs.planning.model import JobPlan
+
+_NOT_FOUND = 404
+_SIMULATED = "simulated by Local.Faults"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Container:
+    """The newest container of a replica."""
+
+    replica: str
+    """As the service calls it."""
+    number: int
+    id: str
+
+
+def of_host(event: ContainerExited | ContainerLost, container: Container, engine: Engine) -> events.Event:
+    """The end of a container."""
+    if isinstance(event, ContainerExited):
+        return events.ReplicaExited(
+            replica=container.replica,
+            number=container.number,
+            exit_code=event.exit_code,
+            oom_killed=event.oom_killed,
+        )
+    if _is_gone(engine, container.id):
+        return events.ReplicaLost(replica=container.replica, number=container.number, why="its container was removed")
+    return events.InternalError(why=event.why, replica=container.replica)
+
+
+def of_thread(event: ThreadDied, replica: str | None) -> events.Event:
+    """A defect of smlocal."""
+    return events.InternalError(why=event.why, replica=replica)
+
+
+def of_start(error: Exception, replica: str, number: int) -> events.Event:
+    """A container could not be started. An error of the runtime is the image's fault, any other one the machine's."""
+    if isinstance(error, EngineError) and error.is_of_runtime:
+        return events.StartRefused(replica=replica, number=number, why=error.sentence)
+    sentence = error.sentence if isinstance(error, EngineError | MachineNotReadyError) else str(error)
+    return events.InternalError(why=f"a container could not be started: {sentence}", replica=replica)
+
+
+def of_request(event: job_events.Event) -> events.Event | None:
+    """What somebody wants of the job, or a simulated fault; None for what this platform does not know."""
+    match event:
+        case job_events.StopAsked(grace=grace):
+            return events.CancelAsked(grace=grace)
+        case job_events.KillAsked():
+            return events.KillAsked()
+        case job_events.PlatformFailed():
+            return events.InternalError(why=_SIMULATED)
+        case _:
+            return None
+
+
+def is_lost(error: Exception) -> bool:
+    """True if the engine does not answer any more."""
+    return isinstance(error, EngineLostError | EngineUnreachableError)
+
+
+def _is_gone(engine: Engine, container: str) -> bool:
+    try:
+        engine.state(container)
+    except EngineError as error:
+        return error.status == _NOT_FOUND
+    except MachineNotReadyError:
+        return False
+    return False
+
+
+NUMBER_LABEL: Final = "smlocal.number"
+"""The number of a container among all containers of its replica."""
+
+
+# The containers of replicas that an earlier supervisor has left, by host.
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundReplica:
+    """The container of a replica."""
+
+    id: str
+    number: int
+    running: bool
+    state: ContainerState | None
+    """None if it was never started."""
+
+    @property
+    def ended_at(self) -> str:
+        """A time in the engine's form; the beginning of time if it was never started."""
+        return "" if self.state is None else self.state.finished_at
+
+    def got_signal(self, at: float | None) -> bool:
+        """True if a signal to the host at this time was for this container."""
+        if at is None or self.state is None:
+            return False
+        return datetime.fromisoformat(self.state.started_at).timestamp() < at
+
+
+def found_replicas(engines: Engines, plan: JobPlan, started: "FoundContainers") -> dict[str, FoundReplica]:
+    """Those on the engines. `started`: what is known of those that have been started."""
+    found = {}
+    for each in chain.from_iterable(owned_by(engine, plan.name, plan.run_id) for engine in engines):
+        if HOST_LABEL in each.labels and NUMBER_LABEL in each.labels:
+            host, number = each.labels[HOST_LABEL], int(each.labels[NUMBER_LABEL])
+            known = started.hosts.get(host)
+            state, running = (None, False) if known is None else (known.state, known.running)
+            found[host] = FoundReplica(id=each.id, number=number, running=running, state=state)
+    return found

@@ -1,0 +1,177 @@
+"""The size of the cache, which jobs use which tree, and eviction: least recently used first, never a tree in use."""
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from errno import EACCES
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from smlocal.base.files import free_bytes
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.data.channels.cache.folder import Tree, list_trees
+
+if TYPE_CHECKING:
+    from smlocal.data.channels.cache.folder import Cache
+
+_RESERVED = "reserved"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Blob:
+    path: str
+    inode: int
+    size: int
+    last_used: float
+    """For a blob without links: when the last one was removed."""
+    linked: bool
+
+
+def bytes_held(cache: "Cache") -> int:
+    """Bytes of everything in the cache, with the space that running downloads have reserved."""
+    blobs = sum(blob.size for blob in _blobs(cache))
+    copied = sum(tree.info.copied for tree in list_trees(cache) if tree.info is not None)
+    return blobs + copied + sum(_reserved(cache))
+
+
+def reserve_space(cache: "Cache", folder: str, count: int) -> bool:
+    """Free `count` bytes and reserve them as long as `folder` exists; False if there is not enough room."""
+    with cache.locked():
+        if not _make_room(cache, count):
+            return False
+        with open(os.path.join(folder, _RESERVED), "w", encoding="ascii") as file:
+            file.write(str(count))
+    return True
+
+
+def remove_trees(cache: "Cache", names: Collection[str]) -> Mapping[str, list[str]]:
+    """Remove these trees and all blobs without links; returns the trees that jobs still use, with those jobs."""
+    with cache.locked():
+        used = jobs_by_tree(cache.home)
+        for name in names:
+            if name not in used:
+                cache.discard(cache.tree(name))
+                if os.path.lexists(cache.tree(name)):
+                    raise PermissionError(EACCES, os.strerror(EACCES), cache.tree(name))
+        for blob in _blobs(cache):
+            if not blob.linked:
+                _remove(blob)
+    return {name: used[name] for name in names if name in used}
+
+
+def _make_room(cache: "Cache", count: int) -> bool:
+    over = _lacking(cache, bytes_held(cache), count)
+    if over <= 0:
+        return True
+    used, trees = jobs_by_tree(cache.home), list_trees(cache)
+    pinned = sum(tree.info.bytes for tree in trees if tree.info is not None and tree.name in used)
+    if pinned + sum(_reserved(cache)) + count > cache.limit:
+        return False  # even if everything else were evicted
+    blobs = {blob.inode: blob for blob in _blobs(cache)}
+    idle: list[Tree | _Blob] = [tree for tree in trees if tree.name not in used]
+    idle += [blob for blob in blobs.values() if not blob.linked]
+    for victim in sorted(idle, key=attrgetter("last_used")):
+        if over <= 0:
+            break
+        if isinstance(victim, _Blob):
+            over -= _remove(victim)
+            continue
+        inodes = _inodes(cache.tree(victim.name))
+        cache.discard(cache.tree(victim.name))
+        over -= victim.info.copied if victim.info is not None else 0
+        for blob in (blobs[inode] for inode in inodes if inode in blobs):
+            if over > 0 and _unlinked(blob):
+                over -= _remove(blob)
+    return over <= 0
+
+
+def _lacking(cache: "Cache", held: int, count: int) -> int:
+    """How many bytes must be freed to add `count`, for the limit and for the disk."""
+    free = free_bytes(cache.root)
+    return max(held + count - cache.limit, 0 if free is None else count - free)
+
+
+def _remove(blob: _Blob) -> int:
+    try:
+        os.unlink(blob.path)
+    except FileNotFoundError:
+        return 0
+    return blob.size
+
+
+def _unlinked(blob: _Blob) -> bool:
+    try:
+        return os.lstat(blob.path).st_nlink == 1
+    except FileNotFoundError:
+        return False
+
+
+def _inodes(folder: str) -> list[int]:
+    return [entry.inode() for below, _, _ in os.walk(folder) for entry in _entries(below)]
+
+
+def _blobs(cache: "Cache") -> Iterator[_Blob]:
+    for folder in _entries(cache.blobs):
+        for blob in _entries(folder.path):
+            with suppress(FileNotFoundError):
+                status = blob.stat(follow_symlinks=False)
+                yield _Blob(
+                    path=blob.path,
+                    inode=status.st_ino,
+                    size=status.st_size,
+                    last_used=status.st_ctime,  # changed when a link is removed
+                    linked=status.st_nlink > 1,
+                )
+
+
+def _reserved(cache: "Cache") -> Iterator[int]:
+    for folder in _entries(cache.partial):
+        with suppress(OSError, ValueError), open(os.path.join(folder.path, _RESERVED), encoding="ascii") as file:
+            yield int(file.read())
+
+
+def _entries(folder: str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+# Which jobs use which tree: a marker file named after the tree in the job's folder, removed with the job.
+
+MARKERS = os.path.join("staged", "cache")
+"""The folder of a job's markers, below the job's folder."""
+
+
+def mark(directory: str, tree: str) -> bool:
+    """Note that the job uses the tree; False if that was noted before."""
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    try:
+        os.close(os.open(os.path.join(directory, tree), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return False
+    return True
+
+
+def unmark(directory: str, tree: str) -> None:
+    """The job does not use the tree."""
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(directory, tree))
+
+
+def jobs_by_tree(home: str) -> Mapping[str, list[str]]:
+    """The names of the jobs that use each tree."""
+    found: dict[str, list[str]] = {}
+    jobs = os.path.join(home, "jobs")
+    for job in _names(jobs):
+        for tree in _names(os.path.join(jobs, job, MARKERS)):
+            found.setdefault(tree, []).append(job)
+    return found
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -1,0 +1,240 @@
+"""Answers calls of AWS's JSON and query protocols."""
+
+import asyncio
+import time
+import traceback
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from typing import Any
+from uuid import uuid4
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+
+from smlocal.endpoint.call import AwsCall, ServiceError
+from smlocal.endpoint.large_requests import in_thread
+from smlocal.endpoint.protocol import json_documents, query
+from smlocal.endpoint.protocol.aws_names import Scope, by_form, by_target
+from smlocal.endpoint.protocol.json_documents import encode
+from smlocal.endpoint.protocol.models import check_parameters, operation_model
+from smlocal.endpoint.serving import Serving
+from smlocal.endpoint.signature import Problem
+from smlocal.errors import SmlocalError
+from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.finish.describe import describe_job
+
+_LARGE = 64 << 10
+"""Bytes of a body that is read in a thread: reading it would hold up all others."""
+_JSON_11, _JSON_10 = "application/x-amz-json-1.1", "application/x-amz-json-1.0"
+
+
+async def answer_json(
+    serving: Serving, request: Request, scope: Scope | None, body: bytes, *, problem: Problem | None
+) -> Response:
+    """A call with the header X-Amz-Target. `problem`: of its signature."""
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    kind = kind if kind in {_JSON_11, _JSON_10} else _JSON_11
+    if problem is not None:
+        wrong = ServiceError(problem.json_code, problem.message)
+        return _refused(wrong, json_documents.encode_error(wrong), kind)
+    try:
+        service, operation = by_target(request.headers["x-amz-target"])
+        if service is None:
+            raise not_emulated(None if scope is None else scope.service, operation)
+        asked = (service, operation)
+        answer = await _answer(
+            serving, request, asked, scope, lambda _: json_documents.decode(body), large=len(body) > _LARGE
+        )
+    except ServiceError as error:
+        return _refused(error, json_documents.encode_error(error), kind)
+    if goes_on(serving, operation, answer, request):
+        return StreamingResponse(later_answer(serving, answer), media_type=kind, headers=_request_id())
+    return Response(json_documents.encode(answer), media_type=kind, headers=_request_id())
+
+
+async def answer_query(
+    serving: Serving, request: Request, scope: Scope | None, body: bytes, *, problem: Problem | None
+) -> Response:
+    """A call as a form: `Action=GetCallerIdentity&Version=2011-06-15`."""
+    if problem is not None:
+        wrong = ServiceError(problem.query_code, problem.message, status=403)
+        return _refused(wrong, query.encode_error(wrong), "text/xml")
+    try:
+        large = len(body) > _LARGE
+        form = await in_thread(lambda: query.read_form(body)) if large else query.read_form(body)
+        service, operation = by_form(form)
+        model = operation_model(service, operation) if service is not None else None
+        if service is None or model is None:
+            raise not_emulated(service, operation)
+        asked = (service, operation)
+        answer = await _answer(serving, request, asked, scope, lambda shape: query.parameters(shape, form), large=large)
+    except ServiceError as error:
+        return _refused(error, query.encode_error(error), "text/xml")
+    return Response(query.encode(model, answer), media_type="text/xml")
+
+
+async def _answer(
+    serving: Serving,
+    request: Request,
+    asked: tuple[str, str],
+    scope: Scope | None,
+    read: Callable[[Any], Any],
+    *,
+    large: bool,
+) -> dict[str, Any]:
+    service, operation = asked
+    handler = find(service, operation)
+    model = operation_model(service, operation)
+    if model is None or service not in EMULATED:
+        raise not_emulated(service, operation)
+    shape = model.input_shape
+
+    def parameters() -> dict[str, Any]:
+        return _parameters(service, operation, shape, read(shape))
+
+    try:
+        call = AwsCall(
+            service=service,
+            operation=operation,
+            parameters=await in_thread(parameters) if large else parameters(),
+            region=serving.region if scope is None else scope.region,
+            access_key=None if scope is None else scope.access_key,
+        )
+        await hold(serving, call, request)
+        return await in_thread(lambda: handler(serving, call))
+    except SmlocalError as error:
+        # Handlers word what a client can cause. This is a full disk, a lost engine, a damaged database.
+        serving.log(f"{operation}: {error.sentence} {' '.join(error.details)}")
+        raise ServiceError("InternalFailure", error.sentence, status=500) from error
+    except (ServiceError, ClientDisconnect):
+        raise
+    except Exception as error:
+        serving.log(f"{operation}: {traceback.format_exc()}")
+        raise ServiceError("InternalFailure", "The server has met an unexpected error.", status=500) from error
+
+
+def _parameters(service: str, operation: str, shape: Any, given: Any) -> dict[str, Any]:
+    if (service, operation) in VALIDATED_LATER and isinstance(given, dict):
+        return given
+    return check_parameters(shape, given)
+
+
+def _refused(error: ServiceError, body: bytes, kind: str) -> Response:
+    return Response(
+        body, status_code=error.status, media_type=kind, headers={"x-amzn-errortype": error.code, **_request_id()}
+    )
+
+
+def _request_id() -> dict[str, str]:
+    """Programs log it: `answer["ResponseMetadata"]["RequestId"]`."""
+    return {"x-amzn-requestid": str(uuid4())}
+
+
+# The Describe of a waiter is held until the job has ended, so that no client waits for its own clock.
+# botocore stops reading when nothing has come for 60 seconds. After 50 the answer begins: with white space, as JSON
+# may.
+
+_SILENT = 50.0
+_BETWEEN = 15.0
+_LONGEST = 600.0
+"""Seconds. A waiter that gives up after so many questions does so later than it means to."""
+_SHORT_CLOCK = 60.0
+"""Seconds. A waiter that asks again this soon was told to, and needs no help: it gives up when it means to."""
+
+
+async def hold(serving: Serving, call: AwsCall, request: Request) -> None:
+    """Return at once, or for the Describe of a waiter when the job has ended or it is time to answer.
+
+    `ClientDisconnect` if the client does not wait any longer.
+    """
+    name = call.parameters.get("TrainingJobName", "")
+    if not _is_held(serving, call.operation, name, request):
+        return
+    ended = asyncio.ensure_future(serving.status_watch.until_ended(name, seconds=_SILENT))
+    gone = asyncio.ensure_future(request.receive())  # the body was read: only the end of the connection can come
+    try:
+        await asyncio.wait({ended, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not ended.done():
+            raise ClientDisconnect
+        await ended
+    finally:
+        ended.cancel()
+        gone.cancel()
+
+
+def goes_on(serving: Serving, operation: str, answer: Mapping[str, Any], request: Request) -> bool:
+    """True if the answer to a waiter would be that its job has not ended."""
+    name = answer.get("TrainingJobName", "")
+    if serving.status_watch.over or not _is_held(serving, operation, name, request):
+        return False
+    return not JobStatus(answer["TrainingJobStatus"]).terminal
+
+
+async def later_answer(serving: Serving, answer: Mapping[str, Any]) -> AsyncIterator[bytes]:
+    """White space while the job runs, then how the job is described."""
+    name, end = answer["TrainingJobName"], time.monotonic() + _LONGEST - _SILENT
+    while not await serving.status_watch.until_ended(name, seconds=_BETWEEN) and time.monotonic() < end:
+        yield b" "
+    serving.status_watch.answered[name] = time.monotonic()
+    with suppress(SmlocalError):  # it was removed: the waiter asks again
+        answer = await run_in_threadpool(describe_job, serving.store, name, service=True)
+    yield encode(answer)
+
+
+def _is_held(serving: Serving, operation: str, name: str, request: Request) -> bool:
+    if operation != "DescribeTrainingJob" or not by_waiter(request.headers.get("user-agent", "")):
+        return False
+    return time.monotonic() - serving.status_watch.answered.get(name, float("-inf")) > _SHORT_CLOCK
+
+
+def by_waiter(user_agent: str) -> bool:
+    """True if botocore says that a waiter makes the call: the letter B in the features `m/…` of its User-Agent."""
+    features = next((part[2:] for part in user_agent.split() if part.startswith("m/")), "")
+    return "B" in features.split(",")
+
+
+Handler = Callable[[Serving, AwsCall], dict[str, Any]]
+"""Makes the answer. It runs in a thread, may be called several times at once, and raises `ServiceError` to refuse."""
+
+EMULATED = {
+    "cloudwatch": "smlocal.endpoint.cloudwatch.operations:HANDLERS",
+    "iam": "smlocal.endpoint.roles:IAM",
+    "logs": "smlocal.endpoint.logs.operations:HANDLERS",
+    "sagemaker": "smlocal.endpoint.sagemaker.operations:HANDLERS",
+    "sts": "smlocal.endpoint.roles:STS",
+}
+"""The functions of each service, as botocore names it; imported when they are needed. S3 has a front of its own."""
+VALIDATED_LATER = {("sagemaker", "CreateTrainingJob")}
+"""By the one place that validates job files too, which knows more than the model does."""
+
+
+@cache
+def handlers(service: str) -> Mapping[str, Handler]:
+    """The emulated operations of a service."""
+    if service not in EMULATED:
+        return {}
+    module, _, name = EMULATED[service].partition(":")
+    found: Mapping[str, Handler] = getattr(import_module(module), name)
+    return found
+
+
+def find(service: str, operation: str) -> Handler:
+    """The function for an operation; `ServiceError` if it is not emulated."""
+    handler = handlers(service).get(operation)
+    if handler is None:
+        raise not_emulated(service, operation)
+    return handler
+
+
+def not_emulated(service: str | None, operation: str) -> ServiceError:
+    """As AWS answers for an operation that does not exist, and says that smlocal lacks it."""
+    known = ", ".join(handlers(service)) if service in EMULATED else ""
+    has = (
+        f" Of {service} it emulates: {known}."
+        if known
+        else f" It emulates no operation of {service or 'that service'}."
+    )
+    return ServiceError("UnknownOperationException", f"smlocal does not emulate {operation or 'this call'}.{has}")

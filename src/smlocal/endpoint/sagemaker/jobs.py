@@ -1,0 +1,178 @@
+"""Operations on recorded training jobs: to describe, list, tag, stop and update them.
+
+All they need is a store, so the endpoint of debugger rules has some of them too.
+"""
+
+from typing import Any
+
+from smlocal.api.stopping import stop
+from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
+from smlocal.endpoint.page_tokens import key_of, token_of
+from smlocal.errors import JobFinishedError, JobUnknownError
+from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.documents import REQUEST
+from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.store.job_search import JobSearch, PagePosition, SortBy
+from smlocal.jobs.store.records import JobRecord
+from smlocal.sagemaker.name import NAME
+
+
+def describe_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Exactly the members of the service."""
+    return describe_job(serving.store, called_job(serving, call).name, service=True)
+
+
+def called_job(serving: HasStore, call: AwsCall) -> JobRecord:
+    """The job that the call names. Jobs of other platforms are not known to SageMaker."""
+    try:
+        record = serving.store.get(call.parameters["TrainingJobName"])
+    except JobUnknownError:
+        raise unknown_job() from None
+    if record.platform != NAME:
+        raise unknown_job()
+    return record
+
+
+def unknown_job() -> ServiceError:
+    """What waiters of botocore take for an error."""
+    return validation_error("Requested resource not found.")
+
+
+_MOST_TAGS = 50
+
+
+def add_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Answers all tags of the job."""
+    new = {tag["Key"]: tag["Value"] for tag in call.parameters["Tags"]}
+    return {"Tags": _change(serving, call, lambda tags: {**tags, **new})}
+
+
+def delete_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Keys that the job does not have are no error."""
+    gone = set(call.parameters["TagKeys"])
+    _change(serving, call, lambda tags: {key: value for key, value in tags.items() if key not in gone})
+    return {}
+
+
+def list_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """All on one page: a job has at most fifty."""
+    return {"Tags": tags_of(serving.store.document(_job(serving, call), REQUEST))}
+
+
+def tags_of(request: Any) -> list[dict[str, str]]:
+    """Of a recorded request."""
+    return list(request.get("Tags") or [])
+
+
+def _change(serving: HasStore, call: AwsCall, change: Any) -> list[dict[str, str]]:
+    def changed(request: dict[str, Any]) -> dict[str, Any]:
+        tags = change({tag["Key"]: tag["Value"] for tag in tags_of(request)})
+        if len(tags) > _MOST_TAGS:
+            raise validation_error(f"The number of tags exceeds the limit of {_MOST_TAGS} for a resource.")
+        return {**request, "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
+
+    return tags_of(serving.store.change_document(_job(serving, call), REQUEST, changed))
+
+
+def _job(serving: HasStore, call: AwsCall) -> str:
+    try:
+        return serving.store.name_of(call.parameters["ResourceArn"])
+    except JobUnknownError:
+        raise unknown_job() from None
+
+
+_JOBS_ON_A_PAGE = 10
+_SORTED_BY: dict[str, SortBy] = {"Name": "name", "CreationTime": "created", "Status": "status"}
+
+
+def list_training_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Newest first, ten at a time, as the service does unless it is told otherwise."""
+    asked = call.parameters
+    status = asked.get("StatusEquals")
+    search = JobSearch(
+        created_after=asked.get("CreationTimeAfter"),
+        created_before=asked.get("CreationTimeBefore"),
+        modified_after=asked.get("LastModifiedTimeAfter"),
+        modified_before=asked.get("LastModifiedTimeBefore"),
+        name_contains=asked.get("NameContains"),
+        status=None if status is None else JobStatus(status),
+        platform=NAME,
+        sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
+        descending=asked.get("SortOrder", "Descending") == "Descending",
+    )
+    if asked.get("WarmPoolStatusEquals") is not None:
+        return {"TrainingJobSummaries": []}  # no job has a warm pool here
+    page = serving.store.find_page(
+        search, most=asked.get("MaxResults", _JOBS_ON_A_PAGE), after=position_of(asked.get("NextToken"))
+    )
+    answer: dict[str, Any] = {"TrainingJobSummaries": [_summary(record) for record in page.jobs]}
+    if page.next is not None:
+        answer["NextToken"] = token_of(page.next.value, page.next.number)
+    return answer
+
+
+def _summary(record: JobRecord) -> dict[str, Any]:
+    summary = {
+        "TrainingJobName": record.name,
+        "TrainingJobArn": record.arn,
+        "CreationTime": record.created,
+        "LastModifiedTime": record.modified,
+        "TrainingJobStatus": record.status,
+        "SecondaryStatus": record.phase,
+    }
+    if record.status.terminal:
+        summary["TrainingEndTime"] = record.modified if record.ended is None else record.ended
+    return summary
+
+
+def position_of(token: str | None) -> PagePosition | None:
+    """The position in a token; `ServiceError` if it has none."""
+    if token is None:
+        return None
+    try:
+        value, number = key_of(token, str | float, int)
+    except ValueError:
+        raise _invalid_token() from None
+    if abs(number) >= 1 << 63:
+        raise _invalid_token()
+    return PagePosition(value=value, number=number)
+
+
+def _invalid_token() -> Exception:
+    return validation_error("Invalid pagination token.")
+
+
+def stop_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Answers once the stop is recorded."""
+    try:
+        stop(serving.store, called_job(serving, call).name, grace=None, on_message=lambda _: None)
+    except JobUnknownError:
+        raise unknown_job() from None
+    except JobFinishedError as error:
+        raise validation_error(error.sentence) from None
+    return {}
+
+
+_RECORDED = ("ProfilerConfig", "ProfilerRuleConfigurations", "RemoteDebugConfig")
+
+
+def update_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Record what the service would change. Nothing of it reaches a running container: see docs/fidelity.md."""
+    asked = call.parameters
+    record = called_job(serving, call)
+    if record.status.terminal:
+        # Only the time that a warm pool is kept could still be changed, and there is none.
+        raise validation_error(f"The request was rejected because the training job is in status {record.status}.")
+    changes = {member: asked[member] for member in _RECORDED if member in asked}
+    keep_alive = asked.get("ResourceConfig")
+
+    def changed(request: dict[str, Any]) -> dict[str, Any]:
+        resources = request.get("ResourceConfig")
+        return {
+            **request,
+            **changes,
+            **({"ResourceConfig": {**(resources or {}), **keep_alive}} if keep_alive is not None else {}),
+        }
+
+    serving.store.change_document(record.name, REQUEST, changed)
+    return {"TrainingJobArn": record.arn}

@@ -1,0 +1,192 @@
+"""The operations of SageMaker that are emulated, with those that need more than a store."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from smlocal.api.removing import remove
+from smlocal.endpoint.aws_calls import Handler
+from smlocal.endpoint.call import AwsCall, validation_error
+from smlocal.endpoint.protocol.models import service_model
+from smlocal.endpoint.sagemaker.creating import create_training_job
+from smlocal.endpoint.sagemaker.jobs import (
+    add_tags,
+    called_job,
+    delete_tags,
+    describe_training_job,
+    list_tags,
+    list_training_jobs,
+    stop_training_job,
+    tags_of,
+    unknown_job,
+    update_training_job,
+)
+from smlocal.endpoint.serving import Serving
+from smlocal.errors import JobNotFinishedError, JobUnknownError
+from smlocal.jobs.documents import REQUEST
+from smlocal.jobs.finish.describe import describe_job
+from smlocal.sagemaker.name import NAME
+
+
+def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Remove a job that has ended. Its artifacts stay."""
+    name = called_job(serving, call).name
+    try:
+        remove(serving.store, name, stop=False, force=False, abandon=False, on_message=serving.log)
+    except JobUnknownError:
+        raise unknown_job() from None
+    except JobNotFinishedError:
+        status = serving.store.get(name).status
+        raise validation_error(f"The request was rejected because the training job is in status {status}.") from None
+    return {}
+
+
+# Search, for training jobs.
+
+_USUAL_MOST = 50
+
+
+def search(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """All jobs that fit, newest first unless it is told otherwise."""
+    asked = call.parameters
+    if asked["Resource"] != "TrainingJob":
+        raise validation_error(f"smlocal searches only TrainingJob, not {asked['Resource']}.")
+    first = _offset(asked.get("NextToken"))
+    fitting = [job for job in _jobs(serving) if _fits(job, asked.get("SearchExpression", {}))]
+    by = asked.get("SortBy", "CreationTime")
+    fitting.sort(key=lambda job: _order(next(_values(job, by), None)), reverse=asked.get("SortOrder") != "Ascending")
+    last = first + asked.get("MaxResults", _USUAL_MOST)
+    answer: dict[str, Any] = {"Results": [{"TrainingJob": job} for job in fitting[first:last]]}
+    if last < len(fitting):
+        answer["NextToken"] = str(last)
+    return answer
+
+
+def _jobs(serving: Serving) -> Iterator[dict[str, Any]]:
+    members = service_model("sagemaker").shape_for("TrainingJob").members
+    for record in serving.store.list():
+        if record.platform != NAME:
+            continue
+        answer = describe_job(serving.store, record.name, service=True)
+        answer["Tags"] = tags_of(serving.store.document(record.name, REQUEST))
+        yield {name: value for name, value in answer.items() if name in members}
+
+
+def _offset(token: str | None) -> int:
+    if token is None:
+        return 0
+    if not token.isascii() or not token.isdecimal() or len(token) > 9:  # noqa: PLR2004 - more jobs than there can be
+        raise validation_error("Invalid pagination token.")
+    return int(token)
+
+
+def _fits(job: Mapping[str, Any], expression: Mapping[str, Any]) -> bool:
+    tests = [
+        *(_filter_fits(job, each) for each in expression.get("Filters", ())),
+        *(_nested_fits(job, each) for each in expression.get("NestedFilters", ())),
+        *(_fits(job, each) for each in expression.get("SubExpressions", ())),
+    ]
+    return any(tests) if expression.get("Operator") == "Or" and tests else all(tests)
+
+
+def _nested_fits(job: Mapping[str, Any], nested: Mapping[str, Any]) -> bool:
+    """True if one element of the list fits all filters. Their names begin with the name of the list."""
+    path = nested["NestedPropertyName"]
+    inner = [{**each, "Name": each["Name"].removeprefix(f"{path}.")} for each in nested["Filters"]]
+    return any(all(_filter_fits(element, each) for each in inner) for element in _values(job, path))
+
+
+def _filter_fits(job: Any, one: Mapping[str, Any]) -> bool:
+    found = list(_values(job, one["Name"]))
+    operator, wanted = one.get("Operator", "Equals"), one.get("Value")
+    if operator in {"Exists", "NotExists"}:
+        return bool(found) is (operator == "Exists")
+    if wanted is None:
+        raise validation_error(f"The filter on {one['Name']} has no Value.")
+    if operator == "In":
+        return any(_equal(each, value) for each in found for value in wanted.split(","))
+    if operator == "NotEquals":
+        return not any(_equal(each, wanted) for each in found)
+    return any(_compared(each, operator, wanted) for each in found)
+
+
+def _compared(value: Any, operator: str, wanted: str) -> bool:
+    if operator == "Equals":
+        return _equal(value, wanted)
+    if operator == "Contains":
+        return wanted.lower() in str(value).lower()
+    number = _number(wanted)
+    if number is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return {
+        "GreaterThan": value > number,
+        "GreaterThanOrEqualTo": value >= number,
+        "LessThan": value < number,
+        "LessThanOrEqualTo": value <= number,
+    }[operator]
+
+
+def _equal(value: Any, wanted: str) -> bool:
+    if isinstance(value, bool):
+        return wanted.lower() == str(value).lower()
+    if isinstance(value, int | float):
+        return value == _number(wanted)
+    return str(value) == wanted
+
+
+def _number(text: str) -> float | None:
+    """A number, or a time as seconds since the epoch."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return None
+
+
+def _values(value: Any, path: str) -> Iterator[Any]:
+    """What a property names. Lists are entered; `Tags.KEY`, `HyperParameters.KEY` and `Metrics.NAME` are values."""
+    if not path:
+        yield from value if isinstance(value, list) else [value]
+        return
+    if isinstance(value, list):
+        for each in value:
+            yield from _values(each, path)
+        return
+    if not isinstance(value, Mapping):
+        return
+    head, _, rest = path.partition(".")
+    if head == "Tags" and rest:
+        yield from (tag["Value"] for tag in value.get("Tags", ()) if tag["Key"] == rest)
+    elif head == "Metrics" and rest:
+        metrics = value.get("FinalMetricDataList", ())
+        yield from (metric["Value"] for metric in metrics if metric["MetricName"] == rest)
+    elif head in {"HyperParameters", "Environment"} and rest:
+        yield from (each for key, each in value.get(head, {}).items() if key == rest)
+    elif head in value:
+        yield from _values(value[head], rest)
+
+
+def _order(value: Any) -> tuple[int, float, str]:
+    """Numbers before texts, and what a job does not have before both."""
+    if value is None:
+        return (0, 0.0, "")
+    if isinstance(value, int | float):
+        return (1, float(value), "")
+    return (2, 0.0, str(value))
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "AddTags": add_tags,
+    "CreateTrainingJob": create_training_job,
+    "DeleteTags": delete_tags,
+    "DeleteTrainingJob": delete_training_job,
+    "DescribeTrainingJob": describe_training_job,
+    "ListTags": list_tags,
+    "ListTrainingJobs": list_training_jobs,
+    "Search": search,
+    "StopTrainingJob": stop_training_job,
+    "UpdateTrainingJob": update_training_job,
+}

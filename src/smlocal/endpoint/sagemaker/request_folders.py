@@ -1,0 +1,179 @@
+"""Which folders and buckets of this machine a request means, and which it may mean."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from smlocal.data.sources.local_path import local_path
+from smlocal.endpoint.application import Application
+from smlocal.endpoint.browsers import Hosts
+from smlocal.endpoint.call import ServiceError, validation_error
+from smlocal.endpoint.objects.bucket_folder import Bucket, bucket_path
+from smlocal.endpoint.serving import Serving
+from smlocal.endpoint.signature import Signatures
+from smlocal.errors import PathNotAllowedError
+from smlocal.jobfile.settings import SET_BY_CLIENTS
+from smlocal.jobs.contract.rights import Rights
+
+_BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
+_REMOTE = re.compile(r"(?i:s3|https?)://")
+
+
+def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The `Local` block for a request: what the client says, what the server is set to, and the folders of its buckets.
+
+    `ServiceError` if it names what clients of this server may not use.
+    """
+    given = request.get("Local")
+    local: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
+    _check_members(serving, local)
+    if "Gpus" not in local:
+        local = {**serving.options.local, **local}
+    for path in _paths(request, local):
+        _check_path(serving, path)
+    rights = serving.job_rights()
+    local["AllowedPaths"] = list(rights.folders or ())
+    if rights.buckets is not None:
+        local["AllowedBuckets"] = list(rights.buckets)
+    else:
+        local.pop("AllowedBuckets", None)
+    sources = local.get("Sources")
+    local["Sources"] = {**dict(_buckets(serving, request)), **(sources if isinstance(sources, dict) else {})}
+    output = _s3_output(request)
+    if output is not None and "Output" not in local:
+        local["Output"] = folder_of(serving, output) or serving.artifacts
+    endpoints = local.get("Endpoints")
+    if endpoints is None or (isinstance(endpoints, dict) and "s3" not in endpoints):
+        objects = url_for(serving, request, local)
+        if objects is not None:
+            local["Endpoints"] = {**(endpoints or {}), "s3": objects}
+    return local
+
+
+def folder_of(serving: Serving, uri: str) -> str | None:
+    """The folder of an S3 URI whose bucket is a folder here; else None."""
+    found = _BUCKET.match(uri)
+    if found is None or not os.path.isdir(os.path.join(serving.buckets, found[1])):
+        return None
+    key = os.path.normpath("/" + uri[found.end() :]).lstrip("/")
+    return os.path.join(serving.buckets, found[1], key) if key else os.path.join(serving.buckets, found[1])
+
+
+def bucket_of(serving: Serving, uri: str) -> tuple[Bucket, str] | None:
+    """The bucket and the key of an S3 URI whose bucket is a folder here; else None."""
+    found = _BUCKET.match(uri)
+    if found is None or bucket_path(serving.buckets, found[1]) is None:
+        return None
+    return Bucket(serving.buckets, found[1]), uri[found.end() :]
+
+
+def _buckets(serving: Serving, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for uri in _texts(request):
+        found = _BUCKET.match(uri)
+        if found is not None and os.path.isdir(os.path.join(serving.buckets, found[1])):
+            yield f"s3://{found[1]}", os.path.join(serving.buckets, found[1])
+
+
+def _s3_output(request: Mapping[str, Any]) -> str | None:
+    config = request.get("OutputDataConfig")
+    uri = config.get("S3OutputPath") if isinstance(config, dict) else None
+    return uri if isinstance(uri, str) and _REMOTE.match(uri) else None
+
+
+def _check_members(serving: Serving, local: Mapping[str, Any]) -> None:
+    refused = sorted(local.keys() - SET_BY_CLIENTS)
+    if refused and not serving.options.rights.local_members:
+        raise validation_error(
+            f"This server does not let clients set {', '.join(f'Local.{name}' for name in refused)}. "
+            "Its owner can allow it: smlocal serve --allow-local"
+        )
+
+
+def _paths(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[str]:
+    """All local paths that the request names."""
+    for uri in _locations(request):
+        if not _REMOTE.match(uri):
+            yield uri
+    for name in ("Output", "Code"):
+        if isinstance(local.get(name), str):
+            yield local[name]
+    sources = local.get("Sources")
+    if isinstance(sources, dict):
+        yield from (path for path in sources.values() if isinstance(path, str) and not _REMOTE.match(path))
+
+
+def _locations(value: Any) -> Iterator[str]:
+    """Members whose names say that they are locations: S3Uri, S3OutputPath, DirectoryPath stays on its file system."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            if isinstance(each, str) and name in {"S3Uri", "S3OutputPath"}:
+                yield each
+            elif name not in {"Local", "HyperParameters", "Environment"}:
+                yield from _locations(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _locations(each)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    return (uri for uri in _locations(value) if uri.startswith("s3://"))
+
+
+def _check_path(serving: Serving, path: str) -> None:
+    """The early answer for what the request names outright; where a path is resolved, it is checked again."""
+    try:
+        local_path(path, "/", Rights(folders=serving.options.rights.allowed_paths))
+    except PathNotAllowedError as error:
+        raise validation_error(" ".join([f"{error.sentence}.", *error.remedy])) from None
+
+
+def no_objects(uri: str, *, region: str, role: str) -> ServiceError:
+    """The service's answer to a channel without data."""
+    bucket = uri.removeprefix("s3://").partition("/")[0]
+    return validation_error(
+        f'No S3 objects found under S3 URL "{uri}" given in input data source. Please ensure that the bucket exists in '
+        f'the selected region ({region}), that objects exist under that S3 prefix, and that the role "{role}" has '
+        f'"s3:ListBucket" permissions on bucket "{bucket}".'
+    )
+
+
+# S3 for containers that use it themselves, as toolkits do that download their code.
+
+_TOLD_BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?![a-z0-9.-])")
+
+
+def url_for(serving: Serving, request: Mapping[str, Any], local: Mapping[str, Any]) -> str | None:
+    """The URL of S3 for `Local.Endpoints` of a job that is told of a bucket here; None for all others."""
+    environment = request.get("Environment")
+    own = isinstance(environment, dict) and any(name.startswith("AWS_") for name in environment)
+    if own or local.get("Credentials", "none") != "none" or request.get("EnableNetworkIsolation") is True:
+        return None
+    named = {found[1] for text in _told(request) for found in _TOLD_BUCKET.finditer(text)}
+    if not any(os.path.isdir(os.path.join(serving.buckets, name)) for name in named):
+        return None
+    return serving.container_port.url(lambda key: _application(serving, key))
+
+
+def reopen(serving: Serving) -> None:
+    """Be there again for jobs that run since an earlier server."""
+    if serving.store.unfinished():
+        serving.container_port.reopen(lambda key: _application(serving, key))
+
+
+def _application(serving: Serving, key: Signatures) -> Application:
+    return Application(serving, hosts=Hosts(), signatures=key, only_s3=True)
+
+
+def _told(request: Mapping[str, Any]) -> Iterator[str]:
+    """What the program in the container reads."""
+    for name in ("HyperParameters", "Environment"):
+        values = request.get(name)
+        if isinstance(values, dict):
+            yield from (each for each in values.values() if isinstance(each, str))
+    algorithm = request.get("AlgorithmSpecification")
+    if isinstance(algorithm, dict):
+        for name in ("ContainerEntrypoint", "ContainerArguments"):
+            words = algorithm.get(name)
+            if isinstance(words, list):
+                yield from (each for each in words if isinstance(each, str))

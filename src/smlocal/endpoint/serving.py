@@ -1,0 +1,273 @@
+"""What all calls to one server share: its store, its owner's choices, and the threads and tasks that watch jobs."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from socket import socket
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Self
+
+from starlette.concurrency import run_in_threadpool
+
+from smlocal.endpoint.objects.bucket_folder import remove_unfinished
+from smlocal.endpoint.objects.container_port import ContainerPort
+from smlocal.errors import SmlocalError
+from smlocal.jobs.contract.rights import Rights
+from smlocal.jobs.store.database import StoreChanges
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.submission.scheduler import InstanceLimit, Scheduler
+from smlocal.sagemaker.contract.identity import DEFAULT_ACCOUNT, region
+
+CODE = "code"
+"""The folder in the home with the code that clients have uploaded for their jobs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientRights:
+    """What clients may ask for beyond running containers."""
+
+    allowed_paths: tuple[str, ...] = ()
+    """Folders of this machine that jobs may name; absolute."""
+    allowed_buckets: tuple[str, ...] | None = ()
+    """Buckets of S3 that jobs may use with the owner's AWS credentials; None for all: every client has the key."""
+    local_members: bool = False
+    """True if requests may have every member of `Local`, also those that share credentials."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the owner of a server chooses."""
+
+    buckets: str | None = None
+    """The folder with a folder for each bucket; None for one in the home."""
+    limit: InstanceLimit | None = None
+    hosts: frozenset[str] = frozenset()
+    """Names to answer to, beside those of this machine."""
+    rights: ClientRights = field(default_factory=ClientRights)
+    local: Mapping[str, Any] = field(default_factory=dict)
+    """Members of `Local` for jobs that do not set them: clients of the service know nothing of this machine."""
+
+
+_LOOK_SECONDS = 0.5
+"""How soon the end of another job is noticed. A look takes some microseconds."""
+_RECOVER_SECONDS = 5.0
+"""How often jobs without a supervisor are looked for while jobs are unfinished."""
+_END_SECONDS = 10.0
+
+
+class WaitingJobs:
+    """Starts submitted jobs: at once after a call that submits or stops one, and when jobs of others have ended.
+
+    A thread of a server, and a context manager.
+    """
+
+    def __init__(self, store: Store, *, limit: InstanceLimit | None, log: Callable[[str], None]) -> None:
+        """Nothing is started before the block is entered."""
+        self._store = store
+        self._log = log
+        self._scheduler = Scheduler(store, instances=None if limit is None else limit.instances)
+        self._wanted = Event()
+        self._over = Event()
+        self._thread = Thread(target=self._run, name="starts-jobs", daemon=True)
+
+    def look(self) -> None:
+        """Look now: a job was submitted, or stopped while it waited."""
+        self._wanted.set()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._wanted.set()
+        self._thread.join(_END_SECONDS)
+        self._scheduler.close()
+
+    def _run(self) -> None:
+        self._scheduler.starter.warm_up()
+        with StoreChanges(self._store.home) as changes:
+            seen, quiet = None, 0.0
+            while not self._over.is_set():
+                asked = self._wanted.wait(_LOOK_SECONDS)
+                self._wanted.clear()
+                number, quiet = changes.number(), quiet + _LOOK_SECONDS
+                if asked or number != seen or quiet >= _RECOVER_SECONDS:
+                    seen, quiet = number, 0.0
+                    self._start()
+
+    def _start(self) -> None:
+        try:
+            for name, why in self._scheduler.start_waiting().items():
+                if why is not None:
+                    self._log(f"{name} cannot be started yet: {why}")
+        except SmlocalError as error:
+            self._log(" ".join([error.sentence, *error.details]))
+
+
+_EVERY = 0.02
+"""Seconds. It takes some microseconds, however many calls wait, and nothing while none does."""
+
+
+class StatusWatch:
+    """Tells calls that wait when the status of a job has changed, whichever process changed it.
+
+    Used by the tasks of one event loop.
+    """
+
+    def __init__(self, store: Store) -> None:
+        """Nothing is asked until somebody waits."""
+        self._store = store
+        self._changes = StoreChanges(store.home)
+        self._waiting: dict[asyncio.Future[None], str] = {}
+        """The job that each of them waits for."""
+        self._task: asyncio.Task[None] | None = None
+        self.over = False
+        """True once the server is to end."""
+        self.answered: dict[str, float] = {}
+        """When a waiter was told that its job has not ended yet: by job, monotonic."""
+
+    async def until_ended(self, name: str, *, seconds: float) -> bool:
+        """True when the job has ended or is not there, or the server is to end; False after so many seconds."""
+        ended = asyncio.get_running_loop().create_future()
+        self._waiting[ended] = name
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._look())
+        try:
+            if name in await run_in_threadpool(self._unfinished) and not self.over:
+                await asyncio.wait_for(ended, seconds)
+        except TimeoutError:
+            return False
+        else:
+            return True
+        finally:
+            del self._waiting[ended]
+
+    def release(self) -> None:
+        """Let all calls go on, now and from here on: the server is to end."""
+        self.over = True
+        for each in self._waiting:
+            _let_go(each)
+
+    async def _look(self) -> None:
+        """Runs as long as somebody waits."""
+        seen = None
+        while self._waiting:
+            with suppress(SmlocalError):  # such as a full disk: the call that goes on says so
+                number = self._changes.number()
+                if number != seen:
+                    asked = list(self._waiting.items())
+                    unfinished = await run_in_threadpool(self._unfinished)
+                    for each, name in asked:
+                        if name not in unfinished:
+                            _let_go(each)
+                    seen = number
+            await asyncio.sleep(_EVERY)
+
+    def _unfinished(self) -> set[str]:
+        return {record.name for record in self._store.unfinished()}
+
+    def number(self) -> int:
+        """Another number than before if any job has changed."""
+        return self._changes.number()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._changes.close()
+
+
+def _let_go(waiting: "asyncio.Future[None]") -> None:
+    if not waiting.done():
+        waiting.set_result(None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serving:
+    """One server. Threads share it."""
+
+    store: Store
+    waiting_jobs: WaitingJobs
+    status_watch: StatusWatch
+    container_port: ContainerPort
+    """S3 for containers."""
+    buckets: str
+    account: str
+    region: str
+    """For calls that are not signed."""
+    address: str
+    """As clients reach it: `http://127.0.0.1:4597`."""
+    log: Callable[[str], None]
+    """Called with what the owner of the server should know; never with what clients send."""
+    submitted: Callable[[str], None]
+    """Called with the name of each job that a client has started."""
+    options: Options
+
+    @property
+    def home(self) -> str:
+        """The home of its jobs."""
+        return self.store.home
+
+    def job_rights(self) -> Rights:
+        """What a job of a client may use of this machine: what the owner allows, and what this server keeps for it."""
+        kept = (self.buckets, self.artifacts, os.path.join(self.home, CODE))
+        rights = self.options.rights
+        return Rights(folders=(*rights.allowed_paths, *kept), buckets=rights.allowed_buckets)
+
+    @property
+    def artifacts(self) -> str:
+        """Where artifacts go whose bucket has no folder."""
+        return os.path.join(self.store.home, "artifacts")
+
+
+@contextmanager
+def open_serving(
+    listener: socket | None,
+    *,
+    log: Callable[[str], None],
+    submitted: Callable[[str], None] = lambda _: None,
+    options: Options | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Iterator[Serving]:
+    """Open the store of the home for a server on this port; without one, it is reached under AWS's names."""
+    chosen = options or Options()
+    its_region = region(stated=None, environment=environment, profile=None, image=None)
+    home = home_directory()
+    buckets = chosen.buckets or os.path.join(home, "buckets")
+    remove_unfinished(buckets)
+    container_port = ContainerPort(home, log=log)
+    with (
+        Store.open(home) as store,
+        WaitingJobs(store, limit=chosen.limit, log=log) as waiting_jobs,
+        StatusWatch(store) as status_watch,
+        ExitStack() as stack,
+    ):
+        stack.callback(container_port.close)
+        yield Serving(
+            store=store,
+            waiting_jobs=waiting_jobs,
+            status_watch=status_watch,
+            container_port=container_port,
+            buckets=buckets,
+            account=DEFAULT_ACCOUNT,
+            region=its_region,
+            address=f"https://s3.{its_region}.amazonaws.com" if listener is None else _address(listener),
+            log=log,
+            submitted=submitted,
+            options=chosen,
+        )
+
+
+def _address(listener: socket) -> str:
+    host, port = listener.getsockname()[:2]
+    named = f"[{host}]" if ":" in host else host
+    return f"http://{named}:{port}"

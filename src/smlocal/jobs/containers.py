@@ -1,0 +1,65 @@
+"""The containers of a job on an engine: their labels, how each is made from the plan, and how they are found again."""
+
+from collections.abc import Mapping
+
+from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Engine, Mount, Resource, ResourceKind
+from smlocal.jobs.planning.model import HostPlan, JobPlan
+
+HOST_LABEL = "smlocal.host"
+"""On a container: the name of its host."""
+_STARTED = {"running", "paused"}
+
+
+def labels(plan: JobPlan) -> dict[str, str]:
+    """The labels of a job's containers, volumes and networks."""
+    return {JOB_LABEL: plan.name, RUN_LABEL: plan.run_id}
+
+
+def owned_by(engine: Engine, job: str, run_id: str) -> list[Resource]:
+    """Everything of this run on the engine, in the order of removal; not of other jobs with the same name."""
+    return [resource for resource in engine.owned(job) if resource.labels.get(RUN_LABEL) == run_id]
+
+
+def container_spec(
+    plan: JobPlan,
+    host: HostPlan,
+    *,
+    labels: Mapping[str, str],
+    mounts: tuple[Mount, ...],
+    environment: Mapping[str, str] = {},
+) -> ContainerSpec:
+    """The container of a host. `environment`: variables that those of the plan override."""
+    network, program = plan.network.own, host.program or plan.image
+    return ContainerSpec(
+        name=host.container,
+        image=program.name,
+        labels=labels,
+        entrypoint=program.entrypoint,
+        command=program.command,
+        environment={**environment, **host.environment},
+        hostname=host.names.hostname,
+        mounts=mounts,
+        extra_hosts={**(network.addresses if network is not None else {}), **host.names.extra_hosts},
+        network=network.name if network is not None else None,
+        address=network.addresses[host.host.name] if network is not None else "",
+        # Nobody listens there: an engine's own DNS forwards, with some engines even from an isolated network.
+        name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
+        aliases=() if plan.faults.names_after else host.names.aliases,
+        devices=host.accelerators.gpus,
+        runtime=host.accelerators.runtime,
+        device_files=host.accelerators.neuron,
+        limits=host.limits,
+    )
+
+
+def host_container(engine: Engine, plan: JobPlan, host: HostPlan) -> str | None:
+    """Its id."""
+    for each in owned_by(engine, plan.name, plan.run_id):
+        if each.kind is ResourceKind.CONTAINER and each.labels.get(HOST_LABEL) == host.host.name:
+            return each.id
+    return None
+
+
+def is_running(engine: Engine, container: str) -> bool:
+    """True if it has been started and has not ended."""
+    return engine.state(container).status in _STARTED

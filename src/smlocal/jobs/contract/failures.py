@@ -1,0 +1,38 @@
+"""Why a job fails when no program of it did: what happened, for the platform to say it in its words."""
+
+from enum import StrEnum
+
+from smlocal.base.quick_dataclass import dataclass
+
+
+class FailureKind(StrEnum):
+    """Whose fault it is."""
+
+    INTERNAL = "internal"
+    """Of the platform itself, or of this machine."""
+    INPUT = "input"
+    """Of the user's data, image or disk: the message says what."""
+    IMAGE = "image"
+    """The image cannot be pulled."""
+    START = "start"
+    """The first process cannot be started: the message is the runtime's."""
+    CAPACITY = "capacity"
+    """There are no machines for it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """Why a job fails."""
+
+    kind: FailureKind
+    message: str = ""
+
+
+INTERNAL_ERROR = Failure(kind=FailureKind.INTERNAL)
+CANNOT_PULL = Failure(kind=FailureKind.IMAGE)
+NO_CAPACITY = Failure(kind=FailureKind.CAPACITY)
+
+
+def input_failure(message: str) -> Failure:
+    """The user's data, image or disk cannot be used."""
+    return Failure(kind=FailureKind.INPUT, message=message)

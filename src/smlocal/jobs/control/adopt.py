@@ -1,0 +1,226 @@
+"""Supervise a job without a supervisor to its end.
+
+It was killed or the machine stopped, or the job was submitted and nobody has begun it yet.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from itertools import chain
+
+from smlocal.data.artifacts.atomic_write import remove_partial
+from smlocal.engine.docker import connect
+from smlocal.engine.engines import Engines, engines_at
+from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
+from smlocal.jobs.contract.failures import INTERNAL_ERROR
+from smlocal.jobs.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage, StopCause
+from smlocal.jobs.control.found_containers import find_containers, hosts_with_containers, remove_unseen
+from smlocal.jobs.control.requests import StagingStoppedError, StopSignals
+from smlocal.jobs.decide.events import unexpected_error
+from smlocal.jobs.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
+from smlocal.jobs.finish.artifacts import delete_replaced, keep_unpacked, restore_ownership
+from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, clear_this_engine
+from smlocal.jobs.finish.describe import (
+    has_kept_containers,
+    keeps_containers,
+    mark_containers_kept,
+    release_space,
+    write_copies,
+)
+from smlocal.jobs.finish.unprepared import fail_unprepared, fail_with, stop_unprepared
+from smlocal.jobs.history import BEGINNING, STOP, Past, read_past
+from smlocal.jobs.kinds import preparing
+from smlocal.jobs.mirrored.saving import keep_not_saved
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.recall import recall
+from smlocal.jobs.prepared import Prepared, credentials_of
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import LeftOnEngine, Transition
+from smlocal.jobs.supervision import make_context, supervise_submitted, supervisor_of
+from smlocal.jobs.supervisor import Supervisor, end_job, remember_left
+from smlocal.jobs.view import Reporter
+
+_WITH_CONTAINERS = {JobPhase.TRAINING, JobPhase.STOPPING, JobPhase.INTERRUPTED}
+"""The phases that end with the last container."""
+_MOST_BEGINNINGS = 3
+"""A job that ends its process each time it is prepared is not begun for ever."""
+
+
+def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: None) -> bool:
+    """Supervise an orphan to its end; False if it has ended or has a supervisor. A submitted job may have to be begun.
+
+    If an engine cannot say what has become of the containers, the job is not changed; the error is raised, and stored
+    for whoever asks.
+    """
+    with StopSignals() as requests:
+        lease = store.take_over(name, os.getpid())
+        if lease is None:
+            return False
+        with lease:
+            requests.accept_wakeups(store.directory(name))
+            on_supervising()
+            recalled = store.document(name, RECALL)
+            if recalled is None:
+                begin_submitted(store, name, requests)
+                return True
+            plan = recall(recalled)
+            remove_partial(f"{plan.output.directory}/output", plan.run_id)
+            try:
+                engines = engines_at(plan.engine_addresses)
+                for engine in engines:
+                    engine.facts()
+                if not _finish_cleanup(store, plan, engines):
+                    _continue(store, plan, engines, requests)
+            except (EngineError, MachineNotReadyError) as error:
+                store.put_document(name, NOT_ADOPTED, {"At": time.time(), "Why": error.sentence})
+                raise
+            write_copies(store, name)  # the first supervisor may not have written them all
+    return True
+
+
+def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
+    """Clean up and end the job if the first supervisor had already decided how it ends; False if it had not."""
+    name = plan.name
+    local = store.document(name, LOCAL)
+    if local is None or DECISION not in local:
+        return False
+    decision = local[DECISION]
+    release_space(store.directory(name))
+    runs = hosts_with_containers(engines, plan)
+    logged = supervisor_of(plan.platform).logged_before(store, name)
+    for run in runs:
+        run.logged_before = logged.get(run.name, 0)
+        run.complete_log()
+    restore_ownership(runs)
+    artifacts = local["Artifacts"]
+    not_kept = keep_unpacked(plan) if artifacts.get("Kept") else []
+    if kept_folders := artifacts.get("NotSaved"):
+        not_kept += keep_not_saved(plan, kept_folders)
+    kept = keeps_containers(plan, JobStatus(decision["Status"])) and mark_containers_kept(store.directory(name))
+    on_engines = {} if kept else clear_engines(engines, name, plan.run_id, engine_lost=True)
+    for address in plan.engine_addresses:
+        store.delete_leftovers(LeftOnEngine(run_id=plan.run_id, name=name, engine=address))
+    remember_left(store, plan, on_engines)
+    leftovers = [*chain(*on_engines.values()), *not_kept, *([] if kept else clear_disk(store.directory(name)))]
+    completed = decision["Status"] == JobStatus.COMPLETED
+    notes = delete_replaced(store, name, artifacts, completed=completed)
+    if leftovers or notes:
+        artifacts = {**artifacts, "Notes": [*artifacts["Notes"], *notes]}
+        leftovers = [*local["Leftovers"], *leftovers]
+        store.put_document(name, LOCAL, {**local, "Artifacts": artifacts, "Leftovers": leftovers})
+    ending = Ending(
+        status=JobStatus(decision["Status"]),
+        phase=JobPhase(decision["Secondary"]),
+        message=PhaseMessage(decision["Message"]),
+    )
+    end_job(store, name, ending, decision["Reason"])
+    return True
+
+
+def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSignals) -> None:
+    found = find_containers(engines, plan)  # if this raises, nothing has been decided
+    remove_unseen(engines, plan, found)
+    name = plan.name
+    record, transitions, past = store.get(name), store.transitions(name), read_past(store.events(name))
+    context = make_context(name, engines=engines, store=store, reporter=Reporter(), stop_requests=requests)
+    context.stored_requests.events_read = past.events_read
+    supervisor = supervisor_of(plan.platform)(
+        context=context,
+        plan=plan,
+        credentials=credentials_of(plan, engines),
+        plan_again=lambda: preparing(plan.platform).plan_again(
+            store.document(name, JOB), plan, home=store.home, engines=engines
+        ),
+    )
+    _count_attempts(supervisor, past)
+    ended = found.ended_at if record.phase in _WITH_CONTAINERS else None
+    stopping = record.status is JobStatus.STOPPING
+    context.phases.resume(transitions, stopping=stopping, ended=ended)
+    trained = _seconds_of_training(transitions, ended)
+    context.training_seconds = sum(trained)
+    supervisor.attempt.faults.training_began(time.monotonic() - (trained[-1] if trained else 0.0))
+
+    def resume() -> None:
+        supervisor.begin_rules(first=False)
+        supervisor.resume(past, found, record.phase)
+
+    supervisor.run_and_finish(resume)
+    if len(found.hosts) < len(plan.hosts) and not has_kept_containers(plan.job_directory):
+        # Engines go on with requests whose client was killed, such as one for a network. The next command looks again.
+        remember_left(store, plan, plan.engine_addresses)
+
+
+def _count_attempts(supervisor: Supervisor, past: Past) -> None:
+    supervisor.policy.used, supervisor.policy.interruptions = past.retries, past.interruptions
+    for index in past.faults:
+        supervisor.attempt.faults.count(index)
+
+
+def _seconds_of_training(transitions: Sequence[Transition], ended: float | None) -> list[float]:
+    """Of each attempt that was trained; `ended`: when the last one ended, if it has."""
+    until = time.time() if ended is None else ended
+    return [
+        max(0.0, (until if transition.ended is None else transition.ended) - transition.started)
+        for transition in transitions
+        if transition.status is JobPhase.TRAINING
+    ]
+
+
+def begin_submitted(store: Store, name: str, requests: StopSignals) -> None:
+    """Prepare and supervise it. This process holds its lease. What prevents a job in `smlocal run` fails it here."""
+    with ExitStack() as stack:
+        try:
+            if _began_too_often(store, name):
+                why = f"smlocal was killed {_MOST_BEGINNINGS} times while it prepared this job"
+                fail_with(store, name, INTERNAL_ERROR, explanation=why)
+                return
+            prepared = _prepare_unless_stopped(store, name, requests)
+            if prepared is None:
+                stop_unprepared(store, name)
+                return
+            if prepared.credentials is not None:
+                stack.enter_context(prepared.credentials.ready())
+        except SmlocalError as error:
+            fail_unprepared(store, name, error)
+            return
+        except Exception as error:
+            fail_with(store, name, INTERNAL_ERROR, explanation=unexpected_error(error))
+            raise
+        supervise_submitted(
+            prepared,
+            engines=engines_at(prepared.plan.engine_addresses),
+            store=store,
+            reporter=Reporter(),
+            requests=requests,
+        )
+
+
+def _began_too_often(store: Store, name: str) -> bool:
+    store.add_event(name, time.time(), BEGINNING, {})
+    return sum(event.kind == BEGINNING for event in store.events(name)) > _MOST_BEGINNINGS
+
+
+def _prepare_unless_stopped(store: Store, name: str, requests: StopSignals) -> Prepared | None:
+    """None if the job is to be stopped: by a stored request, or by a signal, which may come at any moment."""
+    while store.get(name).status is not JobStatus.STOPPING:
+        try:
+            with requests.interruptible():
+                return _prepare(store, name)
+        except StagingStoppedError:
+            while requests.events.next(0) is not None:
+                pass
+            if requests.signal is not None:
+                data = {"Cause": StopCause.REQUEST, "Grace": None}
+                store.add_request(name, at=time.time(), kind=STOP, data=data, stopping=PhaseMessage.STOPPING)
+    return None
+
+
+def _prepare(store: Store, name: str) -> Prepared:
+    if store.left_on_engines():
+        for _ in clear_this_engine(store, connect()):
+            pass
+    record = store.get(name)
+    return preparing(record.platform).prepare_recorded(
+        store.document(name, JOB), record, home=store.home, reporter=Reporter()
+    )

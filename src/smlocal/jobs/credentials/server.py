@@ -1,0 +1,261 @@
+"""Answers the requests for credentials of one job's containers, and of nobody else."""
+
+import selectors
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import field
+from functools import partial
+from threading import Event, Lock, Thread
+from typing import TypedDict, Unpack
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.threads import watched_thread
+from smlocal.errors import SmlocalError
+from smlocal.jobs.credentials.http_messages import (
+    MALFORMED,
+    MAX_HEAD_BYTES,
+    UNKNOWN,
+    Request,
+    Secret,
+    credentials_response,
+    error_response,
+    hand_over,
+    listen_for_handovers,
+    read_head,
+    receive,
+)
+from smlocal.jobs.credentials.listener import PORT, Listener, has_address, is_reached, open_listener, unreachable
+from smlocal.jobs.credentials.renewal import ExpiredError, RenewedKeys
+
+_CHECK_SECONDS = 1.0
+_REQUEST_SECONDS = 5.0
+"""The time limit of a whole request."""
+
+
+class Job(TypedDict):
+    """What a server needs to know of its job."""
+
+    secret: Secret
+    keys: RenewedKeys
+    role_arn: str
+    is_ours: Callable[[str], bool]
+    make_address: Callable[[], None]
+    died: Callable[[str, BaseException], None]
+
+
+# The connections that are served at the same time. None of a container's can keep those of others away.
+
+MOST = 64
+
+
+@dataclass(kw_only=True, slots=True)
+class Place:
+    """One connection."""
+
+    connection: socket.socket
+    address: str
+    """Of the client; empty if it is not known any more."""
+    waits: bool = True
+    """True until its request has come."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Places:
+    """If all places are taken, the address with the most connections that only wait loses the oldest of them."""
+
+    most: int = MOST
+    _taken: list[Place] = field(default_factory=list)
+    """In the order in which they came."""
+    _lock: Lock = field(default_factory=Lock)
+
+    def take(self, connection: socket.socket) -> Place | None:
+        """A place for a new connection; None, and the connection is closed, if all others are being answered."""
+        place = Place(connection=connection, address=_address_of(connection))
+        with self._lock:
+            if len(self._taken) >= self.most and not self._free_one():
+                connection.close()
+                return None
+            self._taken.append(place)
+        return place
+
+    def answering(self, place: Place) -> None:
+        """The request has come: the connection is not ended any more."""
+        with self._lock:
+            place.waits = False
+
+    def leave(self, place: Place) -> None:
+        """The connection has ended."""
+        with self._lock, suppress(ValueError):  # it may have lost its place
+            self._taken.remove(place)
+
+    def _free_one(self) -> bool:
+        waiting = [place for place in self._taken if place.waits]
+        if not waiting:
+            return False
+        of_address = Counter(place.address for place in waiting)
+        most = max(of_address.values())
+        oldest = next(place for place in waiting if of_address[place.address] == most)
+        self._taken.remove(oldest)
+        with suppress(OSError):
+            oldest.connection.shutdown(socket.SHUT_RDWR)  # its thread notices that and closes it
+        return True
+
+
+def _address_of(connection: socket.socket) -> str:
+    try:
+        return str(connection.getpeername()[0])
+    except (OSError, IndexError):
+        return ""
+
+
+@dataclass(kw_only=True, slots=True)
+class Server:
+    """The server of one job; `begin` starts it and `close` ends it."""
+
+    listener: Listener
+    secret: Secret
+    keys: RenewedKeys
+    role_arn: str
+    is_ours: Callable[[str], bool]
+    """True for the address of a container of the job."""
+    make_address: Callable[[], None]
+    """Makes the address on this machine; raises `SmlocalError`."""
+    died: Callable[[str, BaseException], None]
+    """Gets the name of a thread that ended unexpectedly, and its exception."""
+    _handovers: socket.socket | None = None
+    _stopped: Event = field(default_factory=Event)
+    _making_address: Lock = field(default_factory=Lock)
+    """Once `close` has had this lock, the address is not made again."""
+    _wakeup: tuple[socket.socket, socket.socket] = field(default_factory=socket.socketpair)
+    _places: Places = field(default_factory=Places)
+    _threads: list[Thread] = field(default_factory=list)
+
+    @classmethod
+    def open(cls, port: int | None, **job: Unpack[Job]) -> "Server":
+        """Serve at this port, or at port 80 if that is possible and else at any; raises `CredentialsUnreachableError`.
+
+        It answers as soon as it listens, because connections that the kernel has given to one listener of a shared port
+        are never given to another.
+        """
+        for candidate in (PORT, 0) if port is None else (port,):
+            listener = open_listener(candidate, job["make_address"])
+            if listener is None:
+                continue
+            server = cls(listener=listener, **job)
+            server.begin()
+            if is_reached(listener):
+                return server
+            server.close()
+        raise unreachable("another program uses the address")
+
+    def begin(self) -> None:
+        """Answer, and keep the keys valid."""
+        if self.listener.shared:
+            self._handovers = listen_for_handovers(self.secret.path)
+        self._threads = [
+            watched_thread(self._listen, name="credentials", died=self.died),
+            watched_thread(self._maintain, name="credentials-renewal", died=self.died),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Answer no more requests."""
+        with self._making_address:
+            self._stopped.set()
+        self._wakeup[1].close()
+        for thread in self._threads[:1]:
+            thread.join()
+        self._hand_over_waiting()
+        for each in (self.listener.socket, self._handovers, self._wakeup[0]):
+            if each is not None:
+                each.close()
+
+    def _maintain(self) -> None:
+        """Renew the keys in time, and make the address again if somebody has removed it.
+
+        No container is attached to its network, so `docker network prune` removes it.
+        """
+        while not self._stopped.wait(_CHECK_SECONDS):
+            self.keys.renew_if_due()
+            with self._making_address, suppress(SmlocalError):
+                if not self._stopped.is_set() and not has_address():
+                    self.make_address()
+
+    def _hand_over_waiting(self) -> None:
+        """Connections that wait at a shared port when the server closes may be for other jobs."""
+        with suppress(OSError):
+            while self.listener.shared and self._threads:
+                connection, _ = self.listener.socket.accept()
+                place = self._places.take(connection)
+                if place is not None:
+                    self._serve(place, b"")
+
+    def _listen(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            for each in (self.listener.socket, self._handovers, self._wakeup[0]):
+                if each is not None:
+                    each.setblocking(False)
+                    selector.register(each, selectors.EVENT_READ)
+            while not self._stopped.is_set():
+                for key, _ in selector.select():
+                    self._accept(key.fileobj)
+
+    def _accept(self, source: object) -> None:
+        accepted: tuple[socket.socket, bytes] | None = None
+        if source is self._handovers and self._handovers is not None:
+            accepted = receive(self._handovers)
+        elif source is self.listener.socket:
+            with suppress(OSError):
+                accepted = self.listener.socket.accept()[0], b""
+        if accepted is None:
+            return
+        place = self._places.take(accepted[0])
+        if place is not None:
+            serve = partial(self._serve, place, accepted[1])
+            watched_thread(serve, name="credentials-request", died=self.died).start()
+
+    def _serve(self, place: Place, head: bytes) -> None:
+        """Answer a request; `head` is empty unless another supervisor has read it."""
+        connection = place.connection
+        try:
+            with connection, suppress(OSError):
+                handed_over = bool(head)
+                if not handed_over:
+                    head = _read_head(connection)
+                self._places.answering(place)
+                request = read_head(head)
+                if request is None:
+                    connection.sendall(MALFORMED)
+                elif request.knows(self.secret, with_token=not self.listener.shared):
+                    connection.sendall(self._response(request, connection.getpeername()[0]))
+                elif handed_over or not self.listener.shared or not hand_over(request.path, connection, head):
+                    connection.sendall(UNKNOWN)
+        finally:
+            self._places.leave(place)
+
+    def _response(self, request: Request, address: str) -> bytes:
+        if not self.is_ours(address):
+            return UNKNOWN
+        if request.method != "GET":
+            return MALFORMED
+        try:
+            return credentials_response(self.keys.current(), self.role_arn, time.time())
+        except ExpiredError as error:
+            return error_response(500, "InternalServerError", f"no valid credentials: {error}")
+
+
+def _read_head(connection: socket.socket) -> bytes:
+    """The head of a request, as far as it arrives within the limits of time and length."""
+    head = b""
+    until = time.monotonic() + _REQUEST_SECONDS
+    while b"\r\n\r\n" not in head and len(head) < MAX_HEAD_BYTES:
+        connection.settimeout(max(0.01, until - time.monotonic()))
+        piece = connection.recv(MAX_HEAD_BYTES - len(head))
+        if not piece:
+            break
+        head += piece
+    return head.partition(b"\r\n\r\n")[0]

@@ -1,0 +1,43 @@
+"""The kinds of documents that are stored with a job, and members of them that several modules read."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from smlocal.data.artifacts.s3_publish import PublishResult
+
+REQUEST = "request"
+PLAN = "plan"
+"""Not there until the job has been prepared, as RECALL."""
+RECALL = "recall"
+"""The plan, in a form that a later supervisor can read."""
+JOB = "job"
+"""The job file with its flags, for planning again."""
+STRICT = "Strict"
+"""In the recorded job file of a submitted job: whether it must be as the platform requires."""
+LOCAL = "local"
+RULES = "rules"
+"""What is known of the rules that are evaluated beside the job."""
+REPORT_FILES = "report-files"
+"""Paths of files that the user wants, for another process that may have to finish the job."""
+NOT_ADOPTED = "not-adopted"
+"""Why a new supervisor could not take over a job, and when it tried."""
+DECISION = "Decision"
+"""In the local block: how the job ends once everything is cleaned up."""
+FINAL_METRICS = "FinalMetrics"
+"""In the local block, but shown where the platform shows it."""
+UNSENT = "Unsent"
+"""In the local block, below `Artifacts`: the mirrored folders that could not be sent to S3."""
+
+
+def published_document(published: "PublishResult") -> dict[str, Any]:
+    """The members of `Artifacts` on an upload."""
+    return {
+        "Published": [{"S3Uri": each.uri, "Bytes": each.bytes} for each in published.objects],
+        "PublishFailure": published.failure or ("it was interrupted" if published.cancelled else None),
+    }
+
+
+def unsent_document(unsent: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Its member on folders that could not be sent."""
+    return [{"S3Uri": uri, "Directory": directory} for uri, directory in unsent]

@@ -1,0 +1,276 @@
+"""Remove everything of a job from its engines and from the disk, also if an engine was lost.
+
+What ended jobs left on an engine that was unreachable, the next smlocal that reaches it removes.
+"""
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+
+from smlocal.base.parallel import run_each, run_parallel
+from smlocal.base.removal import remove_tree
+from smlocal.engine.engines import Engines, engines_at
+from smlocal.engine.interface import CREDENTIALS_LABEL, RULE_LABEL, Engine, Resource, ResourceKind
+from smlocal.engine.timeouts import chosen_timeouts
+from smlocal.errors import EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
+from smlocal.jobs.containers import owned_by
+from smlocal.jobs.control.found_containers import hosts_with_containers
+from smlocal.jobs.documents import RECALL
+from smlocal.jobs.finish.artifacts import restore_ownership
+from smlocal.jobs.finish.describe import has_kept_containers, unmark_containers_kept
+from smlocal.jobs.host.staging import unmount_volumes
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.recall import recall
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import LeftOnEngine
+
+_ENGINE_POLL_SECONDS = 0.5
+_FEW = 3
+"""So many resources are removed one after the other: threads would cost more than they save."""
+_AT_ONCE = 8
+_BEFORE_NETWORKS = (ResourceKind.CONTAINER, ResourceKind.VOLUME)
+_ENDS_SECONDS = 10.0
+_POLL_SECONDS = 0.05
+
+
+def clear_engines(
+    engines: Engines,
+    job: str,
+    run_id: str,
+    *,
+    engine_lost: bool,
+    cancelled: Callable[[], bool] = lambda: False,
+    rules: bool = True,
+) -> dict[str, list[str]]:
+    """Remove everything with the job's labels. `rules`: those too.
+
+    Returns, by the address of the engine, what could not be removed, as sentences. A lost engine is often only
+    restarting. It has some time to come back, unless the user wants no wait (`cancelled`).
+    """
+    deadline = time.monotonic() + (chosen_timeouts().back if engine_lost else 0.0)
+
+    def clear(engine: Engine, kinds: Collection[ResourceKind]) -> list[str]:
+        return _clear_until(engine, job, run_id, deadline, cancelled, rules=rules, kinds=kinds)
+
+    if len(engines) == 1:
+        failures = clear(engines.first, tuple(ResourceKind))
+        return {engines.addresses[0]: failures} if failures else {}
+
+    return _clear_several(engines, clear)
+
+
+def _clear_until(
+    engine: Engine,
+    job: str,
+    run_id: str,
+    deadline: float,
+    cancelled: Callable[[], bool],
+    *,
+    rules: bool,
+    kinds: Collection[ResourceKind],
+) -> list[str]:
+    while True:
+        try:
+            return _clear(engine, job, run_id, rules=rules, kinds=kinds)
+        except (EngineError, MachineNotReadyError) as error:
+            if time.monotonic() >= deadline or cancelled():
+                why = f"the engine is unreachable ({error.sentence}); run smlocal recover later"
+                return [f"not cleaned up: {why}"]
+            time.sleep(_ENGINE_POLL_SECONDS)
+
+
+def _clear_several(
+    engines: Engines, clear: Callable[[Engine, Collection[ResourceKind]], list[str]]
+) -> dict[str, list[str]]:
+    """Call `clear` for each engine and kind; returns what could not be removed, by the address of the engine."""
+    failures: dict[str, list[str]] = {}
+
+    def clear_kinds(address: str, kinds: Collection[ResourceKind]) -> None:
+        failed = clear(engines.at(address), kinds)
+        if failed:
+            failures[address] = [*failures.get(address, ()), *failed]
+
+    run_parallel(lambda address: clear_kinds(address, _BEFORE_NETWORKS), engines.addresses, at_once=len(engines))
+    there = [address for address in engines.addresses if address not in failures]  # the others have just not answered
+    # At the same time: a worker waits for what is removed on a manager.
+    run_parallel(lambda address: clear_kinds(address, (ResourceKind.NETWORK,)), there, at_once=len(engines))
+    return failures
+
+
+def clear_disk(job_directory: str) -> list[str]:
+    """Remove what was mounted; logs and documents stay. Returns what could not be removed, as sentences."""
+    failures = []
+    if os.path.isdir(f"{job_directory}/staged/fuse-0"):  # a FastFile channel from S3
+        from smlocal.data.channels.fastfile.availability import unmount_below
+
+        unmount_below(f"{job_directory}/staged")
+    if os.path.isdir(f"{job_directory}/volumes"):
+        with suppress(OSError):  # if it is still mounted, it cannot be removed either
+            unmount_volumes(job_directory)
+    for folder in ("hosts", "staged", "volumes"):
+        path = f"{job_directory}/{folder}"
+        try:
+            remove_tree(path)
+        except OSError as error:
+            failures.append(f"{path} could not be removed: {error.strerror}")
+    return failures
+
+
+def clear_attempt(engines: Engines, plan: JobPlan) -> None:
+    """Clean up before staging is tried again. What cannot be removed now is reported at the end of the job."""
+    clear_engines(engines, plan.name, plan.run_id, engine_lost=False, rules=False)
+    clear_disk(plan.job_directory)
+
+
+def _clear(engine: Engine, job: str, run_id: str, *, rules: bool, kinds: Collection[ResourceKind]) -> list[str]:
+    owned = [
+        each
+        for each in owned_by(engine, job, run_id)
+        if each.kind in kinds and (rules or RULE_LABEL not in each.labels)
+    ]
+    marks = {resource.id for resource in owned if CREDENTIALS_LABEL in resource.labels}
+    if not marks:
+        return _remove(engine, owned)
+    from smlocal.jobs.credentials.listener import released  # few jobs have any
+
+    try:
+        with released(engine, marks):
+            return _remove(engine, owned)
+    except EngineError as error:
+        if not error.status:
+            raise
+        return [f"the network of the credentials could not be removed: {error.sentence}", *_remove(engine, owned)]
+
+
+def _remove(engine: Engine, resources: list[Resource]) -> list[str]:
+    failures: list[str] = []
+
+    def remove(resource: Resource) -> None:
+        try:
+            engine.remove(resource)
+        except EngineError as error:
+            if not error.status:
+                raise
+            failures.append(f"{resource.kind} {resource.id} could not be removed: {error.sentence}")
+
+    if len(resources) > _FEW:
+        _remove_many(engine, resources, remove)
+    else:
+        for resource in resources:
+            remove(resource)
+    return failures
+
+
+def _remove_many(engine: Engine, resources: Sequence[Resource], remove: Callable[[Resource], None]) -> None:
+    """Containers before the volumes that they use; networks, which take 0.17 s each, meanwhile."""
+    by_kind = {kind: [each for each in resources if each.kind is kind] for kind in ResourceKind}
+
+    def remove_others() -> None:
+        for kind in (ResourceKind.CONTAINER, ResourceKind.VOLUME):
+            run_parallel(remove, by_kind[kind], at_once=_AT_ONCE)
+
+    # A container may still be using a network: errors do not count, and it is removed again below.
+    run_each(engine.remove, by_kind[ResourceKind.NETWORK], meanwhile=remove_others)
+    for network in by_kind[ResourceKind.NETWORK]:
+        remove(network)
+
+
+def clear_this_engine(store: Store, engine: Engine) -> Iterator[str]:
+    """Remove what ended jobs left on this engine; yields the names of those that did. What fails is tried again."""
+    with suppress(EngineError, MachineNotReadyError):
+        address = engine.facts().address
+        for left in store.left_on_engines():
+            if left.engine == address:
+                found = bool(owned_by(engine, left.name, left.run_id))
+                if not _clear_left(store, Engines({address: engine}), left) and found:
+                    yield left.name
+
+
+def clear_engine_of(
+    store: Store, left: LeftOnEngine, *, on_message: Callable[[str], None] = lambda _: None
+) -> list[str]:
+    """Remove what one job left on its engine; returns what could not be removed, as sentences.
+
+    `on_message` is told of what was removed. `JobLeftoversError` if a container may still be running: the engine is
+    unreachable, or does not remove it.
+    """
+    try:
+        engines = engines_at([left.engine])
+        found = bool(owned_by(engines.first, left.name, left.run_id))
+        failures = _clear_left(store, engines, left)
+        owned = owned_by(engines.first, left.name, left.run_id)
+        running = any(each.kind is ResourceKind.CONTAINER for each in owned)
+    except (EngineError, MachineNotReadyError) as error:
+        raise _leftovers(left, error.sentence) from error
+    if running:
+        raise _leftovers(left, *failures)
+    if found and not failures:
+        on_message(f"removed what it left on the engine at {left.engine}")
+    return failures
+
+
+def kept_by(store: Store, name: str) -> list[LeftOnEngine]:
+    """What a job has kept on purpose, as if it were left; empty for most jobs."""
+    try:
+        record = store.get(name)
+    except JobUnknownError:
+        return []
+    if not record.status.terminal or not has_kept_containers(store.directory(name)):
+        return []
+    addresses = recall(store.document(name, RECALL)).engine_addresses
+    return [LeftOnEngine(run_id=record.run_id, name=name, engine=address) for address in addresses]
+
+
+def clear_kept(store: Store, name: str) -> list[str]:
+    """Remove what a job has kept; returns what could not be removed, as sentences."""
+    return [each for left in kept_by(store, name) for each in clear_engine_of(store, left)]
+
+
+def _leftovers(left: LeftOnEngine, *why: str) -> JobLeftoversError:
+    return JobLeftoversError(
+        f"the job '{left.name}' may have left containers on the engine at {left.engine}",
+        details=why,
+        remedy=[
+            "smlocal recover     removes them once that engine is reachable",
+            f"smlocal rm --force {left.name}     forgets them, if that engine no longer exists",
+        ],
+    )
+
+
+def _clear_left(store: Store, engines: Engines, left: LeftOnEngine) -> list[str]:
+    """`engines`: the one on which something was left."""
+    directory = store.directory(left.name)
+    if os.path.isdir(f"{directory}/hosts") and _is_stored(store, left):
+        # The containers wrote there as root. They must not write any more when the owner is changed.
+        kill_containers(engines.first, left.name, left.run_id)
+        restore_ownership(hosts_with_containers(engines, recall(store.document(left.name, RECALL))))
+        clear_disk(directory)
+    failures = clear_engines(engines, left.name, left.run_id, engine_lost=False)
+    if not failures:
+        store.delete_leftovers(left)
+        if _is_stored(store, left) and has_kept_containers(directory):
+            for address in recall(store.document(left.name, RECALL)).engine_addresses:
+                if address != left.engine:  # what is kept there is no longer wanted either
+                    store.record_leftovers(LeftOnEngine(run_id=left.run_id, name=left.name, engine=address))
+            unmark_containers_kept(directory)
+    return failures.get(left.engine, [])
+
+
+def _is_stored(store: Store, left: LeftOnEngine) -> bool:
+    """False if the job was removed, or another job has its name."""
+    try:
+        return store.get(left.name).run_id == left.run_id
+    except JobUnknownError:
+        return False
+
+
+def kill_containers(engine: Engine, job: str, run_id: str) -> None:
+    """Kill the containers of a run, and wait until they have ended."""
+    containers = [each.id for each in owned_by(engine, job, run_id) if each.kind is ResourceKind.CONTAINER]
+    for container in containers:
+        engine.signal(container, "SIGKILL")
+    deadline = time.monotonic() + _ENDS_SECONDS
+    for container in containers:
+        while engine.state(container).status == "running" and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)

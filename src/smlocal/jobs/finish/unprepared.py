@@ -1,0 +1,123 @@
+"""The end of a submitted job that was never prepared: it has no plan, no containers and no artifacts."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from smlocal.errors import (
+    AwsConfigurationError,
+    ClockWrongError,
+    CredentialsMissingError,
+    GpuUnavailableError,
+    ImageArchitectureError,
+    ImageMissingError,
+    NeuronUnavailableError,
+    RegistryUnreachableError,
+    RequestInvalidError,
+    RequestRefusedError,
+    S3UnreachableError,
+    SmlocalError,
+    SourceEmptyError,
+    SourceMissingError,
+    SourceUnmappedError,
+    SourceUnreadableError,
+    TooManyHostsError,
+)
+from smlocal.jobs.contract.failures import CANNOT_PULL, INTERNAL_ERROR, NO_CAPACITY, Failure, input_failure
+from smlocal.jobs.contract.statuses import FAILED, STOPPED, Ending, StopCause
+from smlocal.jobs.documents import FINAL_METRICS, LOCAL
+from smlocal.jobs.finish.describe import write_copies
+from smlocal.jobs.kinds import running
+from smlocal.jobs.store.jobs import Store
+
+_DATA = (
+    SourceEmptyError,
+    SourceMissingError,
+    SourceUnmappedError,
+    SourceUnreadableError,
+    S3UnreachableError,
+    CredentialsMissingError,
+    AwsConfigurationError,
+    ClockWrongError,
+)
+"""Of those about AWS, nearly all are met while objects are listed."""
+_NO_INSTANCES = (GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
+
+
+def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:
+    """End it as `Failed`, because it cannot be prepared. What to do about that becomes its hints."""
+    fail_with(
+        store,
+        name,
+        preparation_failure(error),
+        explanation=error.with_details,
+        hints=error.remedy,
+    )
+
+
+def preparation_failure(error: SmlocalError) -> Failure:
+    """In the platform's words where it has some, with smlocal's own sentence where it has none."""
+    if isinstance(error, ImageMissingError | RegistryUnreachableError):
+        return CANNOT_PULL
+    if isinstance(error, _DATA):
+        return input_failure(f"Data download failed:{error.sentence}")
+    if isinstance(error, RequestInvalidError) and error.service_message:
+        return input_failure(error.service_message)
+    if isinstance(error, RequestRefusedError | ImageArchitectureError):
+        return input_failure(error.sentence)
+    if isinstance(error, _NO_INSTANCES):
+        return NO_CAPACITY
+    return INTERNAL_ERROR
+
+
+def fail_with(store: Store, name: str, failure: Failure, *, explanation: str, hints: Sequence[str] = ()) -> None:
+    """End it as `Failed`."""
+    block = unprepared_block(explanation=explanation, hints=hints)
+    _end(store, name, FAILED, block, running(store.get(name).platform).reason(failure))
+
+
+def stop_unprepared(store: Store, name: str) -> None:
+    """End it as `Stopped`."""
+    _end(store, name, STOPPED[StopCause.REQUEST], unprepared_block(), None)
+
+
+def unprepared_block(*, explanation: str | None = None, hints: Sequence[str] = ()) -> dict[str, Any]:
+    """The `Local` block, with the members that every ended job has."""
+    return {
+        "Hosts": [],
+        "Attempts": 0,
+        "Interruptions": 0,
+        "Retries": 0,
+        "Artifacts": {
+            "Directory": None,
+            "Model": None,
+            "ModelBytes": 0,
+            "Output": None,
+            "OutputBytes": 0,
+            "Notes": [],
+            "Kept": None,
+        },
+        FINAL_METRICS: [],
+        "Metrics": {"Summaries": [], "Notes": []},
+        "Usage": None,
+        "Seconds": {},
+        "Notes": [],
+        "Image": None,
+        "AllowCpu": False,
+        "Hints": list(hints),
+        "Explanation": explanation,
+        "Leftovers": [],
+    }
+
+
+def _end(store: Store, name: str, end: Ending, block: dict[str, Any], reason: str | None) -> None:
+    store.put_document(name, LOCAL, block)
+    store.transition(
+        name,
+        status=end.status,
+        phase=end.phase,
+        message=end.message,
+        at=time.time(),
+        failure_reason=reason,
+    )
+    write_copies(store, name)

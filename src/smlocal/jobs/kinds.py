@@ -1,0 +1,249 @@
+"""Kinds of jobs: what a kind decides is in modules of its folder. Everything else in this room is the same for all.
+
+Another kind is a row in `KINDS` and a folder with the modules `preparing`, `running`, `showing` and `supervisor`.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from importlib import import_module
+from typing import Any, Final, Protocol
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.engine.engines import Engines
+from smlocal.engine.interface import Engine
+from smlocal.errors import JobFinishedError, JobNotFinishedError
+from smlocal.jobs.contract.failures import Failure
+from smlocal.jobs.contract.metrics.metric_values import MetricDefinition
+from smlocal.jobs.contract.statuses import Ending
+from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
+from smlocal.jobs.documents import REQUEST
+from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import JobRecord, StoredJob
+from smlocal.jobs.view import JobView, Reporter, StartView
+
+
+class JobContext(Protocol):
+    """What somebody who acts beside a job works with."""
+
+    store: Store
+    reporter: Reporter
+    created: float
+
+    @property
+    def engine(self) -> Engine:
+        """The only engine, or the first of several."""
+        ...
+
+    def record(self, kind: str, data: Mapping[str, object]) -> None:
+        """Add an event to the job's history."""
+        ...
+
+
+class BesideJob(Protocol):
+    """What runs beside a job and outlives its containers by a little."""
+
+    def stops(self) -> int:
+        """How often a stop of the job was requested, but for stops by what runs beside it."""
+        ...
+
+    def finish(self, working: Callable[[str], None], cancelled: Callable[[], bool]) -> None:
+        """Give it some time, then end it."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spoken:
+    """How sentences speak of the jobs of a platform."""
+
+    job: str
+    """What such a job is."""
+    ended: str
+    """The sentence that refuses a stop if the job has ended."""
+    stopping: str
+    """What is done to it by a stop."""
+    longest_grace: int | None
+    """Seconds from SIGTERM to SIGKILL that the platform allows at most; None if it says nothing of it."""
+    no_metrics: str
+    """What is said of a job of which no metrics are looked for, behind its name."""
+    no_tensors: str
+    """What is said of a job that saves no tensors."""
+    no_artifacts: str
+    """What is said of a job that has ended and has no artifacts to upload."""
+
+
+class Preparing(Protocol):
+    """What a kind decides about its jobs before they run."""
+
+    def prepare_recorded(
+        self, recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter
+    ) -> Prepared:
+        """Prepare a job that was recorded and never begun. What is wrong is an error."""
+        ...
+
+    def plan_again(self, recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
+        """The plan of a recorded job, with its inputs as they are now."""
+        ...
+
+    def plan_document(self, plan: JobPlan) -> dict[str, Any]:
+        """The plan as it is stored for people and programs."""
+        ...
+
+    def plan_rows(self, plan: JobPlan) -> Iterable[tuple[str, str]]:
+        """The plan for people: heads, and the texts beside them."""
+        ...
+
+    def script(self, plan: JobPlan) -> str | None:
+        """A script of docker commands that does the same; None if none can."""
+        ...
+
+
+class Running(Protocol):
+    """What a kind decides about a job that runs, and how it ends."""
+
+    def for_attempt(self, plan: JobPlan, number: int) -> JobPlan:
+        """The plan of another attempt."""
+        ...
+
+    def begin_rules(self, plan: JobPlan, context: JobContext, *, first: bool) -> BesideJob | None:
+        """Begin what is evaluated beside the job, or watch on after `first`; None if there is nothing."""
+        ...
+
+    def ending(self, outcome: AttemptOutcome, failure_file: bytes) -> tuple[Ending, str | None]:
+        """How a job ends after its last attempt, and the reason in the platform's words."""
+        ...
+
+    def reason(self, failure: Failure) -> str:
+        """A failure that no program caused, in the platform's words."""
+        ...
+
+    def hint(self, plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
+        """What is wrong with the image or the job of a host that failed, or left nothing; None if it is not known."""
+        ...
+
+    def usage(self, plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:
+        """What the hosts used, with advice on machine types; `killed`: hosts whose memory ran out."""
+        ...
+
+    def docker_command(self, plan: JobPlan) -> str | None:
+        """What starts a failed job again by hand. Needs the job's folder. None: nothing does."""
+        ...
+
+
+class Showing(Protocol):
+    """How a kind speaks of its jobs: answers, lists, screens."""
+
+    @property
+    def DOCUMENTS(self) -> tuple[str, ...]:  # noqa: N802 - a constant of the module
+        """The kinds of documents that its answer needs, in addition to the usual ones."""
+        ...
+
+    def describe(self, stored: StoredJob, *, final: bool = False) -> dict[str, Any]:
+        """What the platform would answer about a job; `final`: with what it adds only some time after the end."""
+        ...
+
+    def still_to_come(self, stored: StoredJob) -> dict[str, Any]:
+        """Members of the `Local` block about what the platform will add to the answer of a job that has ended."""
+        ...
+
+    def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The members of the request that this answer does not have."""
+        ...
+
+    def listed(self, record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:
+        """The name of the platform's list of jobs, and a job in it. What is None is left out.
+
+        `read`: with the documents that its answer is made from.
+        """
+        ...
+
+    def words(self, record: JobRecord) -> tuple[str, str]:
+        """The state of a job, and what it is doing or why it ended so, if that says more."""
+        ...
+
+    def spoken(self, record: JobRecord) -> Spoken:
+        """How sentences speak of this job."""
+        ...
+
+    def start(self, plan: JobPlan) -> StartView:
+        """What is shown when a job starts."""
+        ...
+
+    def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
+        """What is shown of a job; `answer` has the `Local` block."""
+        ...
+
+    def described_rows(self, view: JobView, *, supervised: bool) -> Iterable[tuple[str, str]]:
+        """What `smlocal describe` shows before what is the same for all platforms."""
+        ...
+
+    def host_names(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:
+        """The names of the hosts of a recorded job, which may not have been prepared."""
+        ...
+
+    def host_called(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:
+        """What else the platform and its containers call a host, and the host's name here."""
+        ...
+
+    def metrics(self, request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
+        """The metrics that a request wants from the logs."""
+        ...
+
+    def not_interruptible(self, request: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Why no command can interrupt a job with this request, and what to do; None if one can."""
+        ...
+
+
+KINDS: Final[Mapping[str, str]] = {
+    "sagemaker": "smlocal.sagemaker",
+    "ai_platform": "smlocal.ai_platform",
+}
+"""The folder of each, by its name in plans and recorded jobs. Nothing below imports one in another way."""
+
+
+def preparing(kind: str) -> Preparing:
+    """What decides about its jobs before they run."""
+    part: Preparing = import_module(f"{KINDS[kind]}.preparing")
+    return part
+
+
+def running(kind: str) -> Running:
+    """What decides about a job that runs."""
+    part: Running = import_module(f"{KINDS[kind]}.running")
+    return part
+
+
+def showing(kind: str) -> Showing:
+    """What speaks of its jobs."""
+    part: Showing = import_module(f"{KINDS[kind]}.showing")
+    return part
+
+
+def spoken_of(record: JobRecord) -> Spoken:
+    """How sentences speak of this job."""
+    return showing(record.platform).spoken(record)
+
+
+def not_finished(record: JobRecord, *remedy: str) -> JobNotFinishedError:
+    """The error for what only a finished job allows."""
+    state, _ = showing(record.platform).words(record)
+    return JobNotFinishedError(
+        f"The {spoken_of(record).job} '{record.name}' is not finished: it is {state}.", remedy=remedy
+    )
+
+
+def finished(record: JobRecord) -> JobFinishedError:
+    """The error for a stop of a job that has ended."""
+    return JobFinishedError(spoken_of(record).ended)
+
+
+def job_hosts(store: Store, name: str) -> list[str]:
+    """In host order; `JobUnknownError` if there is no such job. It may not have been prepared."""
+    record = store.get(name)
+    return showing(record.platform).host_names(record, lambda: store.document(name, REQUEST))
+
+
+def host_called(store: Store, name: str) -> Mapping[str, str]:
+    """What else the platform calls a host, and the host's name here."""
+    record = store.get(name)
+    return showing(record.platform).host_called(record, lambda: store.document(name, REQUEST))

@@ -1,0 +1,257 @@
+"""The folders that are mirrored while containers run and saved at the end of their job, and their targets."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.data.artifacts.artifact_errors import Check, no_check
+from smlocal.data.artifacts.mirror.folder_target import FolderTarget
+from smlocal.data.artifacts.mirror.target import FileChangedError, Target
+from smlocal.jobs.contract.checkpoints import Restored, Stamp
+from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
+from smlocal.jobs.planning.model import HostPlan, JobPlan, checkpoint_directory, collector_directory, host_directory
+
+if TYPE_CHECKING:
+    from smlocal.data.artifacts.mirror.target import MirrorState
+    from smlocal.data.sources.s3.client import S3Client
+
+_RETRY_SECONDS = 60.0
+_MIRROR_RETRY_SECONDS = 10.0
+"""Short, because the end of the job has to wait for it, and everything is saved again then."""
+OWN_FOLDER = "tensors"
+"""In the folder of a job, and only where rules need one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Access:
+    """How S3 and local folders are used."""
+
+    retry_seconds: float = _RETRY_SECONDS
+    """Seconds without any progress, after which an upload fails."""
+    cancelled: Callable[[], bool] = lambda: False
+    """Returns True once the user does not want to wait."""
+    check: Check = no_check
+    """Called between pieces of files that are copied to local folders; it may raise."""
+    working: Callable[[str], None] | None = None
+    """Called several times a second with the state of a large file."""
+    at_once: int = 1
+    """How many small files are sent at the same time, once nothing writes to them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MirroredFolder:
+    """A folder that every host has, and the target that they share."""
+
+    plan: JobPlan
+    name: str
+    local_path: str
+    """In the container."""
+    target: Target
+    grows: bool = False
+    """True for logs that stay open. They are mirrored as far as they are written."""
+    s3_prefix: str | None = None
+    """The target, if it is in S3."""
+    fallback: str = ""
+    """The local folder for files that could not be sent to S3."""
+    collector: CollectorPlan | None = None
+    """None for the checkpoints."""
+
+    def directory(self, host: HostPlan) -> str:
+        """The local folder while the job runs."""
+        if self.collector is not None:
+            return collector_directory(self.plan, host, self.collector)
+        return checkpoint_directory(self.plan, host)
+
+    @property
+    def end_marker(self) -> str | None:
+        """The file that says that no more files follow; None for a folder without one."""
+        return None if self.collector is None else self.collector.end_marker
+
+    @property
+    def state_path(self) -> str:
+        """In the job's folder, so that a later supervisor finds it."""
+        return f"{self.plan.job_directory}/hosts/{self.name}.journal"
+
+    def state(self) -> "MirrorState":
+        """What has been mirrored so far."""
+        from smlocal.data.artifacts.mirror.target import MirrorState
+
+        return MirrorState.read(self.state_path)
+
+    def restored(self, host: HostPlan) -> Restored:
+        """What was restored to it. If that is not known: nothing, and everything counts as written by the host."""
+        if self.collector is not None:
+            return Restored(directory=self.directory(host))
+        try:
+            with open(restored_record_path(self.plan, host), encoding="ascii") as record:
+                document = json.load(record)
+        except (OSError, ValueError):
+            return Restored(directory=self.directory(host))
+        return Restored(
+            directory=document["directory"], files={path: Stamp(**stamp) for path, stamp in document["files"].items()}
+        )
+
+
+def mirrored_folders(plan: JobPlan, access: Access | None = None) -> tuple[MirroredFolder, ...]:
+    """All of the job."""
+    access = access or Access()
+    folders = [
+        MirroredFolder(
+            plan=plan,
+            name=collector.name,
+            local_path=collector.local_path,
+            target=_target(plan, collector.name, collector.s3_prefix, collector.directory, access),
+            grows=collector.grows,
+            s3_prefix=collector.s3_prefix,
+            fallback=collector.directory,
+            collector=collector,
+        )
+        for collector in plan.mirrored.collectors
+    ]
+    if (own := _own_rule_tensors(plan)) is not None:
+        folders.insert(0, _for_rules(plan, *own, check=access.check))
+    checkpoints = plan.mirrored.checkpoints
+    if checkpoints is not None:
+        folders.append(
+            MirroredFolder(
+                plan=plan,
+                name="checkpoints",
+                local_path=checkpoints.local_path,
+                target=_target(plan, "checkpoints", checkpoints.s3_prefix, checkpoints.directory, access),
+                s3_prefix=checkpoints.s3_prefix,
+                fallback=checkpoints.directory,
+            )
+        )
+    return tuple(folders)
+
+
+def _for_rules(plan: JobPlan, collector: CollectorPlan, folder: str, *, check: Check) -> MirroredFolder:
+    """The tensors once more, for the rules of the job."""
+    return MirroredFolder(
+        plan=plan,
+        name="rule-tensors",
+        local_path=collector.local_path,
+        target=FolderTarget(path=folder, run_id=plan.run_id, check=check),
+        fallback=folder,
+        collector=collector,
+    )
+
+
+def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, access: Access) -> Target:
+    if s3_prefix is None:
+        return FolderTarget(path=directory, run_id=plan.run_id, links=plan.rights.links, check=access.check)
+    from smlocal.data.artifacts.mirror.s3_target import S3Target  # few jobs use S3
+    from smlocal.data.sources.s3.client import open_store
+    from smlocal.jobs.finish.publish import OpenUploads, journal_name, target_of
+
+    journal = OpenUploads(plan.job_directory, journal_name(name))
+
+    def open_client() -> "S3Client":
+        client = open_store(plan.identity.region, rights=plan.rights, retry_seconds=access.retry_seconds)
+        journal.abort_all(client)
+        return client
+
+    return S3Target(
+        prefix=target_of(s3_prefix, plan.output.kms_key),
+        open_store=open_client,
+        journal=journal,
+        cancelled=access.cancelled,
+        working=access.working,
+        at_once=access.at_once,
+    )
+
+
+def restored_record_path(plan: JobPlan, host: HostPlan) -> str:
+    """The file that says which checkpoints were restored to a host."""
+    return f"{host_directory(plan, host)}/restored-checkpoints.json"
+
+
+def prepare_rule_tensors(plan: JobPlan) -> None:
+    """Make a folder of the job's own if its tensors go to S3, or to a folder in which an earlier job left some."""
+    collector = _collector(plan)
+    if collector is not None and (collector.s3_prefix is not None or _has_files(collector.directory)):
+        os.makedirs(_own_folder(plan), exist_ok=True)
+
+
+def _own_rule_tensors(plan: JobPlan) -> tuple[CollectorPlan, str] | None:
+    """The collector of tensors and the folder of the job's own, if there is one."""
+    collector = _collector(plan) if plan.rules.each else None
+    return (collector, _own_folder(plan)) if collector is not None and os.path.isdir(_own_folder(plan)) else None
+
+
+def rule_tensors(plan: JobPlan) -> str | None:
+    """The folder that rules read; None if the job saves no tensors."""
+    own, collector = _own_rule_tensors(plan), _collector(plan)
+    if own is not None:
+        return own[1]
+    return None if collector is None else collector.directory
+
+
+def _collector(plan: JobPlan) -> CollectorPlan | None:
+    return next((each for each in plan.mirrored.collectors if each.end_marker is not None), None)
+
+
+def _own_folder(plan: JobPlan) -> str:
+    return f"{plan.job_directory}/{OWN_FOLDER}"
+
+
+def _has_files(folder: str) -> bool:
+    try:
+        return bool(os.listdir(folder))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+@contextmanager
+def mirroring(
+    plan: JobPlan, *, cancelled: Callable[[], bool], requested: Callable[[], bool], notes: list[str]
+) -> Iterator[None]:
+    """Mirror while containers may write, and no longer: cleaning up must not look like files that they deleted.
+
+    Once `cancelled` returns True, the file that is being copied is given up, and at the end also if `requested` does:
+    nobody handles a request while the mirrors are waited for. The save at the end of the job copies the file again.
+    What went wrong is added to `notes`.
+    """
+    # What an engine without these folders has can only be read when the container has ended.
+    if not plan.engines.first.shares_folders or (plan.mirrored.checkpoints is None and not plan.mirrored.collectors):
+        yield
+        return
+    from smlocal.data.artifacts.mirror.mirror import Mirror, MirroredHost  # most jobs have no such folder
+
+    ending = False
+
+    def given_up() -> bool:
+        return cancelled() or (ending and requested())
+
+    def check() -> None:
+        if given_up():
+            raise FileChangedError  # to be copied later
+
+    access = Access(retry_seconds=_MIRROR_RETRY_SECONDS, cancelled=given_up, check=check)
+    mirrors = [
+        Mirror(
+            name=folder.name,
+            hosts=[
+                MirroredHost(host=host.host.name, directory=folder.directory(host), restored=folder.restored(host))
+                for host in plan.hosts
+            ],
+            target=folder.target,
+            state_path=folder.state_path,
+            grows=folder.grows,
+        )
+        for folder in mirrored_folders(plan, access)
+    ]
+    try:
+        for mirror in mirrors:
+            mirror.start()
+        yield
+    finally:
+        ending = True
+        for mirror in mirrors:
+            mirror.stop()
+            notes += mirror.notes

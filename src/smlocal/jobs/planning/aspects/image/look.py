@@ -1,0 +1,182 @@
+"""The image of a job on its engines: pulled, brought to those that lack it, and its files that the service may hide."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import replace
+from typing import Final, Literal, Protocol
+
+from smlocal.data.sources.progress import Meter
+from smlocal.engine.containers import idle_container
+from smlocal.engine.facts import EngineFacts, ImageFacts
+from smlocal.engine.interface import Engine, PullState
+from smlocal.errors import EngineError, ImageArchitectureError, ImageDiffersError, ImageMissingError, ImagePullError
+from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines
+from smlocal.jobs.store.remembered import image_files, store_image_files
+from smlocal.sagemaker.contract import paths
+
+Pull = Literal["missing", "always", "never"]
+_ABSENT: Final = 404
+_MAX_FILES: Final = 4
+_MAX_BYTES: Final = 32 << 20
+"""Of the archive of `/opt/ml`. Files behind a large one are not found."""
+_LABEL: Final = "image-look"
+
+
+class Progress(Protocol):
+    """What reports how far it is."""
+
+    def progress(self, text: str) -> None:
+        """A short line about something slow."""
+
+    def working(self, text: str) -> None:
+        """The state of something slow; each text replaces the one before."""
+
+
+def image_of_all(
+    placed: PlacedEngines, name: str, pull: Pull, reporter: Progress
+) -> tuple[ImageFacts | None, str | None]:
+    """The image's facts, once all engines have it; or why it could not be pulled."""
+    has = None if pull == "always" or len(placed.each) == 1 else _one_with(placed, name)
+    found: dict[str, ImageFacts] = {}
+    for each in placed.each:
+        facts = each.engine.image(name) if has is not None else None
+        if facts is None and has is not None and has.facts.architecture == each.facts.architecture:
+            facts = _sent(name, pull, has, each, reporter)
+        if facts is None:
+            facts, refused = pull_image(each.engine, name, pull, reporter)
+            if refused is not None:
+                return None, refused
+        check_architecture(name, facts, each.facts)
+        if facts is not None:
+            found[each.facts.address] = facts
+    _check_same(name, found)
+    return found.get(placed.first.facts.address), None
+
+
+def _one_with(placed: PlacedEngines, name: str) -> PlacedEngine | None:
+    return next((each for each in placed.each if each.engine.image(name) is not None), None)
+
+
+def _sent(name: str, pull: Pull, source: PlacedEngine, target: PlacedEngine, reporter: Progress) -> ImageFacts | None:
+    """Send the image from an engine that has it, which gives exactly that image, also if it is in no registry."""
+    if pull == "never":
+        raise ImageMissingError(
+            f"the engine at {target.facts.address} does not have the image {name}, and --pull never "
+            "forbids bringing it",
+            remedy=[f"Load it there, or run without --pull never: the engine at {source.facts.address} has it."],
+        )
+    reporter.progress(f"sending {name} to the engine at {target.facts.address}")
+    target.engine.load(source.engine.save(name))
+    return target.engine.image(name)
+
+
+def _check_same(name: str, found: dict[str, ImageFacts]) -> None:
+    """On all engines of one architecture; on others, an image of one name is built from the same sources at best."""
+    first: dict[str, tuple[str, str]] = {}
+    for address, facts in found.items():
+        where, known = first.setdefault(facts.architecture, (address, facts.id))
+        if facts.id != known:
+            raise ImageDiffersError(
+                f"{name} is not the same image on all engines of the job",
+                details=[f"{known} at {where}", f"{facts.id} at {address}"],
+                remedy=[f"Remove it where it is wrong: docker -H {address} rmi {name}", "or pull it: --pull always"],
+            )
+
+
+def pull_image(engine: Engine, name: str, pull: Pull, reporter: Progress) -> tuple[ImageFacts | None, str | None]:
+    """The image's facts, after pulling it if `pull` says so; or why it could not be pulled."""
+    facts = engine.image(name)
+    if pull == "never" and facts is None:
+        raise ImageMissingError(
+            f"the image {name} is not available locally, and --pull never forbids pulling it",
+            remedy=["Build or load it, or run without --pull never.", "docker images lists the local images."],
+        )
+    if pull == "always" or facts is None:
+        from smlocal.engine.pull import ecr_login  # the docker SDK: 58 ms, and most images are there
+
+        try:
+            engine.pull(name, ecr_login(name), reporter.progress, _reported(name, reporter))
+        except ImagePullError as error:
+            return None, error.sentence
+        facts = engine.image(name)
+    return facts, None
+
+
+def _reported(name: str, reporter: Progress) -> Callable[[PullState], None]:
+    """Reports the state of a pull as a sentence: `pulling app:1: 84 of 210 MiB, 3 of 7 layers, 12 MB/s, 10 s left`."""
+    meter = Meter(
+        lambda progress: reporter.working(progress.sentence(f"pulling {name}", objects="layers")), total_bytes=None
+    )
+    counted, ready = 0, 0
+
+    def report(state: PullState) -> None:
+        nonlocal counted, ready
+        meter.expect(state.total_bytes, state.total_layers)
+        added, done = state.bytes - counted, state.layers - ready
+        counted, ready = state.bytes, state.layers
+        meter.add(added, done)
+
+    return report
+
+
+def check_architecture(name: str, image: ImageFacts | None, engine: EngineFacts) -> None:
+    """Refuse an image for another processor, whose own error message would explain nothing."""
+    if image is None or not image.architecture or not engine.architecture:
+        return
+    if image.architecture != engine.architecture:
+        raise ImageArchitectureError(
+            f"the image {name} is built for {image.operating_system}/{image.architecture}, "
+            f"the engine runs {engine.operating_system}/{engine.architecture}",
+            remedy=[f"Build it with --platform {engine.operating_system}/{engine.architecture}."],
+        )
+
+
+def with_reserved_files(image: ImageFacts, engine: Engine, home: str) -> ImageFacts:
+    """The image's facts with the first of these files; without any if the engine refuses to list them."""
+    files = image_files(home, image.id)
+    if files is None:
+        try:
+            files = _find(image.id, engine)
+        except EngineError as error:
+            if not error.status:
+                raise
+            return image
+        store_image_files(home, image.id, files)
+    return replace(image, reserved_files=files)
+
+
+def _find(image: str, engine: Engine) -> tuple[str, ...]:
+    try:
+        with (
+            idle_container(engine, image, label=_LABEL) as container,
+            closing(engine.get_archive(container, paths.ROOT)) as archive,
+        ):
+            return reserved_files(archive)
+    except EngineError as error:
+        if error.status != _ABSENT:
+            raise
+        return ()
+
+
+def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
+    """The first files in an archive of `/opt/ml`, as paths in the container, without `code`, which stays visible."""
+    from smlocal.base.foreign_archive.archive import (
+        ArchiveLimits,
+        ForeignArchive,
+    )  # images that are known are not read
+    from smlocal.base.foreign_archive.stream import ArchiveError
+
+    found: list[str] = []
+    with suppress(ArchiveError):  # cut off at the limit
+        for member in ForeignArchive(archive, ArchiveLimits(content=_MAX_BYTES), compressed=False):
+            below = member.name.rstrip("/").partition("/")[2]
+            if below and member.kind != "folder" and f"{below}/".partition("/")[0] != "code":
+                found.append(f"{paths.ROOT}/{_printable(below)}")
+            if len(found) == _MAX_FILES:
+                break
+    return tuple(found)
+
+
+def _printable(name: str) -> str:
+    """The name without control characters and invalid UTF-8: it is shown on terminals and stored as JSON."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in name)

@@ -1,0 +1,115 @@
+"""What is said of the network of a job and of the services that it reaches."""
+
+from collections.abc import Iterator
+from shlex import quote
+from typing import Any
+
+from smlocal.jobs.planning.aspects.network.asked import variable
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.note_rule import NoteRule
+from smlocal.sagemaker.contract.instance_types import instance_type
+from smlocal.sagemaker.jobfile.job_file import JobFile
+
+
+def network_text(plan: JobPlan) -> str:
+    """Where the hosts are."""
+    if plan.network.own is None:
+        return "on the engine's default network"
+    kind = "overlay network" if plan.network.own.manager else "network"
+    own = f"on the job's own {kind} {plan.network.own.name}, {plan.network.own.subnet}"
+    return f"{own}, isolated" if plan.network.own.isolated else own
+
+
+def network_document(plan: JobPlan) -> dict[str, Any] | None:
+    """The network in the document of a plan."""
+    network = plan.network.own
+    if network is None:
+        return None
+    return {
+        "Name": network.name,
+        "Subnet": network.subnet,
+        "Isolated": network.isolated,
+        "Manager": network.manager or None,
+        "Addresses": dict(network.addresses),
+    }
+
+
+def network_commands(plan: JobPlan) -> Iterator[str]:
+    """Docker's commands that make the network."""
+    network = plan.network.own
+    if network is None:
+        return
+    options = f"--subnet {quote(network.subnet)} --gateway {quote(network.gateway)}"
+    if network.isolated:
+        options += " --internal"
+        # The engine's machine gets no address there. Podman does not know this option.
+        options += (
+            " --opt com.docker.network.bridge.inhibit_ipv4=true" if plan.engines.first.product == "docker" else ""
+        )
+    yield f'docker network create --label "smlocal.job=$job" {options} "by-hand-$job" >/dev/null'
+    peers = (quote(f"{name}:{address}") for name, address in network.addresses.items())
+    yield f"peers=({' '.join(f'--add-host {peer}' for peer in peers)})"
+
+
+def _many_hosts(plan: JobPlan, job: JobFile) -> str | None:
+    count, most = len(plan.hosts), job.local.MaxHosts
+    if count <= most:
+        return None
+    sizes = [instance_type(host.host.instance_type) for host in plan.hosts]
+    memory, cpus = sum(size.memory_mib for size in sizes) // 1024, sum(size.vcpus for size in sizes)
+    machine = plan.engines.machine
+    return (
+        f"{count} hosts exceed Local.MaxHosts ({most}), so a run is refused: they would be {count} containers "
+        f"at once, with {cpus} vCPU and {memory} GiB in all on the service; this machine has {machine.cpus} CPUs and "
+        f"{machine.memory_mib // 1024} GiB, {machine.memory_mib // count} MiB for each"
+    )
+
+
+def _isolation(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.network.own is None or not plan.network.own.isolated:
+        return None
+    who = "containers can reach only each other" if len(plan.hosts) > 1 else "the container can reach only itself"
+    return f"{who} (EnableNetworkIsolation); smlocal delivers the data"
+
+
+def _isolated_code(plan: JobPlan, job: JobFile) -> str | None:
+    given = (job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"')
+    if not job.request.EnableNetworkIsolation or not given.startswith("s3://") or plan.inputs.code is not None:
+        return None
+    return f"the toolkit cannot download its code from {given}: with EnableNetworkIsolation, use a channel for it"
+
+
+def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
+    if not job.local.Endpoints or (plan.network.own is not None and plan.network.own.isolated):
+        return None
+    names = [variable(service) for service in job.local.Endpoints]
+    own = job.request.Environment or {}
+    set_here = [name for name in names if name not in own]
+    overruled = [name for name in names if name in own]
+    said = [f"{', '.join(set_here)} set by Local.Endpoints; the service sets no such variable"] if set_here else []
+    said += [f"{', '.join(overruled)} set by the request's Environment"] if overruled else []
+    return "; ".join(said)
+
+
+def _endpoints_on_loopback(plan: JobPlan, job: JobFile) -> str | None:
+    services = [service for service in job.local.Endpoints if service in plan.network.unreachable]
+    if not services:
+        return None
+    urls = ", ".join(job.local.Endpoints[service] for service in services)
+    return f"the server of {urls} listens only on 127.0.0.1, which containers cannot reach: bind it to 0.0.0.0"
+
+
+def _endpoints_unused(plan: JobPlan, job: JobFile) -> str | None:
+    if not job.local.Endpoints or plan.network.own is None or not plan.network.own.isolated:
+        return None
+    return f"Local.Endpoints ({', '.join(job.local.Endpoints)}) is not passed in: EnableNetworkIsolation blocks it"
+
+
+NETWORK_RULES = (
+    NoteRule(id="max-hosts", says=_many_hosts, warning=True),
+    NoteRule(id="isolated-code", says=_isolated_code, warning=True),
+    NoteRule(id="endpoint-loopback", says=_endpoints_on_loopback, warning=True),
+    NoteRule(id="isolation", says=_isolation),
+    NoteRule(id="endpoints", says=_endpoints),
+    NoteRule(id="endpoints-unused", says=_endpoints_unused),
+)

@@ -1,0 +1,84 @@
+"""What is said of debugger rules: a row for each, documents, notes."""
+
+from typing import Any
+
+from smlocal.base.readable import short_path
+from smlocal.jobs.planning.aspects.rules.asked import INVOKED
+from smlocal.jobs.planning.aspects.rules.plan import RulePlan
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.note_rule import NoteRule, some
+from smlocal.sagemaker.jobfile.job_file import JobFile
+
+
+def rule_text(rule: RulePlan) -> str:
+    """A debugger rule, and what evaluates it beside the job."""
+    invoked = rule.parameters.get(INVOKED, "")
+    if rule.image is not None:
+        return f"{rule.name}: the image {rule.image}"
+    if rule.source is not None:
+        source = rule.source if rule.source.startswith("s3://") else short_path(rule.source)
+        return f"{rule.name}: {invoked} of {source}"
+    return f"{rule.name}: {invoked}, {'not evaluated' if rule.recorded or rule.unknown else 'built in'}"
+
+
+def rule_documents(plan: JobPlan) -> list[dict[str, Any]]:
+    """The rules in the document of a plan."""
+    return [
+        {
+            "RuleConfigurationName": each.name,
+            "Image": each.image,
+            "Source": each.source,
+            "OtherTrials": list(each.trials),
+            "Recorded": bool(each.recorded or each.unknown),
+        }
+        for each in plan.rules.each
+    ]
+
+
+def _rules_hook(plan: JobPlan, job: JobFile) -> str | None:
+    if not plan.rules.each or any(each.end_marker is not None for each in plan.mirrored.collectors):
+        return None
+    return "the job saves no tensors for its debugger rules: it has no DebugHookConfig"
+
+
+def _rules_unknown(plan: JobPlan, job: JobFile) -> str | None:
+    return "; ".join(f"{rule.name}: {rule.unknown}" for rule in plan.rules.each if rule.unknown) or None
+
+
+def _rules_action(plan: JobPlan, job: JobFile) -> str | None:
+    named = {rule.RuleConfigurationName for rule in job.request.DebugRuleConfigurations or ()}
+    unknown = [name for name in plan.rules.actions if name != "*" and name not in named]
+    return f"Local.OnRule names what is no debugger rule of the job: {some(unknown)}" if unknown else None
+
+
+def _why_no_rules(plan: JobPlan, job: JobFile) -> str:
+    if not job.local.Rules:
+        return "Local.Rules is false"
+    return (
+        "the job has several engines" if plan.engines.several else "the engine does not see the folders of this machine"
+    )
+
+
+def _rules(plan: JobPlan, job: JobFile) -> str | None:
+    said = []
+    debugger, profiler = job.request.DebugRuleConfigurations, job.request.ProfilerRuleConfigurations
+    if debugger and not plan.rules.each:
+        said.append(f"debugger rules are recorded, not evaluated: {_why_no_rules(plan, job)}")
+    if any(rule.needs_evaluator for rule in plan.rules.each):
+        said.append(
+            "the images of AWS that evaluate debugger rules are closed: smlocal evaluates them with rules of its "
+            "own, made from their documentation"
+        )
+    if recorded := [rule.recorded for rule in plan.rules.each if rule.recorded]:
+        said.append(f"built-in rules that are recorded, not evaluated: {', '.join(recorded)}")
+    if profiler:
+        said.append("profiler rules are recorded, not evaluated")
+    return "; ".join(said) or None
+
+
+RULE_RULES = (
+    NoteRule(id="rules-hook", says=_rules_hook, warning=True),
+    NoteRule(id="rules-unknown", says=_rules_unknown, warning=True),
+    NoteRule(id="rules-action", says=_rules_action, warning=True),
+    NoteRule(id="rules", says=_rules),
+)

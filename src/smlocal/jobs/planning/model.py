@@ -1,0 +1,218 @@
+"""The plan of a job: the object that `smlocal plan` shows and `smlocal run` executes."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.engine.facts import EngineFacts
+from smlocal.jobs.contract.hosts import Host
+from smlocal.jobs.contract.limits import Limits
+from smlocal.jobs.contract.metrics.metric_values import MetricDefinition
+from smlocal.jobs.contract.rights import EVERYTHING, Rights
+from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators
+from smlocal.jobs.planning.aspects.credentials.plan import CredentialPlan
+from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
+from smlocal.jobs.planning.aspects.engines.plan import EnginesPlan
+from smlocal.jobs.planning.aspects.faults.plan import FaultsPlan
+from smlocal.jobs.planning.aspects.image.plan import ImagePlan
+from smlocal.jobs.planning.aspects.inputs.plan import HostInputs, InputsPlan, PipePlan, TreePlan
+from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan, MirroredPlan
+from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork
+from smlocal.jobs.planning.aspects.output.plan import OutputPlan
+from smlocal.jobs.planning.aspects.rules.plan import RulesPlan
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostPlan:
+    """One container and everything in it."""
+
+    host: Host
+    container: str
+    """Its name on the engine."""
+    names: HostNames
+    directories: tuple[str, ...]
+    """Folders in the container that are empty at the start."""
+    files: Mapping[str, bytes]
+    """Config files and manifests by their path in the container."""
+    environment: Mapping[str, str]
+    inputs: HostInputs = field(default_factory=HostInputs)
+    accelerators: HostAccelerators = field(default_factory=HostAccelerators)
+    limits: Limits = field(default_factory=Limits)
+    program: ImagePlan | None = None
+    """Where hosts of a job run different things. None: that of the job."""
+    engine: str = ""
+    """The address of the engine that it runs on; empty: the job's only one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StopPlan:
+    """When and how the job is stopped, and when it begins again."""
+
+    max_runtime: int
+    max_wait: int | None = None
+    """Seconds from the job's creation, for spot training."""
+    grace: int
+    peer_grace: int
+    retries: int = 0
+    """The number of further attempts after internal errors."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeptPlan:
+    """What is to be known of the containers after their end."""
+
+    containers: str = "none"
+    """Which ended jobs keep them: `failed`, `all` or `none`."""
+    changes: bool = False
+    """List what they write outside the platform's folders and /tmp."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """A difference from the service that applies to this job, or a warning."""
+
+    id: str
+    text: str
+    warning: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContainerFolders:
+    """The folders in the container that the platform promises; empty text for those that it does not have."""
+
+    root: str
+    """Paths below it are the same on this machine, below the folder of the host."""
+    input: str
+    data: str
+    """Where the channels are, in `input`."""
+    model: str
+    output: str
+    output_data: str
+    """What is packed of `output`."""
+    failure: str
+    """The file in which a program says why it failed, in `output`."""
+    warm_pool: str = ""
+    """What a warm pool would keep for the next job. Here it is empty in each."""
+
+    @property
+    def mounted(self) -> tuple[str, ...]:
+        """Those that are mounted. Not the root: images have code in it, and toolkits write next to the others."""
+        return tuple(folder for folder in (self.input, self.model, self.output, self.warm_pool) if folder)
+
+    def below(self, path: str) -> str:
+        """What follows the root in a path, from its `/` on."""
+        return path.removeprefix(self.root)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IdentityPlan:
+    """What the platform calls a job, and where."""
+
+    arn: str
+    region: str
+    account: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobPlan:
+    """Everything that a run of one job does."""
+
+    platform: str
+    """The name of the platform that the job is written for."""
+    name: str
+    run_id: str
+    job_directory: str
+    request: Mapping[str, Any]
+    """The request as given, with the job's name."""
+    rights: Rights = EVERYTHING
+    """What the job may use of this machine."""
+    identity: IdentityPlan
+    image: ImagePlan
+    engines: EnginesPlan
+    network: JobNetwork = field(default_factory=JobNetwork)
+    folders: ContainerFolders
+    hosts: tuple[HostPlan, ...]
+    inputs: InputsPlan = field(default_factory=InputsPlan)
+    output: OutputPlan
+    mirrored: MirroredPlan = field(default_factory=MirroredPlan)
+    credentials: CredentialPlan | None = None
+    """None if the containers get none."""
+    rules: RulesPlan = field(default_factory=RulesPlan)
+    metrics: tuple[MetricDefinition, ...] = ()
+    """What is searched for in the logs."""
+    data_parallel: DataParallelPlan | None = None
+    """None if the containers do not get the stand-in for the data parallel library."""
+    stop: StopPlan
+    faults: FaultsPlan = field(default_factory=FaultsPlan)
+    kept: KeptPlan = field(default_factory=KeptPlan)
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def engine_addresses(self) -> tuple[str, ...]:
+        """Of all engines that have something of it: those of its hosts, and the one that made their network."""
+        found = tuple(each.address for each in self.engines.each)
+        manager = self.network.own.manager if self.network.own is not None else ""
+        return found if manager in {"", *found} else (*found, manager)
+
+    def engine_of(self, host: HostPlan) -> EngineFacts:
+        """The engine that runs this host."""
+        return next((each for each in self.engines.several if each.address == host.engine), self.engines.first)
+
+    @property
+    def trees(self) -> tuple[TreePlan, ...]:
+        """The channels that are folders, each once, as the first host with the channel has it."""
+        found: dict[str, TreePlan] = {}
+        for host in self.hosts:
+            for tree in host.inputs.trees:
+                found.setdefault(tree.name, tree)
+        return tuple(found.values())
+
+    @property
+    def pipes(self) -> tuple[PipePlan, ...]:
+        """The Pipe channels, each once."""
+        found: dict[str, PipePlan] = {}
+        for host in self.hosts:
+            for pipe in host.inputs.pipes:
+                found.setdefault(pipe.name, pipe)
+        return tuple(found.values())
+
+    @property
+    def fed(self) -> bool:
+        """True if smlocal delivers data while the containers run."""
+        return bool(self.pipes) or any(tree.staging == "fuse" for tree in self.trees)
+
+
+def note_documents(plan: JobPlan) -> list[dict[str, Any]]:
+    """The notes of a plan as JSON."""
+    return [{"Id": note.id, "Text": note.text, "Warning": note.warning} for note in plan.notes]
+
+
+def host_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine that contains the mounted folders of one host."""
+    return f"{plan.job_directory}/hosts/{host.host.name}"
+
+
+def checkpoint_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine with the checkpoints of one host."""
+    checkpoints = plan.mirrored.checkpoints
+    path = (
+        "/checkpoints" if checkpoints is None or checkpoints.own_mount else plan.folders.below(checkpoints.local_path)
+    )
+    return f"{host_directory(plan, host)}{path}"
+
+
+def collector_directory(plan: JobPlan, host: HostPlan, collector: CollectorPlan) -> str:
+    """The folder on this machine with the files of a collector."""
+    path = f"/{collector.name}" if collector.own_mount else plan.folders.below(collector.local_path)
+    return f"{host_directory(plan, host)}{path}"
+
+
+def data_parallel_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine with the stand-in for the data parallel library."""
+    return f"{host_directory(plan, host)}/data-parallel"
+
+
+def records_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine with what the processes of a host record about data parallelism."""
+    return f"{host_directory(plan, host)}/data-parallel-records"

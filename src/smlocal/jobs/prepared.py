@@ -1,0 +1,67 @@
+"""What a supervisor needs in order to run a job, as the platform has prepared it."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.engine.engines import Engines
+from smlocal.jobs.planning.model import JobPlan
+
+if TYPE_CHECKING:
+    from smlocal.jobs.credential_endpoint import CredentialEndpoint
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportFiles:
+    """Paths that the user has chosen; absolute."""
+
+    result: str | None = None
+    """Of the describe answer."""
+    junit: str | None = None
+
+    @classmethod
+    def at(cls, *, result: str | None, junit: str | None) -> "ReportFiles | None":
+        """None if nothing is to be written. Paths are relative to the current folder."""
+        if result is None and junit is None:
+            return None
+        return cls(
+            result=None if result is None else os.path.abspath(result),
+            junit=None if junit is None else os.path.abspath(junit),
+        )
+
+    def as_document(self) -> dict[str, str | None]:
+        """To be recorded with the job."""
+        return {"Result": self.result, "JUnit": self.junit}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """What a supervisor needs in order to run a job."""
+
+    plan: JobPlan
+    job: Mapping[str, Any]
+    """The job file, from which the plan can be made again."""
+    pull_refused: str | None = None
+    """Why the image could not be pulled. The job fails with it, as on the service."""
+    credentials: "CredentialEndpoint | None" = None
+    """For the containers, if they get credentials. It is not open yet."""
+    report_files: ReportFiles | None = None
+    """What is to be written when the job has ended."""
+
+
+def credentials_of(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":
+    """What serves credentials to the containers, if they get any. It is not open yet."""
+    if plan.credentials is None:
+        return None
+    from smlocal.jobs.credential_endpoint import CredentialEndpoint  # few jobs have one
+
+    return CredentialEndpoint.of(plan, engines.first)
+
+
+def find_credentials(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":
+    """The same with the first keys, for a new job; raises what this machine or the request lacks."""
+    endpoint = credentials_of(plan, engines)
+    if endpoint is not None:
+        endpoint.find(plan)
+    return endpoint

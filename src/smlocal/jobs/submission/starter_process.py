@@ -1,0 +1,45 @@
+"""The process that starts jobs: it has imported what a job needs, has no threads, and forks once for each job.
+
+Started as `python -m smlocal.jobs.submission.starter_process HOME`. It reads names of jobs from standard input, a line
+each, and answers each with a line on standard output: empty if the job has a supervisor now, else the error as a
+string in JSON. It ends when its input ends. The jobs do not: each has a session of its own.
+"""
+
+import gc
+import json
+import signal
+import sys
+
+from smlocal.errors import SmlocalError
+from smlocal.jobs.control import adopt, detach
+from smlocal.jobs.control import adopt as begin_submitted
+from smlocal.jobs.control.orphans import adopt_orphan
+
+_READY_BEFORE = (adopt, begin_submitted)
+"""Imported here, so that no job has to import them."""
+
+
+def start_jobs(home: str) -> None:
+    """Start each job whose name is read, until the input ends."""
+    detach.process_may_fork = True
+    gc.collect()
+    gc.freeze()  # what is imported stays in memory that all jobs share
+    while line := sys.stdin.buffer.readline():
+        sys.stdout.write(f"{_start(home, line.decode().strip())}\n")
+        sys.stdout.flush()
+
+
+def _start(home: str, name: str) -> str:
+    try:
+        detach.start_in_background(adopt_orphan, home=home, name=name)
+    except SmlocalError as error:
+        return json.dumps(error.with_details)
+    except Exception as error:  # noqa: BLE001 - the process goes on, and whoever has started it says so
+        return json.dumps(f"{type(error).__name__}: {error}")
+    return ""
+
+
+if __name__ == "__main__":
+    # Signals that the thread of the caller had blocked would never arrive.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    start_jobs(sys.argv[1])

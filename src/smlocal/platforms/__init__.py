@@ -1,1 +1,0 @@
-"""The platforms whose jobs can be run: what differs between them is below, one folder for each."""

@@ -1,0 +1,12 @@
+"""The metrics that a request wants from the logs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from smlocal.jobs.contract.metrics.metric_values import MetricDefinition
+
+
+def definitions_of(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
+    """The definitions of a valid request, in its order."""
+    given = (request.get("AlgorithmSpecification") or {}).get("MetricDefinitions") or ()
+    return tuple(MetricDefinition(name=each["Name"], regex=each["Regex"]) for each in given)

@@ -1,0 +1,91 @@
+"""The debugger rules of a job: begun beside it, shown, and what follows when one of them finds an issue."""
+
+from collections.abc import Callable
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.debugger import job_rules
+from smlocal.debugger.job_rules import JobRules
+from smlocal.debugger.rule_container import Evaluation
+from smlocal.jobs.control.requests import ask_to_stop
+from smlocal.jobs.history import RULE_ACTION, STOP
+from smlocal.jobs.kinds import JobContext
+from smlocal.jobs.mirrored.folders import prepare_rule_tensors, rule_tensors
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.contract.outcome.rule_statuses import RuleStatus
+
+_GOOD = {RuleStatus.NO_ISSUES_FOUND, RuleStatus.STOPPING, RuleStatus.STOPPED}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RulesOfJob:
+    """The rules that have begun."""
+
+    job: str
+    store: Store
+    rules: JobRules
+
+    def stops(self) -> int:
+        """How often a stop was requested, but for the actions of rules."""
+        return stops_by_others(self.store, self.job)
+
+    def finish(self, working: Callable[[str], None], cancelled: Callable[[], bool]) -> None:
+        """Give the rules some time for the last tensors, then end them."""
+        self.rules.finish(working, cancelled)
+
+
+def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> RulesOfJob:
+    """Begin them in a thread of their own. `first`: the job begins."""
+    if first:
+        prepare_rule_tensors(plan)
+
+    def changed(rule: str, status: RuleStatus, result: Evaluation) -> None:
+        detail = result.details.strip().partition("\n")[0]
+        if status is RuleStatus.ISSUES_FOUND:
+            detail = "" if result.step is None else f"at step {result.step}"
+            detail += f" ({result.reason})" if result.reason else ""
+        context.reporter.rule_changed(rule, status.value, detail, good=status in _GOOD)
+        if status is RuleStatus.ISSUES_FOUND:
+            _act(plan, context, rule, result)
+
+    def fetch(uri: str, folder: str, cancelled: Callable[[], bool]) -> str:
+        from smlocal.jobs.rule_data import fetch_rule_data  # few rules name S3
+
+        return fetch_rule_data(uri, folder, region=plan.identity.region, rights=plan.rights, cancelled=cancelled)
+
+    rules = JobRules(
+        plan=plan,
+        engine=context.engine,
+        store=context.store,
+        tensors=rule_tensors(plan),
+        created=context.created,
+        changed=changed,
+        fetch=fetch,
+    )
+    rules.begin()
+    return RulesOfJob(job=plan.name, store=context.store, rules=rules)
+
+
+def stops_by_others(store: Store, name: str) -> int:
+    """How often a stop was requested, leaving out the actions of rules, which are recorded before they stop a job."""
+    events = store.events(name)
+    by_rules = [event.data for event in events if event.kind == RULE_ACTION and isinstance(event.data, dict)]
+    stops_of_rules = [each for each in by_rules if each.get("TrainingJobName") == name]
+    return max(sum(event.kind == STOP for event in events) - len(stops_of_rules), 0)
+
+
+def _act(plan: JobPlan, context: JobContext, rule: str, result: Evaluation) -> None:
+    """What `Local.OnRule` says."""
+    document = {
+        "TrainingJobName": plan.name,
+        "TrainingJobArn": plan.identity.arn,
+        "RuleConfigurationName": rule,
+        "RuleEvaluationStatus": result.status.value,
+        "StatusDetails": result.details,
+        "Step": result.step,
+    }
+    action = job_rules.action_of(plan.rules.actions, rule)
+    if action == job_rules.STOP:
+        ask_to_stop(context.store, plan.name, grace=None)
+    elif action is not None:
+        job_rules.run_command(action, document, context.reporter.warning)

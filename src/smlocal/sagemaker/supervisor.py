@@ -1,0 +1,7 @@
+"""Jobs of SageMaker are supervised as `job` does it."""
+
+from typing import Final
+
+from smlocal.jobs.supervisor import Supervisor
+
+SUPERVISOR: Final = Supervisor

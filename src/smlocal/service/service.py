@@ -1,0 +1,142 @@
+"""The services of AWS that a job of the service needs, by botocore, with the user's own configuration."""
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+from smlocal.data.sources.s3.aws_session import client_config, credentials_of, new_session
+from smlocal.errors import AwsConfigurationError, RegionMissingError, RegionNameError
+from smlocal.sagemaker.contract.identity import is_region_name
+from smlocal.service.service_errors import service_error
+
+LOG_GROUP = "/aws/sagemaker/TrainingJobs"
+"""Of CloudWatch, with a stream for each host of each job."""
+_READ_TIMEOUT = 30.0
+_TITLES = {
+    "sagemaker": "SageMaker",
+    "logs": "CloudWatch Logs",
+    "cloudwatch": "CloudWatch",
+    "ecr": "Amazon ECR",
+    "s3": "S3",
+    "sts": "STS",
+}
+
+
+class Service:
+    """AWS as the user's credentials reach it. Nothing is read or sent before the first call; safe in threads."""
+
+    def __init__(
+        self, *, profile: str | None = None, region: str | None = None, endpoint_url: str | None = None
+    ) -> None:
+        """Without `profile` and `region`, the environment and the AWS configuration files decide, as for all of AWS."""
+        self._profile, self._region, self._endpoint_url = profile, region, endpoint_url
+        self._clients: dict[str, Any] = {}
+        self._lock = Lock()
+
+    @cached_property
+    def region(self) -> str:
+        """`RegionMissingError` if none is configured."""
+        found = self._region or os.environ.get("AWS_REGION") or self._session.get_config_variable("region")
+        if not found:
+            raise RegionMissingError(
+                "no AWS region is configured", remedy=["Name it with --region, AWS_REGION, or region in ~/.aws/config."]
+            )
+        if not is_region_name(found):
+            raise RegionNameError(f"{found!r} is not a valid region", remedy=["Write it like us-east-1."])
+        return str(found)
+
+    @property
+    def cli_options(self) -> str:
+        """What commands of the AWS CLI need to reach the same: ` --region eu-west-1`, and a profile if it was given."""
+        return f" --region {self.region}{f' --profile {self._profile}' if self._profile else ''}"
+
+    @cached_property
+    def _session(self) -> Any:
+        return new_session(self._profile, needed_by="SageMaker")
+
+    def client(self, service: str, *, region: str | None = None) -> Any:
+        """The botocore client, such as of `sagemaker`; `CredentialsMissingError` if there are no credentials."""
+        key = f"{service} {region}"
+        with self._lock:
+            if key not in self._clients:
+                self._clients[key] = self._new_client(service, region or self.region)
+            return self._clients[key]
+
+    def call(self, service: str, operation: str, *, region: str | None = None, **arguments: Any) -> dict[str, Any]:
+        """The answer of an operation, such as `call("sagemaker", "DescribeTrainingJob", TrainingJobName=…)`.
+
+        What goes wrong is one of the errors of `service_errors`.
+        """
+        from botocore import xform_name
+        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
+
+        client = self.client(service, region=region)
+        try:
+            answer: dict[str, Any] = getattr(client, xform_name(operation))(**arguments)
+        except (BotoCoreError, ClientError, ResponseParserError) as error:
+            raise self._error(error, service, operation, region, arguments) from error
+        return answer
+
+    def pages(self, service: str, operation: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+        """The answers of an operation that answers in pages."""
+        from botocore import xform_name
+        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
+
+        client = self.client(service)
+        try:
+            yield from client.get_paginator(xform_name(operation)).paginate(**arguments)
+        except (BotoCoreError, ClientError, ResponseParserError) as error:
+            raise self._error(error, service, operation, None, arguments) from error
+
+    def describe(self, job: str) -> dict[str, Any]:
+        """The answer of DescribeTrainingJob; `ServiceJobUnknownError` if there is no such job."""
+        return self.call("sagemaker", "DescribeTrainingJob", TrainingJobName=job)
+
+    def stop(self, job: str) -> None:
+        """Ask the service to stop a job."""
+        self.call("sagemaker", "StopTrainingJob", TrainingJobName=job)
+
+    def log_pages(self, operation: str, job: str) -> Iterator[dict[str, Any]]:
+        """The answers of an operation on the log streams of a job."""
+        return self.pages("logs", operation, logGroupName=LOG_GROUP, logStreamNamePrefix=f"{job}/")
+
+    def tags(self, arn: str) -> list[dict[str, str]]:
+        """The tags of a job."""
+        return [tag for page in self.pages("sagemaker", "ListTags", ResourceArn=arn) for tag in page["Tags"]]
+
+    def close(self) -> None:
+        """Close idle connections."""
+        with self._lock:
+            for client in self._clients.values():
+                client.close()
+            self._clients.clear()
+
+    def _error(
+        self, error: Exception, service: str, operation: str, region: str | None, arguments: dict[str, Any]
+    ) -> Exception:
+        return service_error(
+            error,
+            title=_TITLES.get(service, service),
+            action=f"{service}:{operation}",
+            region=region or self.region,
+            job=str(arguments.get("TrainingJobName", "")),
+        )
+
+    def _new_client(self, service: str, region: str) -> Any:
+        credentials_of(self._session, needed_by=_TITLES.get(service, service))
+        config = client_config(self._session, read_timeout=_READ_TIMEOUT)
+        try:
+            return self._session.create_client(
+                service, region_name=region, config=config, endpoint_url=self._endpoint_url
+            )
+        except ValueError as error:
+            raise AwsConfigurationError(
+                f"the endpoint of {_TITLES.get(service, service)} in the AWS configuration is not valid: {error}",
+                remedy=[
+                    f"Look at AWS_ENDPOINT_URL_{service.upper()}, AWS_ENDPOINT_URL and endpoint_url in ~/.aws/config."
+                ],
+            ) from error

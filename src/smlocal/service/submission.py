@@ -1,0 +1,318 @@
+"""A job on the service: whether its name is free, its creation, its phases and its log as they come, and its end."""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from smlocal.errors import (
+    NameInUseError,
+    ServiceForbiddenError,
+    ServiceJobUnknownError,
+    ServiceRefusedError,
+    ServiceUnreachableError,
+    SmlocalError,
+)
+from smlocal.errors.submitting import ImageNotInEcrError
+from smlocal.jobs.decide.hints import is_full, is_without_credentials, is_without_shared_memory, program_hint
+from smlocal.service.last_lines import host_in
+from smlocal.service.service import LOG_GROUP, Service
+
+_ECR = re.compile(
+    r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
+    r"(?P<repository>[^:@]+)(?::(?P<tag>[^@]+))?(?:@(?P<digest>.+))?"
+)
+_NOT_THERE = {"ImageNotFoundException", "RepositoryNotFoundException"}
+
+
+def check_name(service: Service, name: str) -> None:
+    """`NameInUseError` if the account has a job of this name in this region."""
+    try:
+        found = service.describe(name)
+    except ServiceJobUnknownError:
+        return
+    made = found["CreationTime"].astimezone(UTC)
+    raise _in_use(name, f"It is {found['TrainingJobStatus']}, and was made at {made:%Y-%m-%d %H:%M} UTC.")
+
+
+def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
+    """`ImageNotInEcrError` for an image that Amazon ECR does not have; a sentence if that cannot be found out."""
+    found = _ECR.fullmatch((request.get("AlgorithmSpecification") or {}).get("TrainingImage") or "")
+    if found is None:
+        return None
+    wanted = {"imageDigest": found["digest"]} if found["digest"] else {"imageTag": found["tag"] or "latest"}
+    try:
+        service.call(
+            "ecr",
+            "DescribeImages",
+            region=found["region"],
+            registryId=found["account"],
+            repositoryName=found["repository"],
+            imageIds=[wanted],
+        )
+    except ServiceRefusedError as error:
+        if error.code not in _NOT_THERE:
+            return f"whether Amazon ECR has the image was not found out: {error.sentence}"
+        raise ImageNotInEcrError(
+            f"Amazon ECR does not have the image {found[0]}",
+            details=error.details,
+            remedy=("Push it:  docker push " + found[0], "Or name another one with --image."),
+        ) from error
+    except SmlocalError as error:
+        return f"whether Amazon ECR has the image was not found out: {error.sentence}"
+    return None
+
+
+def create(service: Service, request: Mapping[str, Any]) -> str:
+    """Create the job; returns its ARN."""
+    try:
+        answer = service.call("sagemaker", "CreateTrainingJob", **request)
+    except ServiceRefusedError as error:
+        if error.code == "ResourceInUse":
+            raise _in_use(
+                str(request["TrainingJobName"]), "It was made since this command began, maybe by an earlier try of it."
+            ) from error
+        raise
+    return str(answer["TrainingJobArn"])
+
+
+def stop(service: Service, name: str) -> None:
+    """Ask the service to stop the job."""
+    try:
+        service.stop(name)
+    except ServiceRefusedError:
+        if service.describe(name)["TrainingJobStatus"] not in {"Completed", "Failed", "Stopped", "Stopping"}:
+            raise  # otherwise it has ended by itself
+
+
+def answer_document(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer of the service as JSON can hold it: times as seconds, as smlocal's own documents have them."""
+    found: dict[str, Any] = _plain({name: each for name, each in answer.items() if name != "ResponseMetadata"})
+    return found
+
+
+def _in_use(name: str, detail: str) -> NameInUseError:
+    return NameInUseError(
+        f"A training job with the name '{name}' already exists on the service (ResourceInUse).",
+        details=(detail,),
+        remedy=("Give this one another name with --name; nothing was uploaded or started.",),
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value.timestamp() if isinstance(value, datetime) else value
+
+
+_ENDED = {"Completed", "Failed", "Stopped"}
+_NO_PHASE = {*_ENDED, "MaxRuntimeExceeded", "MaxWaitTimeExceeded", "Interrupted"}
+_TRAINING = "Training"
+_PAUSE = 1.0
+_STEP = 0.05
+_LOST_SECONDS = 600.0
+"""So long may the service not answer while a job is followed."""
+_LOOKS_PER_SEARCH = 10
+_LAST_LOOKS = 10
+_KEPT_BYTES = 16 << 10
+"""Of the end of each host's log."""
+
+
+class Viewer(Protocol):
+    """What shows a job that is followed."""
+
+    def phase_began(self, phase: str) -> None:
+        """A phase, by the service's name."""
+
+    def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
+        """The phase is over."""
+
+    def lines(self, host: str, data: bytes) -> None:
+        """A host has written complete lines."""
+
+    def working(self, text: str) -> None:
+        """The state of something slow."""
+
+    def warning(self, text: str) -> None:
+        """Something that does not end the job."""
+
+
+class Followed:
+    """One job; `follow` may be called again after it was interrupted."""
+
+    def __init__(self, service: Service, name: str, viewer: Viewer, *, pause: float = _PAUSE) -> None:
+        """`pause`: the seconds between two looks."""
+        self._service, self._name, self._viewer = service, name, viewer
+        self._pause = pause
+        self._tokens: dict[str, str | None] = {}
+        self._shown = 0
+        """Phases whose end was shown."""
+        self._begun: int | None = None
+        """The phase whose beginning was shown."""
+        self._log_refused = False
+        self._looks = 0
+        self._lost_since: float | None = None
+        self.tails: dict[str, bytes] = {}
+        """The end of the log of each host."""
+
+    def follow(self, interrupted: Callable[[], bool]) -> dict[str, Any] | None:
+        """Show the job until it has ended; returns the last answer of describe, or None if interrupted."""
+        while not interrupted():
+            try:
+                answer = self._service.describe(self._name)
+                ended = answer["TrainingJobStatus"] in _ENDED
+                self._show_phases(answer, log_is_read=False)
+                hosts = _hosts(answer)
+                self._read_logs(hosts)
+                if ended:
+                    self._read_rest(hosts)
+                self._show_phases(answer, log_is_read=True)
+                self._lost_since = None
+                if ended:
+                    return answer
+            except ServiceUnreachableError as error:
+                self._wait_for_service(error)
+            self._sleep(interrupted)
+        return None
+
+    def _wait_for_service(self, error: ServiceUnreachableError) -> None:
+        now = time.monotonic()
+        if self._lost_since is None:
+            self._lost_since = now
+            self._viewer.warning(f"{error.sentence}: trying again")
+        elif now - self._lost_since > _LOST_SECONDS:
+            raise error
+
+    def _sleep(self, interrupted: Callable[[], bool]) -> None:
+        until = time.monotonic() + self._pause
+        while time.monotonic() < until and not interrupted():
+            time.sleep(_STEP)
+
+    def _show_phases(self, answer: Mapping[str, Any], *, log_is_read: bool) -> None:
+        """Show what is over. The end of training comes after the log, so before it is read only what precedes it."""
+        phases = _phases(answer)
+        ended = answer["TrainingJobStatus"] in _ENDED
+        while self._shown < len(phases):
+            phase = phases[self._shown]
+            training = phase["Status"] == _TRAINING
+            if "EndTime" not in phase and not ended:
+                if not log_is_read:
+                    self._show_current(phase)
+                return
+            if training and not ended and phases[-1]["Status"] == "Uploading":
+                if not log_is_read:
+                    self._show_current(phases[-1])  # whether training has failed is said after the upload
+                return
+            if training and not log_is_read:
+                return
+            end = phase.get("EndTime") or answer["LastModifiedTime"]
+            self._viewer.phase_ended(
+                phase["Status"],
+                (end - phase["StartTime"]).total_seconds(),
+                phase.get("StatusMessage", ""),
+                good=self._shown != _failed_phase(answer, phases),
+            )
+            self._shown += 1
+
+    def _show_current(self, phase: Mapping[str, Any]) -> None:
+        if phase["Status"] != _TRAINING:
+            self._viewer.working(f"{phase['Status']}: {phase.get('StatusMessage', '')}".rstrip(": "))
+        elif self._begun != self._shown:
+            self._begun = self._shown
+            self._viewer.phase_began(_TRAINING)
+
+    def _read_rest(self, hosts: int) -> None:
+        """CloudWatch may show the last lines some seconds after the end."""
+        for _ in range(_LAST_LOOKS):
+            time.sleep(self._pause)
+            if not self._read_logs(hosts):
+                break
+
+    def _read_logs(self, hosts: int) -> bool:
+        """Show new lines; True if there were any."""
+        if self._log_refused:
+            return False
+        found = False
+        try:
+            if len(self._tokens) < hosts or self._looks % _LOOKS_PER_SEARCH == 0:
+                self._find_streams()  # another attempt writes to streams of its own
+            self._looks += 1
+            for stream in sorted(self._tokens):
+                found |= self._read_stream(stream)
+        except ServiceForbiddenError as error:
+            self._log_refused = True
+            self._viewer.warning(f"the log cannot be shown: {error.sentence}")
+        except ServiceRefusedError as error:
+            if error.code != "ResourceNotFoundException":  # nothing has been written yet
+                raise
+        return found
+
+    def _find_streams(self) -> None:
+        for page in self._service.log_pages("DescribeLogStreams", self._name):
+            for stream in page.get("logStreams", ()):
+                self._tokens.setdefault(stream["logStreamName"], None)
+
+    def _read_stream(self, stream: str) -> bool:
+        host = host_in(stream)
+        found = False
+        while True:
+            token = self._tokens[stream]
+            more = {} if token is None else {"nextToken": token}
+            page = self._service.call(
+                "logs", "GetLogEvents", logGroupName=LOG_GROUP, logStreamName=stream, startFromHead=True, **more
+            )
+            events = page.get("events", ())
+            if events:
+                data = b"".join(each["message"].encode(errors="replace") + b"\n" for each in events)
+                self._tokens[stream] = page["nextForwardToken"]
+                self.tails[host] = (self.tails.get(host, b"") + data)[-_KEPT_BYTES:]
+                self._viewer.lines(host, data)
+                found = True
+            if not events and page["nextForwardToken"] == token:
+                return found
+            self._tokens[stream] = page["nextForwardToken"]
+
+
+def _hosts(answer: Mapping[str, Any]) -> int:
+    resources = answer.get("ResourceConfig") or {}
+    groups = resources.get("InstanceGroups") or ()
+    return sum(group["InstanceCount"] for group in groups) or int(resources.get("InstanceCount") or 1)
+
+
+def _phases(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [each for each in answer.get("SecondaryStatusTransitions", ()) if each["Status"] not in _NO_PHASE]
+
+
+def _failed_phase(answer: Mapping[str, Any], phases: list[Mapping[str, Any]]) -> int | None:
+    """The index of the phase that made the job fail: training, if the reason is the algorithm's."""
+    if answer["TrainingJobStatus"] != "Failed":
+        return None
+    training = [index for index, phase in enumerate(phases) if phase["Status"] == _TRAINING]
+    if training and str(answer.get("FailureReason", "")).startswith("AlgorithmError"):
+        return training[-1]
+    return len(phases) - 1
+
+
+_EXIT_CODE = re.compile(r"exit code: (\d+)\s*$")
+_KILLED = 137
+
+
+def failure_hints(reason: str, tails: Mapping[str, str]) -> Iterator[str]:
+    """Hints on a failed job. `tails`: the end of the log of each host."""
+    found = _EXIT_CODE.search(reason)
+    code = int(found[1]) if found else 1
+    log = "\n".join(tails.values())
+    program = program_hint(code, log)
+    if program is not None:
+        yield program
+    if code == _KILLED:
+        yield "Exit code 137 means SIGKILL, mostly because the memory of the instance ran out."
+    if is_without_shared_memory(log):
+        yield "Shared memory (/dev/shm) ran out: use fewer workers of a data loader, or a larger instance."
+    elif is_full(log):
+        yield "A disk was full: increase ResourceConfig.VolumeSizeInGB."
+    if is_without_credentials(log):
+        yield "It called AWS without credentials: on the service it gets those of RoleArn, unless it is isolated."

@@ -1,0 +1,184 @@
+"""What is found before anything is sent: what the service would refuse in a request, and what the job may cost."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.data.sources.local_path import is_remote
+from smlocal.errors.submitting import ImageNotInEcrError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobfile.refusal import invalid_request
+from smlocal.jobfile.settings import LocalSettings
+from smlocal.jobs.contract.validation.violation import Violation
+from smlocal.jobs.contract.validation.walk import validate
+from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
+from smlocal.sagemaker.contract.validation.rules import broken_rules
+from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
+
+_ECR = re.compile(
+    r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/[^:@]+(?:[:@].+)?"
+)
+_IMAGE = ("AlgorithmSpecification", "TrainingImage")
+
+
+def local_settings(document: Document) -> LocalSettings:
+    """The `Local` block of a job file, which the service does not get."""
+    local, violations = read_local(document, _request(document))
+    if local is None or violations:
+        raise invalid_request(document, violations)
+    return local
+
+
+def strict_request(document: Document, *, region: str | None) -> dict[str, Any]:
+    """The request as the service takes it: without `Local` and null members. One error lists all mistakes.
+
+    What smlocal does not support is no mistake here.
+    """
+    asked = {name: value for name, value in document.data.items() if name != LOCAL}
+    _, violations = validate(CreateTrainingJobRequest, asked, strict=True, written=document.written)
+    request = _request(document)
+    violations += broken_rules(request, strict=True)
+    if violations:
+        error = invalid_request(document, violations + _image_violation(request))
+        error.remedy = tuple(_flags(request))
+        raise error
+    _check_image(document, request, region)
+    return request
+
+
+def other_region(request: dict[str, Any], region: str | None) -> str | None:
+    """The region of an image in Amazon ECR, if it is not that of the job."""
+    found = _ECR.fullmatch(_image(request) or "")
+    return found["region"] if found is not None and region is not None and found["region"] != region else None
+
+
+def _request(document: Document) -> dict[str, Any]:
+    request: dict[str, Any] = without_nulls({name: item for name, item in document.data.items() if name != LOCAL})
+    return request
+
+
+def _image(request: dict[str, Any]) -> str | None:
+    """The image that the service pulls itself; None if there is none."""
+    specification = request.get("AlgorithmSpecification")
+    if not isinstance(specification, dict):
+        return None
+    access = specification.get("TrainingImageConfig")
+    if isinstance(access, dict) and access.get("TrainingRepositoryAccessMode") == "Vpc":
+        return None  # from a private registry
+    image = specification.get("TrainingImage")
+    return image if isinstance(image, str) else None
+
+
+def _not_in_ecr(request: dict[str, Any]) -> str | None:
+    image = _image(request)
+    return image if image is not None and not _ECR.fullmatch(image) else None
+
+
+def _image_violation(request: dict[str, Any]) -> list[Violation]:
+    image = _not_in_ecr(request)
+    text = f"{image} is not in Amazon ECR, and the service pulls no other images"
+    return [] if image is None else [Violation(path=_IMAGE, text=text)]
+
+
+def _flags(request: dict[str, Any]) -> Iterator[str]:
+    """The flags that add what a job file for this machine may leave out."""
+    if "RoleArn" not in request:
+        yield "The role of the job:  --role arn:aws:iam::ACCOUNT:role/NAME"
+    output = request.get("OutputDataConfig")
+    uri = output.get("S3OutputPath") if isinstance(output, dict) else None
+    if not isinstance(uri, str) or not is_remote(uri):
+        yield "The place in S3 for its artifacts:  --output-to s3://bucket/some/prefix"
+
+
+def _check_image(document: Document, request: dict[str, Any], region: str | None) -> None:
+    image = _not_in_ecr(request)
+    if image is None:
+        return
+    region = region or "REGION"
+    repository, _, tag = image.rpartition("/")[2].partition("@")[0].partition(":")
+    ending = ".cn" if region.startswith("cn-") else ""
+    registry = f"ACCOUNT.dkr.ecr.{region}.amazonaws.com{ending}"
+    pushed = f"{registry}/{repository}:{tag or 'latest'}"
+    raise ImageNotInEcrError(
+        f"{image} is not an image in Amazon ECR, and the service pulls no other images",
+        details=(f"{document.where(_IMAGE)}   TrainingImage: {image}",),
+        remedy=(
+            "Push it there, with the number of your account, and submit that name with --image:",
+            f"  aws ecr create-repository --region {region} --repository-name {repository}",
+            f"  aws ecr get-login-password --region {region} | docker login --username AWS --password-stdin {registry}",
+            f"  docker tag {image} {pushed} && docker push {pushed}",
+            "An image of another registry needs TrainingImageConfig: {TrainingRepositoryAccessMode: Vpc}.",
+        ),
+    )
+
+
+_MINUTE, _HOUR = 60, 3600
+_TEN = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cost:
+    """The most that one job may use."""
+
+    instances: tuple[tuple[int, str], ...]
+    """How many of which type."""
+    seconds: int
+    """MaxRuntimeInSeconds."""
+    stated: bool
+    """False if the request does not limit the time, so that the service's default counts."""
+    spot: bool
+    kept_seconds: int
+    """How long the service keeps the instances after the end, for the next job."""
+
+    @property
+    def hours(self) -> float:
+        """Instance-hours at most, those of a warm pool too."""
+        return sum(count for count, _ in self.instances) * (self.seconds + self.kept_seconds) / _HOUR
+
+    @property
+    def sentence(self) -> str:
+        """`2 × ml.p3.2xlarge for at most 24 h: 48 instance-hours`."""
+        machines = " and ".join(f"{count} × {kind}" for count, kind in self.instances)
+        limit = f"{machines} for at most {duration(self.seconds)}"
+        if self.kept_seconds:
+            limit += f" and {duration(self.kept_seconds)} as a warm pool"
+        return f"{limit}: {_hours(self.hours)}"
+
+
+def cost_of(request: Mapping[str, Any]) -> Cost | None:
+    """The most that a valid request may use; None if it names no instances."""
+    resources = request.get("ResourceConfig") or {}
+    if resources.get("InstanceGroups"):
+        instances = tuple((group["InstanceCount"], group["InstanceType"]) for group in resources["InstanceGroups"])
+    elif "InstanceType" in resources:
+        instances = ((resources.get("InstanceCount", 1), resources["InstanceType"]),)
+    elif resources.get("InstancePreferences"):
+        preferred = resources["InstancePreferences"]
+        count = max(each.get("InstanceCount") or resources.get("InstanceCount") or 1 for each in preferred)
+        instances = ((count, " or ".join(each["InstanceType"] for each in preferred)),)
+    else:
+        return None
+    seconds = (request.get("StoppingCondition") or {}).get("MaxRuntimeInSeconds")
+    return Cost(
+        instances=instances,
+        seconds=seconds if seconds is not None else DEFAULT_MAX_RUNTIME,
+        stated=seconds is not None,
+        spot=request.get("EnableManagedSpotTraining") is True,
+        kept_seconds=resources.get("KeepAlivePeriodInSeconds", 0),
+    )
+
+
+def _hours(hours: float) -> str:
+    amount = f"{hours:,.0f}" if hours >= _TEN else f"{hours:.2g}"
+    return f"{amount} instance-hour{'s' * (amount != '1')}"
+
+
+def duration(seconds: int) -> str:
+    """`90 s`, `24 h`, `1 h 30 min`."""
+    if seconds < 2 * _MINUTE or seconds % _MINUTE:
+        return f"{seconds} s"
+    hours, minutes = seconds // _HOUR, seconds % _HOUR // _MINUTE
+    return " ".join([*([f"{hours} h"] if hours else []), *([f"{minutes} min"] if minutes or not hours else [])])

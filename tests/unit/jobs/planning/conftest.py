@@ -1,0 +1,3 @@
+from tests.unit.sagemaker.conftest import facts, listing, plan
+
+__all__ = ["facts", "listing", "plan"]

@@ -1,3 +1,0 @@
-from tests.unit.platforms.sagemaker.conftest import facts, listing, plan
-
-__all__ = ["facts", "listing", "plan"]
