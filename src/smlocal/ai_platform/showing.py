@@ -7,6 +7,8 @@ from smlocal.ai_platform.answer import DOCUMENTS, answer_of, error_at, kind_of, 
 from smlocal.ai_platform.answer import answer_of as describe
 from smlocal.ai_platform.replicas import called_replicas, replicas
 from smlocal.ai_platform.shape import job_kind
+from smlocal.ai_platform.views_of_jobs import described_rows as rows
+from smlocal.ai_platform.views_of_jobs import start_of
 from smlocal.ai_platform.views_of_jobs import view_of as view
 from smlocal.jobs.contract.metrics.metric_values import MetricDefinition
 from smlocal.jobs.kinds import Spoken
@@ -69,15 +71,11 @@ def spoken(record: JobRecord) -> Spoken:
 
 def start(plan: JobPlan) -> StartView:
     """The replicas and their machines."""
-    from smlocal.ai_platform.views_of_jobs import start_of  # needs what `describe` and lists do not
-
     return start_of(plan)
 
 
 def described_rows(view: JobView, *, supervised: bool) -> Iterable[tuple[str, str]]:
     """The request, the result and the history."""
-    from smlocal.ai_platform.views_of_jobs import described_rows as rows  # likewise
-
     return rows(view, supervised=supervised)
 
 

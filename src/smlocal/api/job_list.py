@@ -9,7 +9,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.control.orphans import is_orphan
 from smlocal.jobs.documents import LOCAL
-from smlocal.jobs.finish.describe import has_kept_containers
+from smlocal.jobs.finish.describe import has_kept_containers, list_entry
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
@@ -63,8 +63,6 @@ def list_jobs(*, limit: int | None, selection: JobSelection | None = None) -> li
 
 def job_documents(jobs: Sequence[ListedJob]) -> dict[str, list[dict[str, Any]]]:
     """The lists of the platforms' own answers, with what only this machine knows."""
-    from smlocal.jobs.finish.describe import list_entry  # takes 20 ms, and a screen does not need it
-
     lists: dict[str, list[dict[str, Any]]] = {"TrainingJobSummaries": []}
     with Store.open(home_directory()) as store:
         for job in jobs:

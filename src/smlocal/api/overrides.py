@@ -10,10 +10,10 @@ from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
 from smlocal.jobfile.settings import OPTIONS, LocalSettings
 from smlocal.jobs.contract.model.structure import members, split
 from smlocal.jobs.contract.validation.suggestions import closest
+from smlocal.jobs.contract.validation.violation import Path as MemberPath
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
-    from smlocal.jobs.contract.validation.violation import Path as MemberPath
 
 KEYWORD_ARGUMENTS: Final = "keyword arguments"
 """What overrides are called in messages if they are not flags."""

@@ -14,6 +14,7 @@ from typing import Self
 from smlocal.errors import JobFinishedError, JobLeftoversError, JobUnknownError, SmlocalError
 from smlocal.jobs.control.orphans import ensure_supervised, not_adopted, orphans, why_not_adopted
 from smlocal.jobs.control.requests import ask_to_stop
+from smlocal.jobs.finish.cleanup import clear_engine_of
 from smlocal.jobs.finish.describe import complete_copies
 from smlocal.jobs.shells import remove_dead_shells
 from smlocal.jobs.store.home import home_directory, prepare_home
@@ -89,7 +90,6 @@ def _clear_engines(
     The next command looks again for what was not `known` before: the engine may still be making it.
     """
     for left in store.left_on_engines():
-        from smlocal.jobs.finish.cleanup import clear_engine_of  # takes 40 ms, and hardly any job has left any
 
         def say(line: str, name: str = left.name) -> None:
             on_message(f"{name}: {line}")

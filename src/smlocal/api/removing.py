@@ -13,7 +13,7 @@ from smlocal.errors import EngineError, JobFinishedError, JobLeftoversError, Job
 from smlocal.jobs.contract.failures import INTERNAL_ERROR
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import RECALL
-from smlocal.jobs.finish.cleanup import clear_disk, clear_engines
+from smlocal.jobs.finish.cleanup import clear_disk, clear_engine_of, clear_engines, kept_by
 from smlocal.jobs.finish.describe import has_kept_containers
 from smlocal.jobs.finish.unprepared import fail_with
 from smlocal.jobs.kinds import not_finished
@@ -62,8 +62,6 @@ def _kill(store: Store, name: str) -> None:
 
 def _clear_engines(store: Store, name: str, *, force: bool, on_message: Callable[[str], None]) -> None:
     """Remove what jobs of this name have left, before the record of it is removed."""
-    from smlocal.jobs.finish.cleanup import clear_engine_of, kept_by  # takes 40 ms, and hardly any job needs it
-
     for left in [*store.left_on_engines(name), *kept_by(store, name)]:
         try:
             stays = clear_engine_of(store, left)

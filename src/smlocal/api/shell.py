@@ -16,7 +16,7 @@ from smlocal.jobs.finish.describe import has_kept_containers
 from smlocal.jobs.kinds import host_called
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.recall import recall
-from smlocal.jobs.shells import ShellProgram, remove_dead_shells, shell_in_new, shell_in_running
+from smlocal.jobs.shells import ShellProgram, remove_dead_shells, shell_in_kept, shell_in_new, shell_in_running
 from smlocal.jobs.store.home import home_directory, prepare_home
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
@@ -66,7 +66,6 @@ def shell_in_job(
                 f"the kept container of {chosen.host.name} of the job '{plan.name}' is gone",
                 remedy=[f"smlocal rerun {plan.name} --keep failed     runs the job again"],
             )
-        from smlocal.jobs.shells import shell_in_kept
 
         remove_dead_shells(job.home)
         return shell_in_kept(engine, plan, chosen, container, program, home=job.home, warn=warn)

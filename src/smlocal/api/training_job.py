@@ -1,13 +1,11 @@
 """`smlocal.TrainingJob`: a job that was made on this machine, by any process."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from smlocal.api.artifact import Artifact
     from smlocal.api.overrides import Overrides
     from smlocal.jobs.contract.statuses import JobPhase, JobStatus

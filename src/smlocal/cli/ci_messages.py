@@ -5,7 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Self, TextIO
 
 import click
@@ -203,7 +203,6 @@ class ReportPaths:
 
 def show_in_group(service: "CiService", title: str, show: Callable[[], None]) -> None:
     """Show a text in a part of the log that can be folded, and keep the service from obeying what is in it."""
-    from contextlib import redirect_stdout
     from io import StringIO
 
     from smlocal.base.ci.services import group_begin, group_end, harmless

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from smlocal.api.overrides import Overrides
+from smlocal.api.overrides import Overrides, apply_defaults
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.terminal.printable import printable
+from smlocal.errors import JobFileMissingError
 from smlocal.jobfile.option import Form, Option
 from smlocal.jobfile.settings import OPTIONS
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
-    from smlocal.errors import JobFileMissingError
     from smlocal.jobfile.document import Document
 
 
@@ -97,7 +97,6 @@ def read_job_options(given: dict[str, Any]) -> "tuple[AnyJobFile, str]":
 def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
     """The job file with what the configuration file adds to it, and what overrides it."""
     from smlocal.api.job_source import command_line_document, read_file, read_standard_input
-    from smlocal.errors import JobFileMissingError
 
     path = given["job"]
     overrides, defaults = overrides_and_defaults(given)
@@ -118,8 +117,6 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
         return document, overrides  # the configuration file is about CreateTrainingJob requests
     use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
     if defaults is not None:
-        from smlocal.api.overrides import apply_defaults
-
         apply_defaults(document, defaults, origin="configuration file")
     return document, overrides
 

@@ -7,6 +7,7 @@ import click
 
 from smlocal.cli.ci_messages import chosen_service
 from smlocal.cli.terminal.messages import PROGRESS_NAMES, PROGRESS_VARIABLE, ProgressMode, chosen_mode
+from smlocal.cli.terminal.printable import chosen_changes
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
@@ -49,8 +50,6 @@ def screen_of(given: dict[str, Any], *, in_ci: bool | None = None) -> "Screen":
     in_ci = chosen_service(None) is not None if in_ci is None else in_ci
     lines: Any = {"timestamps": given["timestamps"], "log_prefix": not given["no_log_prefix"]}
     if given["safe_output"] or in_ci:
-        from smlocal.cli.terminal.printable import chosen_changes
-
         lines["changes"] = chosen_changes(safe=given["safe_output"], in_ci=in_ci, descriptor=output_to)
     if mode is ProgressMode.JSON:
         from smlocal.cli.terminal.event_screen import EventScreen

@@ -4,6 +4,7 @@ from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.contract.validation.violation import Violation
 from smlocal.jobs.contract.validation.walk import MOST_VIOLATIONS
+from smlocal.jobs.contract.validation.wording import one_line
 
 _MOST_SENTENCES = 100
 """Of the service's message."""
@@ -33,8 +34,6 @@ def invalid_request(document: Document, violations: list[Violation]) -> RequestI
 
 def mistake_lines(document: Document, violations: list[Violation]) -> list[str]:
     """A line for each of the first violations, and the number of the others."""
-    from smlocal.jobs.contract.validation.wording import one_line  # only after a mistake
-
     shown = [(document.where(violation.path), one_line(violation.text)) for violation in violations[:_MOST_LINES]]
     width = max(len(where) for where, _ in shown)
     lines = [f"{where:<{width}}   {_shortened(text)}" for where, text in shown]

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,15 +22,13 @@ from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.errors import ImageMissingError, UsageRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from smlocal.base.ci.services import CiService
     from smlocal.check.examine import Ignore
     from smlocal.check.interface import CheckReport, Finding, RuleResult
     from smlocal.engine.interface import Engine
-    from smlocal.errors import UsageRefusedError
     from smlocal.sagemaker.jobfile.job_file import JobFile
 
 _MARKS = {"error": "✗", "warning": "!", "info": "·"}
@@ -148,7 +147,6 @@ def _check(
     from smlocal.check.check_image import check_image
     from smlocal.check.interface import Severity
     from smlocal.check.subject import LaunchProfile
-    from smlocal.errors import ImageMissingError
     from smlocal.jobs.store.home import home_directory
 
     job = _job(subject, image, allow_local_paths=allow_local_paths)
@@ -209,7 +207,6 @@ def _unbuilt(subject: str, folder: str) -> "UsageRefusedError":
     import shlex
 
     from smlocal.cli.image_build import folder_image
-    from smlocal.errors import UsageRefusedError
 
     file = "" if subject == folder or os.path.basename(subject) == "Dockerfile" else f"-f {shlex.quote(subject)} "
     image = folder_image(folder)

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.api.overrides import Overrides
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import setting_option
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.errors import OutputUnusableError
 
 if TYPE_CHECKING:
-    from smlocal.api.overrides import Overrides
     from smlocal.service.conformance.differences import DocumentComparison, DocumentDifference
 
 _CASES = ("everything", "stopped", "failed")
@@ -248,7 +249,6 @@ def _write(document: dict[str, Any], file: str) -> None:
     if file == "-":
         click.echo(text, nl=False)
         return
-    from smlocal.errors import OutputUnusableError
 
     try:
         with open(file, "w", encoding="utf-8") as stream:

@@ -10,7 +10,7 @@ import click
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.new_file import check_new_file, write_new_file
-from smlocal.errors import InitSourceError
+from smlocal.errors import ImageNameError, InitSourceError
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
@@ -88,7 +88,6 @@ def _from_folder(folder: str | None, file: str, steps: list[str]) -> str:
 
 def _from_image(image: str, file: str) -> str:
     from smlocal.api.image_name import is_image_name
-    from smlocal.errors import ImageNameError
 
     if not is_image_name(image):
         raise ImageNameError(

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,12 +11,10 @@ from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import job_options, overrides_and_defaults, read_job_options, said
 from smlocal.cli.terminal.layout import LEAST, row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.errors import UsageRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from smlocal.api.job_files import AnyJobFile
-    from smlocal.errors import UsageRefusedError
     from smlocal.jobs.planning.model import JobPlan
 
 _LEAST_BESIDE = 48
@@ -67,7 +66,6 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
 
 
 def _no_script(plan: "JobPlan") -> "UsageRefusedError":
-    from smlocal.errors import UsageRefusedError
 
     return UsageRefusedError(
         f"{plan.name} cannot be a script of docker commands: its replicas are restarted, and the job is tried again",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.api.overrides import apply_defaults
 from smlocal.cli.commands.run import run_job
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.image_build import with_built_image
@@ -151,7 +152,6 @@ def command(
 
     def read() -> "tuple[JobFile, str]":
         from smlocal.api.job_source import read_document
-        from smlocal.api.overrides import apply_defaults
 
         say = said(given)
         overrides, defaults = overrides_and_defaults(with_built_image(given, image_needed=False))

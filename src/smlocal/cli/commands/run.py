@@ -13,15 +13,14 @@ from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, ch
 from smlocal.cli.image_build import build_job_image, with_built_image
 from smlocal.cli.job_options import job_options, read_job_options, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
-from smlocal.cli.terminal.messages import ProgressMode
+from smlocal.cli.terminal.messages import NonblockingWriter, ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands
-from smlocal.errors import SmlocalError
+from smlocal.errors import SmlocalError, StandardOutputError
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
     from smlocal.base.ci.services import CiService
     from smlocal.cli.terminal.screen import Screen
-    from smlocal.errors import StandardOutputError
     from smlocal.jobs.supervision import Result
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
@@ -197,9 +196,7 @@ def _finish(
 
 def _print_answer(result: "Result") -> "StandardOutputError | None":
 
-    from smlocal.cli.terminal.messages import NonblockingWriter
     from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
-    from smlocal.errors import StandardOutputError
 
     try:
         with output_errors():

@@ -3,7 +3,8 @@
 import os
 import signal
 import sys
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,11 +14,9 @@ from click.shell_completion import CompletionItem
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.job_options import override_options, overrides_and_defaults, read_job_options
+from smlocal.errors import JobUnknownError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-
     from smlocal.engine.interface import ProcessStreams
     from smlocal.jobs.shells import ShellProgram
 
@@ -132,7 +131,6 @@ def _name(subject: str | None) -> str | None:
     if subject is None or os.sep in subject or subject.endswith(JOB_FILE_ENDINGS):
         return None
     from smlocal.api.job_names import resolve_job_name
-    from smlocal.errors import JobUnknownError
 
     try:
         return resolve_job_name(subject)

@@ -16,7 +16,7 @@ from smlocal.cli.job_options import asked_document, override_options, said, sett
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
 from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.errors import SmlocalError
+from smlocal.errors import RegionMissingError, SmlocalError
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
@@ -166,7 +166,6 @@ def _plan(
 
 
 def _region_if_known(service: "Service") -> str | None:
-    from smlocal.errors import RegionMissingError
 
     try:
         return service.region

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -10,8 +11,6 @@ from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from smlocal.debugger.tensors.saved_tensors import SavedTensor
     from smlocal.debugger.tensors.tensor_files import Damage
 

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,10 +10,10 @@ import click
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option, file_of_repository, file_problems
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.errors import SmlocalError
+from smlocal.jobs.contract.secrets.masking import without_passwords
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from smlocal.api.job_source import Validated
     from smlocal.base.ci.junit import Case
     from smlocal.base.ci.services import CiService
@@ -107,7 +108,6 @@ def _show_warnings(warnings: "Sequence[str]") -> None:
 
 def _show_error(validated: "Validated", service: "CiService | None", *, debug: bool) -> None:
     from smlocal.cli.terminal.errors import show_error
-    from smlocal.errors import SmlocalError
 
     assert validated.error is not None  # noqa: S101 - for mypy
     try:
@@ -141,7 +141,6 @@ def _document(validated: "Validated") -> dict[str, Any]:
 
 def _case(validated: "Validated", seconds: float) -> "Case":
     from smlocal.base.ci.junit import Case, CaseVerdict
-    from smlocal.jobs.contract.secrets.masking import without_passwords
 
     error = validated.error
     problems = [] if error is None else file_problems(error, validated.file)

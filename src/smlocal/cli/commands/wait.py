@@ -4,6 +4,7 @@ import click
 
 from smlocal.cli.commands.run import EXIT_CODES
 from smlocal.cli.job_argument import jobs_argument
+from smlocal.errors import WaitTimeoutError
 
 
 @click.command("wait")
@@ -41,7 +42,6 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
 def wait_for(names: tuple[str, ...], timeout: float | None) -> int:
     """Wait for jobs and their supervisors; returns the exit code."""
     from smlocal.api.stopping import wait_for_jobs
-    from smlocal.errors import WaitTimeoutError
 
     try:
         statuses = wait_for_jobs(names, timeout=timeout)

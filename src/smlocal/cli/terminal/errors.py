@@ -1,5 +1,6 @@
 """Print errors: what is wrong, where, what to do, and an id to search for."""
 
+import json
 import sys
 import traceback
 from contextlib import suppress
@@ -56,7 +57,5 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
     with suppress(OSError):  # there is no place for the message
         print(own_lines("\n".join(lines)), file=sys.stderr)  # noqa: T201 - output for the user
     if as_json:
-        import json
-
         print(json_without_commands(json.dumps({"Error": error_document(error)}, indent=2)))  # noqa: T201 - likewise
     sys.stdout.flush()

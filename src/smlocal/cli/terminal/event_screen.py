@@ -5,11 +5,11 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smlocal.cli.terminal.errors import error_document
 from smlocal.cli.terminal.messages import ProgressMode
-from smlocal.cli.terminal.printable import json_without_commands
+from smlocal.cli.terminal.printable import Changes, json_without_commands
 from smlocal.cli.terminal.screen import Screen
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
@@ -17,9 +17,6 @@ from smlocal.jobs.contract.statuses import StopCause
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.view import JobView
-
-if TYPE_CHECKING:
-    from smlocal.cli.terminal.printable import Changes
 
 _SECONDS_BETWEEN = 1.0
 

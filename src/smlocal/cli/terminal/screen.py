@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smlocal.cli.terminal.bottom_line import LiveLines, columns_of_terminal
 from smlocal.cli.terminal.layout import (
@@ -31,17 +31,14 @@ from smlocal.cli.terminal.messages import (
     RunningLine,
     training_text,
 )
-from smlocal.cli.terminal.printable import own_lines, printable
-from smlocal.cli.views.log_lines import host_prefix, prefixed_lines
+from smlocal.cli.terminal.printable import Changes, own_lines, printable
+from smlocal.cli.views.log_lines import host_prefix, prefixed_lines, stamp
 from smlocal.engine.interface import Written
+from smlocal.errors import SmlocalError
 from smlocal.jobs.contract.statuses import JobStatus, StopCause
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.view import JobView, Reporter, StartView
-
-if TYPE_CHECKING:
-    from smlocal.cli.terminal.printable import Changes
-    from smlocal.errors import SmlocalError
 
 _NAME_WIDTH = 13
 _LINES = -1
@@ -245,7 +242,6 @@ class Screen(Reporter):
         head = self._heads.get(host, b"")
         if not self._timestamps:
             return head
-        from smlocal.cli.views.log_lines import stamp
 
         return stamp(time.time()) + head
 

@@ -10,14 +10,13 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from smlocal.base.removal import remove_tree
-from smlocal.data.channels.cache.folder import folders_of, make_folders, seal
+from smlocal.data.channels.cache.folder import Cache, folders_of, make_folders, seal
 from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.interface import S3Error, S3Object, listed_object
 from smlocal.errors import StagingError
 from smlocal.jobs.contract.listing import Listing
 
 if TYPE_CHECKING:
-    from smlocal.data.channels.cache.folder import Cache
     from smlocal.data.sources.s3.client import S3Client
 
 _FULL = {ENOSPC, EDQUOT}

@@ -21,7 +21,7 @@ from smlocal.data.sources.local_path import (
 )
 from smlocal.data.sources.manifest_json import ManifestError, manifest_strings
 from smlocal.data.sources.s3.checksum import Checksum
-from smlocal.data.sources.s3.error_responses import checksum_mismatch
+from smlocal.data.sources.s3.error_responses import checksum_mismatch, download_failure
 from smlocal.data.sources.s3.interface import ObjectStore, S3Error, listed_object
 from smlocal.data.sources.selection import invalid_part, is_marker, lay_out, split_prefix
 from smlocal.data.sources.source_errors import RequestedSource
@@ -92,7 +92,6 @@ def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[byt
 
 
 def _not_read(asked: RequestedSource, document: Listing, error: S3Error) -> Listing:
-    from smlocal.data.sources.s3.error_responses import download_failure
 
     not_ready = s3_listing.machine_error(asked, error)
     if not_ready is not None:

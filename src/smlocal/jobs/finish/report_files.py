@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from smlocal.base.ci.junit import Case, CaseVerdict, Suite
+from smlocal.base.ci.junit import Case, CaseVerdict, Suite, junit
 from smlocal.base.files import replace_file
 from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
 from smlocal.jobs.contract.made_names import without_time
@@ -77,7 +77,6 @@ def _result(store: Store, name: str) -> str:
 
 
 def _junit(store: Store, name: str) -> str:
-    from smlocal.base.ci.junit import junit
 
     return junit([job_suite(store, (name,))])
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 
-from smlocal.data.channels.file import prepare_channel
+from smlocal.data.channels.file import prepare_channel, prepare_read_only
 from smlocal.data.channels.interface import Copying, Means, StagedChannel, unbroken
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
@@ -100,8 +100,6 @@ def stage_trees(
         with copying() if tree.listing.remote else nullcontext():
             listing = delivery.download(tree)
         if tree.staging == "bind":
-            from smlocal.data.channels.file import prepare_read_only  # most jobs have no FastFile channel
-
             return prepare_read_only(listing, target=tree.target, target_directory=directory, copying=copying)
         return prepare_channel(
             listing,

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.artifact_errors import Check, no_check
 from smlocal.data.artifacts.mirror.folder_target import FolderTarget
-from smlocal.data.artifacts.mirror.target import FileChangedError, Target
+from smlocal.data.artifacts.mirror.target import FileChangedError, MirrorState, Target
 from smlocal.jobs.contract.checkpoints import Restored, Stamp
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, checkpoint_directory, collector_directory, host_directory
 
 if TYPE_CHECKING:
-    from smlocal.data.artifacts.mirror.target import MirrorState
     from smlocal.data.sources.s3.client import S3Client
 
 _RETRY_SECONDS = 60.0
@@ -77,8 +76,6 @@ class MirroredFolder:
 
     def state(self) -> "MirrorState":
         """What has been mirrored so far."""
-        from smlocal.data.artifacts.mirror.target import MirrorState
-
         return MirrorState.read(self.state_path)
 
     def restored(self, host: HostPlan) -> Restored:

@@ -5,14 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from errno import EACCES
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.cache.folder import Tree, list_trees
-
-if TYPE_CHECKING:
-    from smlocal.data.channels.cache.folder import Cache
+from smlocal.data.channels.cache.folder import Cache, Tree, list_trees
 
 _RESERVED = "reserved"
 

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from smlocal.data.channels.cache.eviction import jobs_by_tree, mark, reserve_space, unmark
 from smlocal.data.channels.cache.folder import (
     DOWNLOADS,
+    Cache,
     TreeInfo,
     data_folder,
     is_intact,
@@ -21,9 +21,6 @@ from smlocal.data.channels.cache.folder import (
 )
 from smlocal.data.channels.copy import Duplicator
 from smlocal.jobs.contract.listing import Listing
-
-if TYPE_CHECKING:
-    from smlocal.data.channels.cache.folder import Cache
 
 
 class DamagedInUseError(Exception):

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.pipe.items import Item, LocalObject
+from smlocal.data.channels.pipe.fifo import FifoWriter
+from smlocal.data.channels.pipe.items import Item, LocalObject, Streams
 from smlocal.data.channels.pipe.object_bytes import (
     LocalBytes,
     MemoryBytes,
@@ -18,8 +19,6 @@ from smlocal.data.channels.pipe.object_bytes import (
 from smlocal.data.sources.s3.interface import S3Object
 
 if TYPE_CHECKING:
-    from smlocal.data.channels.pipe.fifo import FifoWriter
-    from smlocal.data.channels.pipe.items import Streams
     from smlocal.data.sources.s3.object_stream import ObjectStream
 
 _KEPT = 32 << 20

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from smlocal.jobs.contract.json_size import too_large
+from smlocal.jobs.contract.json_size import compact, too_large
 
 # Not compiled here: they are used rarely.
 _PAIR = (
@@ -59,7 +59,6 @@ def masked_file(path: str, content: bytes) -> bytes:
     """A file of a job without secrets."""
     if not path.endswith(".json"):
         return content
-    from smlocal.jobs.contract.json_size import compact
 
     document = json.loads(content)
     shown = masked_tree(document)

@@ -20,7 +20,7 @@ from smlocal.jobs.contract.model.structure import (
     members,
     split,
 )
-from smlocal.jobs.contract.secrets.masking import HIDDEN
+from smlocal.jobs.contract.secrets.masking import HIDDEN, masked, masked_words, with_strings
 from smlocal.jobs.contract.validation.suggestions import closest
 from smlocal.jobs.contract.validation.violation import Path, Violation, dotted, kind_of, spoken
 from smlocal.jobs.contract.validation.wording import (
@@ -208,7 +208,6 @@ def _elements(
 
 
 def _masked(value: Any, name: str = "") -> Any:
-    from smlocal.jobs.contract.secrets.masking import masked, masked_words, with_strings  # needed only after a mistake
 
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return masked_words(value)
