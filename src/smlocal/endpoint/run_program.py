@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.endpoint.browsers import Hosts
 from smlocal.endpoint.door.environment import bundle, new_key, program_environment, users_bundle, users_proxy
 from smlocal.endpoint.door.proxy import MOST_HEAD, USER, Authority, Proxy
 from smlocal.endpoint.http_server import HttpServer, listen
@@ -54,7 +55,6 @@ def run_program(
         )
         with _start(command, for_program.applied_to(environment)) as process:
             from smlocal.endpoint.application import Application
-            from smlocal.endpoint.browsers import Hosts
             from smlocal.endpoint.serving import ClientRights, Options, open_serving
             from smlocal.endpoint.signature import Signatures
 

@@ -14,6 +14,7 @@ from threading import Event, Thread
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
+from smlocal.engine.containers import recreate_container
 from smlocal.engine.interface import ContainerSpec, Engine, Output, Resource, ResourceKind, Written
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import (
@@ -87,8 +88,6 @@ class ContainerRun:
         try:
             self.id = self.engine.create(spec)
         except EngineNameInUseError:
-            from smlocal.engine.containers import recreate_container  # only if a supervisor was killed
-
             self.id = recreate_container(self.engine, spec)
 
     def start(self) -> None:

@@ -1,12 +1,11 @@
 """What pytest loads when it starts, used or not: two options and two fixtures. It imports nothing but pytest."""
 
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
     from pluggy import Result
 
     from smlocal.pytest_plugin.training_jobs import TrainingJobs

@@ -1,6 +1,7 @@
 """The plan as it is shown: the JSON document of `smlocal plan --json`, and rows for people."""
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import Any
 
 from smlocal.base.readable import short_path
@@ -85,7 +86,6 @@ def file_document(content: bytes) -> dict[str, Any]:
     """The content of a short file; the first lines, line count and SHA-256 of a long one."""
     if len(content) <= _WHOLE_FILE:
         return {"Bytes": len(content), "Content": content.decode("utf-8", errors="replace")}
-    from hashlib import sha256
 
     head = content[:_WHOLE_FILE].split(b"\n")[:_HEAD_LINES]
     return {

@@ -4,6 +4,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from threading import Thread
 
 from smlocal.base.kernel_copy import copy_range
 from smlocal.base.removal import remove_tree
@@ -79,7 +80,6 @@ def sync_file(descriptor: int, check: Check) -> None:
         os.fsync(descriptor)
         return
     from concurrent.futures import Future, wait
-    from threading import Thread
 
     done: Future[None] = Future()
     duplicate = os.dup(descriptor)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from smlocal.base.foreign_archive.stream import ArchiveError
+from smlocal.base.foreign_archive.tar_entries import TarEntry
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
 from smlocal.data.artifacts.artifact_errors import Check, PackingStoppedError, artifact_errors, no_check
@@ -19,7 +21,6 @@ from smlocal.errors import ArtifactError, EngineError
 
 if TYPE_CHECKING:
     from smlocal.base.foreign_archive.archive import ForeignArchive
-    from smlocal.base.foreign_archive.tar_entries import TarEntry
     from smlocal.engine.interface import Engine
 
 _NO_LIMIT = 1 << 62
@@ -71,7 +72,6 @@ def unpack_copy(
     If `check` stops it and `keep` is True, an index of the files that are complete is written.
     """
     from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive  # rarely needed
-    from smlocal.base.foreign_archive.stream import ArchiveError
 
     copy = _Copy(host=host, folder=os.fsencode(copy_to))
     with artifact_errors():

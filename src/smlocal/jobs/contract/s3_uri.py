@@ -1,5 +1,8 @@
 """The forms of S3 URIs, and how to split them."""
 
+import re
+from urllib.parse import unquote
+
 _HOST = r"s3(?:[.-](?:dualstack\.)?[a-z]{2}(?:-[a-z]+)+-\d)?\.amazonaws\.com(?:\.cn)?"
 _VIRTUAL = rf"https://(?P<bucket>[a-z0-9][a-z0-9.-]+)\.{_HOST}(?:/(?P<key>.*))?"
 _PATH = rf"https://{_HOST}/(?P<bucket>[^/]+)(?:/(?P<key>.*))?"
@@ -13,8 +16,6 @@ _BUCKET = r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]"
 
 def may_be_bucket(name: str) -> bool:
     """False for what is neither the name of a bucket nor the ARN of an access point."""
-    import re  # as below
-
     return re.fullmatch(f"{_BUCKET}|{_ACCESS_POINT}", name, re.ASCII) is not None
 
 
@@ -26,8 +27,6 @@ def s3_form(uri: str) -> str:
     if not uri.startswith("https://"):
         return uri
     # This form is rare, and compiling the patterns takes milliseconds.
-    import re
-    from urllib.parse import unquote
 
     match = re.fullmatch(_PATH, uri, re.DOTALL) or re.fullmatch(_VIRTUAL, uri, re.DOTALL)
     return uri if match is None else f"s3://{match['bucket']}/{unquote(match['key'] or '')}"
@@ -41,8 +40,6 @@ def split_s3_uri(uri: str) -> tuple[str, str]:
     scheme, _, rest = uri.partition("://")
     bucket, _, key = rest.partition("/")
     if bucket.startswith("arn:"):
-        import re  # as above
-
         arn = re.match(_ACCESS_POINT, rest)
         if arn is not None:
             bucket, key = arn[0], rest[arn.end() :].removeprefix("/")

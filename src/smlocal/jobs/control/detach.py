@@ -5,6 +5,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +32,6 @@ def start_in_background(work: Callable[..., None], **arguments: Any) -> None:
 
 
 def _spawn(work: Callable[..., None], arguments: dict[str, Any]) -> None:
-    import subprocess
 
     command = [sys.executable, "-P", "-m", "smlocal.jobs.control.detach"]
     pipe = subprocess.PIPE

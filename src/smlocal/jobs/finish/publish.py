@@ -17,6 +17,7 @@ from smlocal.data.artifacts.s3_publish import PublishResult as PublishResult  # 
 from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.writer import S3Writer, Target
+from smlocal.data.sources.source_errors import RequestedSource
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
 from smlocal.jobs.contract.rights import EVERYTHING, Rights
 from smlocal.jobs.contract.s3_uri import bucket_name, s3_form, split_s3_uri
@@ -172,7 +173,6 @@ def _upload_error(name: str, job: _LocalArtifacts, published: "PublishResult") -
     error = published.error
     if error is not None:
         from smlocal.data.sources.s3_listing import machine_error
-        from smlocal.data.sources.source_errors import RequestedSource
 
         source = RequestedSource(subject=f'job "{name}"', member="output", uri=job.uri, where=None, directory="")
         not_ready = machine_error(source, error)

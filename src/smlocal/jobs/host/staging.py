@@ -2,6 +2,7 @@
 
 import errno
 import os
+import subprocess
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -241,7 +242,6 @@ def unmount_volumes(job_directory: str) -> None:
 
 
 def _run_command(*command: str) -> None:
-    import subprocess  # few jobs have a volume of a given size
 
     environment = {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin", "LC_ALL": "C"}
     try:

@@ -2,12 +2,14 @@
 
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final
+from subprocess import TimeoutExpired
+from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.metrics.metric_values import (
@@ -21,9 +23,6 @@ from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.metrics.found_values import MetricSummary, read_state, read_values, summaries
 from smlocal.jobs.store.jobs import Store
-
-if TYPE_CHECKING:
-    import subprocess
 
 STUCK_SECONDS: Final = 10.0
 """After the containers have ended, the process is killed if it reads nothing for so long."""
@@ -95,7 +94,6 @@ class MetricsSearch:
         )
 
     def _start(self) -> None:
-        import subprocess
 
         definitions = [{"Name": each.name, "Regex": each.regex} for each in self.definitions]
         task = {"Directory": self.job_directory, "Definitions": definitions, "Logs": dict(self.logs)}
@@ -121,7 +119,6 @@ class MetricsSearch:
         process = self._process
         if process is None:
             return 0
-        from subprocess import TimeoutExpired
 
         self._close_input()
         began, before = time.monotonic(), None

@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from tempfile import TemporaryFile
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
 from smlocal.data.artifacts.artifact_errors import Check, PackingStoppedError, artifact_errors, no_check
 from smlocal.data.artifacts.engine_copy import read_or_copy
 from smlocal.data.artifacts.mirror.folder_target import FolderTarget
+from smlocal.data.artifacts.mirror.save import SaveReport, save
 from smlocal.data.artifacts.mirror.target import PathConflictError, Target
 from smlocal.data.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, write_index
 from smlocal.data.artifacts.tree import HostTree
@@ -24,9 +25,6 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError
 from smlocal.jobs.mirrored.folders import Access, MirroredFolder, mirrored_folders
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
-
-if TYPE_CHECKING:
-    from smlocal.data.artifacts.mirror.save import SaveReport
 
 NOT_SAVED = "NotSaved"
 """The member of `Local.Artifacts` with these folders: where each is kept, by its path in the container."""
@@ -102,8 +100,6 @@ def save_mirrored(
 
 def save_folder(folder: MirroredFolder, trees: Sequence[HostTree], hosts: _Hosts) -> "SaveReport":
     """Save a mirrored folder; `trees` has its contents, in the order of the hosts."""
-    from smlocal.data.artifacts.mirror.save import save
-
     state = folder.state()
     report = save(
         trees,
@@ -194,7 +190,6 @@ def _put_end_marker(folder: MirroredFolder, target: Target) -> None:
     """Add the marker, if the folder has one. It must be the last file that is written; `OSError` if that fails."""
     if folder.end_marker is None:
         return
-    from tempfile import TemporaryFile
 
     # If there is a folder of that name: readers only ask whether the name exists.
     with TemporaryFile() as empty, suppress(PathConflictError), target.open() as opened:

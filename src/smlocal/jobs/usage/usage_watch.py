@@ -8,6 +8,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 from smlocal.engine.interface import Engine
+from smlocal.jobs.usage.series import SeriesFile
 
 if TYPE_CHECKING:
     from smlocal.jobs.usage.sampler import Sampler
@@ -81,6 +82,4 @@ class UsageWatch:
                     sampler.keep(sample)
                 self._ended.wait(sampler.pause)
         except Exception as error:  # noqa: BLE001 - it must not fail the job, but the report mentions it
-            from smlocal.jobs.usage.series import SeriesFile
-
             SeriesFile(path).note(f"Its usage was not measured to the end: {type(error).__name__}: {error}")

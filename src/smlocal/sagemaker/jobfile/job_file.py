@@ -34,6 +34,7 @@ from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest, R
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count
 from smlocal.sagemaker.contract.validation.rules import broken_rules
+from smlocal.sagemaker.jobfile.skeleton import or_skeleton
 
 _LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
 FAULT_KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo")
@@ -61,7 +62,6 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
     not_done = lookup.refused(raw)
     if violations or request is None or local is None:
         invalid = invalid_request(document, violations + [violation for _, violation in not_done])
-        from smlocal.sagemaker.jobfile.skeleton import or_skeleton  # only after a mistake
 
         raise or_skeleton(document, raw, invalid)
     if not_done:

@@ -23,12 +23,10 @@ import struct
 import sys
 import time
 import zlib
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import Any
 
 SCHEMA = 1
 MARK = "smlocal-conformance"

@@ -9,6 +9,7 @@ partial/<name>/           what that process has so far
 partial/<name>/new/       its downloads; each gets its name there only when it is complete
 """
 
+import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -253,8 +254,6 @@ class Tree:
 
 def write_tree_info(folder: str, info: TreeInfo) -> None:
     """Write the description into the folder of a tree."""
-    import json
-
     with open(os.path.join(folder, _INFO), "w", encoding="utf-8") as file:
         json.dump(asdict(info), file)
 
@@ -274,7 +273,6 @@ def list_trees(cache: "Cache") -> list[Tree]:
 
 
 def _tree(name: str, folder: str) -> Tree:
-    import json
 
     path = os.path.join(folder, _INFO)
     try:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 
 from smlocal.data.channels.cache.eviction import jobs_by_tree, mark, reserve_space, unmark
 from smlocal.data.channels.cache.folder import (
@@ -218,8 +219,6 @@ def tree_name(endpoint: str, listing: Listing) -> str:
 
     One digest for all, not one an object: it is made each time a job starts.
     """
-    from hashlib import sha256  # most jobs have local data
-
     head = (_FORMAT, endpoint, listing.bucket_uri, listing.key_base, str(len(listing.paths)), *listing.directories)
     digest = sha256(_encoded("\0".join(head)))
     columns = (listing.paths, listing.keys, listing.etags, listing.sizes)
@@ -231,7 +230,6 @@ def tree_name(endpoint: str, listing: Listing) -> str:
 
 
 def _digest(text: str) -> str:
-    from hashlib import sha256
 
     return sha256(_encoded(text)).hexdigest()[:_LENGTH]
 

@@ -1,8 +1,11 @@
 """FUSE on this machine: whether it can be used, and unmounting. Imports nothing large."""
 
+import ctypes
 import os
+import subprocess
 from collections.abc import Iterator
 from importlib.util import find_spec
+from shutil import which
 
 _LIBRARIES = ("libfuse3.so.4", "libfuse3.so.3")
 _DEVICE = "/dev/fuse"
@@ -27,7 +30,6 @@ def _problems() -> Iterator[str]:
         yield f"libfuse 3 is not installed: {_INSTALL}"
     if os.geteuid() == 0:
         return
-    from shutil import which  # with the modules that it imports 1.5 ms, and few jobs stream through FUSE
 
     if which("fusermount3") is None:
         yield f"fusermount3 is not installed: {_INSTALL}"
@@ -45,8 +47,6 @@ def _may_show_to_others() -> bool:
 
 def libfuse() -> str | None:
     """The name of libfuse 3 on this machine; None if it is not installed."""
-    import ctypes  # 10 ms, only where FUSE is used
-
     for name in _LIBRARIES:
         try:
             ctypes.CDLL(name)
@@ -81,11 +81,8 @@ def unmount_below(directory: str) -> None:
 def unmount(mount_point: str) -> None:
     """Unmount at once, even if it is in use; nothing needs to be mounted."""
     if os.geteuid() == 0:
-        import ctypes
-
         ctypes.CDLL(None).umount2(os.fsencode(mount_point), _DETACH | _NOFOLLOW)
         return
-    import subprocess  # likewise
 
     try:
         subprocess.run(["fusermount3", "-u", "-z", "-q", "--", mount_point], check=False, capture_output=True)

@@ -2,6 +2,7 @@
 
 import io
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -190,8 +191,6 @@ def decompressed(body: "ObjectBytes") -> Iterator[bytes]:
 
     `FeedError` if it is not gzip, is damaged or ends early; what came before was yielded by then.
     """
-    import zlib
-
     from isal import igzip
 
     with igzip.IGzipFile(fileobj=_File(body), mode="rb") as file:  # type: ignore[no-untyped-call] # published so

@@ -4,6 +4,7 @@ CRC32 is computed by isal; CRC32C and CRC64NVME by AWS's common runtime (`awscrt
 would take a thousand times as long.
 """
 
+import hashlib
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -111,6 +112,5 @@ def crc_function(kind: str) -> CrcFunction | None:
 def _new_sum(kind: str) -> Any:
     if kind in CRC_BYTES:
         return Crc(kind)
-    import hashlib
 
     return hashlib.new(kind, usedforsecurity=False)  # S3's own checksums guard against accidents only

@@ -1,12 +1,10 @@
 """The interface of the S3 client: objects, errors, and the calls that readers use."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
+from smlocal.data.sources.s3.checksum import Checksum
 from smlocal.jobs.contract.listing import Listing
-
-if TYPE_CHECKING:
-    from smlocal.data.sources.s3.checksum import Checksum
 
 
 class S3Object(NamedTuple):

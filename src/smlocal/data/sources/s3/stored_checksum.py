@@ -1,5 +1,7 @@
 """The checksum that S3 has for an object: read from the headers of an answer, or asked for with HEAD."""
 
+import base64
+import binascii
 from collections.abc import Callable, Mapping
 
 from smlocal.data.sources.s3.checksum import CRC_BYTES, Checksum, StoredChecksum, crc_function
@@ -64,8 +66,6 @@ def stored_checksum(headers: Mapping[str, str], *, etag: bool) -> StoredChecksum
 
 
 def _parsed(kind: str, text: str, headers: Mapping[str, str]) -> StoredChecksum | None:
-    import base64
-    import binascii
 
     encoded, _, count = text.partition("-")
     try:

@@ -1,6 +1,7 @@
 """The requests that write objects, sent by botocore's client, which adds checksums and retries."""
 
 import base64
+import hashlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -182,8 +183,6 @@ def _encryption(target: Target) -> dict[str, str]:
 
 def _etag(parts: Sequence[Part]) -> str:
     """The ETag of an object made of these parts."""
-    import hashlib
-
     try:
         sums = b"".join(bytes.fromhex(part.etag.strip('"')) for part in parts)
     except ValueError:

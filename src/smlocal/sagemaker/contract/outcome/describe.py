@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus, PhaseMessage, training_seconds
+from smlocal.sagemaker.contract.outcome.rule_statuses import shown_statuses
 
 DEFAULT_MAX_RUNTIME = 86_400
 
@@ -106,8 +107,6 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
     answer.update({name: bool(request.get(name, False)) for name in _SWITCHES})
     answer.update(completed(_given(request, _ECHOED_LAST), _ECHOED_LAST))
     if request.get("DebugRuleConfigurations"):
-        from smlocal.sagemaker.contract.outcome.rule_statuses import shown_statuses  # few jobs have rules
-
         over = job.modified if job.status.terminal else None
         answer["DebugRuleEvaluationStatuses"] = shown_statuses(
             job.rules, request, arn=job.arn, created=job.created, over=over

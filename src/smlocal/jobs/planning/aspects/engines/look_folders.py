@@ -7,7 +7,9 @@ also when it reads or writes a file in it.
 """
 
 import os
+import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -204,9 +206,6 @@ def _write(path: str, content: bytes) -> None:
 @contextmanager
 def _folder(home: str) -> Iterator[str]:
     """A new folder in the home, removed afterwards, with those of processes that were killed."""
-    import shutil  # 2 ms with tempfile, and the trial is made once for each start of the engine
-    import tempfile
-
     if not os.path.isdir(home):  # the first run makes it
         raise FolderTrialError(f"{home} does not exist yet")
     folder = None

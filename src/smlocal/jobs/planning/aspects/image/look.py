@@ -5,6 +5,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Final, Literal, Protocol
 
+from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.data.sources.progress import Meter
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
@@ -164,7 +165,6 @@ def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
         ArchiveLimits,
         ForeignArchive,
     )  # images that are known are not read
-    from smlocal.base.foreign_archive.stream import ArchiveError
 
     found: list[str] = []
     with suppress(ArchiveError):  # cut off at the limit
