@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from smlocal.api.job_files import prepare
 from smlocal.engine.engines import Engines, engines_at, engines_named
-from smlocal.errors import SmlocalError
+from smlocal.errors import JobUnknownError, NotPackedError, SmlocalError
 from smlocal.jobs.control.requests import StopRequests, StopSignals
-from smlocal.jobs.job_name import check_job_name
+from smlocal.jobs.documents import LOCAL
+from smlocal.jobs.kinds import not_finished, spoken_of
 from smlocal.jobs.prepared import Prepared, ReportFiles, find_credentials
 from smlocal.jobs.shells import remove_dead_shells
 from smlocal.jobs.store.home import home_directory
-from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.supervision import Result, supervise
 from smlocal.jobs.view import Reporter
 
@@ -144,3 +145,25 @@ def _report(store: Store, prepared: Prepared) -> list[SmlocalError]:
     from smlocal.jobs.finish.report_files import write_report_files
 
     return write_report_files(prepared.report_files, store, prepared.plan.name, run_id=prepared.plan.run_id)
+
+
+def check_job_name(store: Store, name: str, *, replace: bool) -> None:
+    """Refuse a name that is in use."""
+    try:
+        record = store.get(name)
+    except JobUnknownError:
+        return
+    if not replace:
+        raise name_in_use(name, job=spoken_of(record).job)
+    if not record.status.terminal:
+        raise not_finished(
+            record, "--replace removes finished jobs only; choose another name with --name (in Python name=...)."
+        )
+    artifacts = (store.document(name, LOCAL) or {}).get("Artifacts", {})
+    kept = [*filter(None, [artifacts.get("Kept")]), *artifacts.get("NotSaved", {}).values()]
+    if kept:
+        raise NotPackedError(
+            f"The output of the job '{name}' has not been packed, and --replace would delete it.",
+            details=kept,
+            remedy=[f"Pack it: smlocal pack {name} --output DIR", f"Or delete it: smlocal rm {name}"],
+        )

@@ -1,11 +1,23 @@
 """The debugger rules of a job: begun beside it, shown, and what follows when one of them finds an issue."""
 
+import os
 from collections.abc import Callable
+from itertools import islice
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.removal import remove_tree
+from smlocal.data.channels.checkpoints import download
+from smlocal.data.sources.checkpoints import list_prefix
+from smlocal.data.sources.s3.client import S3Client, open_store
+from smlocal.data.sources.s3.download import download_all
+from smlocal.data.sources.s3.error_responses import FetchCancelledError
+from smlocal.data.sources.s3.interface import S3Error
 from smlocal.debugger import job_rules
 from smlocal.debugger.job_rules import JobRules
 from smlocal.debugger.rule_container import Evaluation
+from smlocal.errors import SmlocalError, StagingError
+from smlocal.jobs.contract.rights import Rights
+from smlocal.jobs.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.jobs.control.requests import ask_to_stop
 from smlocal.jobs.history import RULE_ACTION, STOP
 from smlocal.jobs.kinds import JobContext
@@ -49,7 +61,6 @@ def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> RulesOfJo
             _act(plan, context, rule, result)
 
     def fetch(uri: str, folder: str, cancelled: Callable[[], bool]) -> str:
-        from smlocal.jobs.rule_data import fetch_rule_data  # few rules name S3
 
         return fetch_rule_data(uri, folder, region=plan.identity.region, rights=plan.rights, cancelled=cancelled)
 
@@ -89,3 +100,48 @@ def _act(plan: JobPlan, context: JobContext, rule: str, result: Evaluation) -> N
         ask_to_stop(context.store, plan.name, grace=None)
     elif action is not None:
         job_rules.run_command(action, document, context.reporter.warning)
+
+
+_END_MARKER = "training_job_end.ts"
+_PAGE = 1000
+
+
+def fetch_rule_data(uri: str, folder: str, *, region: str, rights: Rights, cancelled: Callable[[], bool]) -> str:
+    """Download an object, or a folder with tensors, into `folder`, and return its path; or raise `StagingError`.
+
+    What was in `folder` is removed.
+    """
+    try:
+        remove_tree(folder)
+        os.makedirs(folder)
+        store = open_store(region, rights=rights)
+        try:
+            return _fetch(store.until(cancelled), uri, folder)
+        finally:
+            store.close()
+    except FetchCancelledError:
+        why = "it was stopped"
+    except (S3Error, OSError) as error:
+        why = str(error)
+    except SmlocalError as error:
+        why = " ".join([error.sentence, *error.details])
+    raise StagingError(f"{uri} cannot be downloaded ({why}), and Local.Sources maps it to no local path")
+
+
+def _fetch(store: S3Client, uri: str, folder: str) -> str:
+    bucket_uri, key = split_s3_uri(uri)
+    found = list(islice(store.list_objects(bucket_name(bucket_uri), key), _PAGE))
+    file = next((each for each in found if each.key == key and not key.endswith("/")), None)
+    if file is not None:
+        path = f"{folder}/{os.path.basename(key)}"
+        download_all(store, [(file, path)])
+        return path
+    listing = list_prefix(store, bucket_uri, key)
+    if not listing.paths:
+        raise StagingError("there is nothing")
+    path = f"{folder}/tensors"
+    download(listing, path, draft=f"{path}.draft", store=store, progress=lambda _: None)
+    # The copy does not grow: without the marker, a rule would wait for more steps for ever.
+    with open(f"{path}/{_END_MARKER}", "ab"):
+        pass
+    return path

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from smlocal.cli.environment_options import variables
+from smlocal.cli.job_options import variables
 from smlocal.errors import EnvFileError, VariableUnsetError
 
 

@@ -1,9 +1,14 @@
 """Notes on the data parallel library: its stand-in, and what the library would say to the request."""
 
-from smlocal.jobs.data_parallel import rules
-from smlocal.jobs.data_parallel.requested import ENABLED, asks_for_data_parallel
+from collections.abc import Sequence
+from typing import Final
+
+from smlocal.jobs.contract.hosts import Host
+from smlocal.jobs.data_parallel.requested import ENABLED, asks_for_data_parallel, asks_for_library, hyperparameter
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
+from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
+from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
 
@@ -25,16 +30,16 @@ def _off(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _types(plan: JobPlan, job: JobFile) -> str | None:
-    return rules.unsupported_types(job.request, [host.host for host in plan.hosts])
+    return unsupported_types(job.request, [host.host for host in plan.hosts])
 
 
 def _processes(plan: JobPlan, job: JobFile) -> str | None:
     gpus_here = any(host.accelerators.gpus is not None for host in plan.hosts)
-    return rules.processes(job.request, [host.host for host in plan.hosts], gpus_here=gpus_here)
+    return processes(job.request, [host.host for host in plan.hosts], gpus_here=gpus_here)
 
 
 def _groups(plan: JobPlan, job: JobFile) -> str | None:
-    return rules.groups(job.request, [host.host for host in plan.hosts])
+    return groups(job.request, [host.host for host in plan.hosts])
 
 
 DISTRIBUTED_RULES = (
@@ -44,3 +49,71 @@ DISTRIBUTED_RULES = (
     NoteRule(id="data-parallel-off", says=_off, warning=True),
     NoteRule(id="data-parallel", says=_stand_in),
 )
+
+
+SUPPORTED: Final = ("ml.p3.16xlarge", "ml.p3dn.24xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge")
+"""The instance types that the library runs on."""
+PROCESSES: Final = "sagemaker_mpi_num_of_processes_per_host"
+"""The hyperparameter by which the toolkit starts another number of processes than there are GPUs."""
+GROUPS: Final = "sagemaker_distribution_instance_groups"
+"""The hyperparameter with the names of the groups whose hosts the toolkit starts together."""
+
+
+def unsupported_types(request: CreateTrainingJobRequest, hosts: Sequence[Host]) -> str | None:
+    """The instance types that the library does not run on."""
+    if not asks_for_data_parallel(request):
+        return None
+    wrong = sorted({host.instance_type for host in hosts} - {*SUPPORTED})
+    if not wrong:
+        return None
+    return f"the data parallel library does not run on {', '.join(wrong)}: only on {', '.join(SUPPORTED)}"
+
+
+def processes(request: CreateTrainingJobRequest, hosts: Sequence[Host], *, gpus_here: bool) -> str | None:
+    """A number of processes for each host that is not the number of its GPUs."""
+    if not asks_for_library(request):
+        return None
+    given = hyperparameter(request, PROCESSES)
+    kinds = {host.instance_type: _gpus(host) for host in hosts}
+    if given is None:
+        return _without_number({kind: gpus for kind, gpus in kinds.items() if gpus and not gpus_here})
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        return f"{PROCESSES} is {given!r}: the toolkit needs a whole number of processes for each host, 1 or more"
+    other = [f"{kind} has {gpus} GPUs" for kind, gpus in kinds.items() if gpus is not None and gpus != given]
+    if not other:
+        return None
+    return f"{PROCESSES} is {given}, and {', '.join(other)}: the library wants one process for each GPU"
+
+
+def _without_number(kinds: dict[str, int | None]) -> str | None:
+    if not kinds:
+        return None
+    said = ", ".join(f"{gpus} on {kind}" for kind, gpus in kinds.items())
+    return (
+        f"without GPUs the toolkit starts one process for each host; on the service, one for each GPU ({said}): "
+        "--processes-per-host N starts N"
+    )
+
+
+def groups(request: CreateTrainingJobRequest, hosts: Sequence[Host]) -> str | None:
+    """Hosts that the toolkit does not start together, because their group is not named."""
+    if not asks_for_library(request):
+        return None
+    named = hyperparameter(request, GROUPS)
+    if named is None:  # the toolkit takes the group of each host
+        own = sorted({host.group for host in hosts})
+        text = f"{GROUPS} is missing: the toolkit starts the script in each of the groups {', '.join(own)} by itself"
+        return text if len(own) > 1 else None
+    named = named if isinstance(named, list) else []
+    outside = [host.name for host in hosts if host.group not in named]
+    if not outside:
+        return None
+    return (
+        f"{GROUPS} does not name the group of {', '.join(outside)}: the toolkit starts the script there once, "
+        "without the library"
+    )
+
+
+def _gpus(host: Host) -> int | None:
+    """None for `local` and `local_gpu`."""
+    return None if is_this_machine(host.instance_type) else instance_type(host.instance_type).gpus

@@ -1,14 +1,16 @@
-"""What was found out about images and engines and is remembered in the home, so that it is found out once.
+"""What was found out once, of images and engines: JSON files with a limited number of entries.
 
 Which files an image has in the folders of a platform does not change. What was tried with an engine is stored by its
 identity, which another start of it changes.
 """
 
+import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from smlocal.base.remembered import Remembered
+from smlocal.base.files import replace_file
 
 _MOST_IMAGES = 500
 _MOST_ENGINES = 200
@@ -23,6 +25,33 @@ def image_files(home: str, image: str) -> tuple[str, ...] | None:
 def store_image_files(home: str, image: str, files: Sequence[str]) -> None:
     """Store the files. If that fails, the next job looks for them again."""
     _images(home).put(image, list(files))
+
+
+class Remembered:
+    """A file that may be absent, damaged, or written by another process at the same time: then less is remembered."""
+
+    def __init__(self, path: str, *, most: int, kind: type) -> None:
+        """`most` entries are kept, those that were written last. Entries that are no `kind` are left out."""
+        self._path, self._most, self._kind = path, most, kind
+
+    def get(self, key: str) -> Any:
+        """The entry; None if there is none."""
+        return self._read().get(key)
+
+    def put(self, key: str, entry: Any) -> None:
+        """Store an entry. If that fails, whoever wants to know finds out again."""
+        known = self._read()
+        known.pop(key, None)
+        known[key] = entry
+        with suppress(OSError):
+            replace_file(self._path, json.dumps(dict(list(known.items())[-self._most :])).encode())
+
+    def _read(self) -> dict[str, Any]:
+        with suppress(OSError, ValueError, RecursionError), open(self._path, encoding="utf-8") as file:
+            found = json.load(file)
+            if isinstance(found, dict):
+                return {key: entry for key, entry in found.items() if isinstance(entry, self._kind)}
+        return {}
 
 
 def _images(home: str) -> Remembered:

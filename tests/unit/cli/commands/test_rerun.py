@@ -3,7 +3,7 @@
 import pytest
 from tests.kit import Run
 
-from smlocal.cli.member_options import member_values
+from smlocal.cli.job_options import member_values
 
 
 @pytest.mark.parametrize(

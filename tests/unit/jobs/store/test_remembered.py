@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from smlocal.base.remembered import Remembered
+from smlocal.jobs.store.remembered import Remembered
 
 
 def test_those_written_last_are_kept(tmp_path: Path) -> None:
