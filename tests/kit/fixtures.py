@@ -22,6 +22,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from tests.kit import until
 from tests.kit.forked import run_smlocal
 from tests.kit.known_engine import KnownEngine
 from tests.kit.needs_root import why_skipped
@@ -94,7 +95,8 @@ def unused_subnet(within: str) -> str:
 
 
 def touch_inside(path: Path) -> None:
-    """Make a file in a folder of a job whose container runs: it is root's then, whoever runs the job."""
+    """Make a file in a folder of a job, once it is there. It is root's while the container runs, whoever runs the job."""
+    until(lambda: os.path.isdir(path.parent))
     try:
         path.touch()
     except PermissionError:
