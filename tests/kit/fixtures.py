@@ -95,7 +95,7 @@ def unused_subnet(within: str) -> str:
 
 
 def touch_inside(path: Path) -> None:
-    """Make a file in a folder of a job, once it is there. It is root's while the container runs, whoever runs the job."""
+    """Make a file in a folder of a job, once that is there. While the container runs, it is root's, whoever runs it."""
     until(lambda: os.path.isdir(path.parent))
     try:
         path.touch()
