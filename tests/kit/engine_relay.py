@@ -43,7 +43,10 @@ class EngineRelay:
         self._refuses = re.compile(request.encode() or b"(?!)")
 
     def hold(self, request: str) -> None:
-        """Give the engine calls whose first line matches only after `let_go`, also if nobody waits for an answer."""
+        """Give the engine calls whose first line matches only after `let_go`, even if nobody waits for an answer.
+
+        `held` is set when a call has come with its whole body, so whoever made it can be killed then.
+        """
         self._holds = re.compile(request.encode())
 
     def let_go(self) -> None:
@@ -113,6 +116,7 @@ class EngineRelay:
                 here.sendall(b"HTTP/1.1 500 Busy\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
                 return
             if self._holds.search(first.partition(b"\r\n")[0]):
+                first = _whole_request(first, here)
                 self.held.set()
                 self._let_go.wait()
             with find_endpoint().connect() as there:
@@ -136,3 +140,16 @@ class EngineRelay:
                     return
                 if ready is here or here not in self._stalled:
                     other[ready].sendall(data)
+
+
+def _whole_request(received: bytes, connection: socket.socket) -> bytes:
+    """What has been received, and what is missing of the body."""
+    head, _, body = received.partition(b"\r\n\r\n")
+    length = re.search(rb"(?i)\r\ncontent-length: *([0-9]+)", head)
+    missing = int(length[1]) - len(body) if length else 0
+    while missing > 0:
+        data = connection.recv(missing)
+        assert data, "the caller was gone before its request was complete"
+        received += data
+        missing -= len(data)
+    return received

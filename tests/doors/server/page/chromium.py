@@ -8,7 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
@@ -20,12 +20,17 @@ _FLAGS = (
     *("--remote-debugging-pipe", "--no-first-run", "--disable-background-networking", "--disable-extensions"),
 )
 _SECONDS = 150.0
+_LEFT = ("Inspected target navigated or closed", "Cannot find default execution context")
 _KEYS = {"Tab": 9, "Enter": 13, "PageUp": 33, "End": 35, "Home": 36}
 
 
 def program() -> str | None:
     """The browser of this machine."""
     return next((path for name in PROGRAMS if (path := shutil.which(name))), None)
+
+
+class LeftPageError(AssertionError):
+    """The page that was asked is being left for another one."""
 
 
 @dataclass(kw_only=True)
@@ -53,12 +58,13 @@ class Tab:
         return answer["result"].get("value")
 
     def wait(self, expression: str, *, seconds: float = _SECONDS) -> Any:
-        """Wait until an expression is true, and return its value."""
+        """Wait until an expression is true, and return its value. The page may become another one meanwhile."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-            if answer.get("result", {}).get("value"):
-                return answer["result"]["value"]
+            with suppress(LeftPageError):
+                answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+                if answer.get("result", {}).get("value"):
+                    return answer["result"]["value"]
             time.sleep(0.05)
         raise AssertionError(f"never: {expression}\n{self.text()}\n{self.complaints}")
 
@@ -186,7 +192,10 @@ class Browser:
             raise AssertionError(f"the browser has not answered {method}") from None
         finally:
             del self._answers[number]
-        assert "error" not in answer, f"{method}: {answer['error']}"
+        if "error" in answer:
+            why = str(answer["error"]["message"])
+            left = any(each in why for each in _LEFT)
+            raise (LeftPageError if left else AssertionError)(f"{method}: {why}")
         return answer["result"]
 
     def _read(self) -> None:
