@@ -198,7 +198,7 @@ def test_a_tool_runner_runs_a_job_with_nothing_but_the_wheel(
 def skip_without_an_index(folder: Path) -> None:
     """One small package shows whether pip reaches an index; without one there is nothing to install from."""
     quick = ("--retries", "0", "--timeout", "20")
-    command = [sys.executable, *PIP, *quick, "download", "--no-deps", "--dest", folder / "tried", "click"]
+    command = [sys.executable, *PIP, *quick, "download", "--no-deps", "--dest", str(folder / "tried"), "click"]
     asked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     if asked.returncode:
         pytest.skip(f"pip reaches no index: {asked.stderr.strip().splitlines()[-1]}")
