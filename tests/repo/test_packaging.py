@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import tomllib
 import zipfile
 from collections.abc import Callable, Mapping
 from configparser import ConfigParser
+from email import message_from_bytes
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ _BESIDE_THE_SOURCE = {
     "LICENSE",
     "CHANGELOG.md",
     "docs/errors.md",
+    "scripts/package_readme.py",
     ".gitignore",
     "PKG-INFO",
 }
@@ -94,6 +97,20 @@ def test_they_hold_what_they_should_and_nothing_else(distributions: Mapping[str,
     with tarfile.open(distributions["sdist"]) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
     assert names == {*_BESIDE_THE_SOURCE, *(f"src/{name}" for name in source)}
+
+
+def test_links_of_the_description_lead_to_the_repository_at_this_version(distributions: Mapping[str, Path]) -> None:
+    """The package index shows README.md, which has links to files beside it."""
+    with zipfile.ZipFile(distributions["wheel"]) as wheel:
+        (name,) = (each for each in wheel.namelist() if each.endswith(".dist-info/METADATA"))
+        text = message_from_bytes(wheel.read(name)).get_payload()
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)\)", str(text))
+    place = {"": f"{PROJECT['urls']['Repository']}/blob/v{PROJECT['version']}/"}
+    place["!"] = place[""].replace("github.com", "raw.githubusercontent.com").replace("/blob", "")
+    inside = [link.removeprefix(place[kind]).partition("#")[0] for kind, link in links if link.startswith(place[kind])]
+    assert [link for kind, link in links if not link.startswith(("https://", "#"))] == []
+    assert len(inside) > 3
+    assert [path for path in inside if not (ROOT / path).exists()] == []
 
 
 def test_they_are_small(distributions: Mapping[str, Path]) -> None:

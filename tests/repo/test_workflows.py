@@ -18,7 +18,7 @@ PINNED = re.compile(r"[\w.-]+(/[\w.-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+(?: .*)?")
 SCRIPT = re.compile(r"(?:^|[\s;&|(])((?:scripts|\.ci)/[\w./-]+)")
 EXPRESSION = re.compile(r"\$\{\{")
 NAMED = re.compile(
-    r"uses: ([\w.-]+/smlocal)@|github\.com/([\w.-]+/smlocal)(?![\w-])"
+    r"(?:uses:|--repo) ([\w.-]+/smlocal)\b|github\.com/([\w.-]+/smlocal)(?![\w-])"
     r"|github\.repository == '([^']+)'|(\w[\w-]*)\.github\.io/smlocal"
 )
 EVERY = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
