@@ -1,11 +1,19 @@
-"""`smlocal completion`: what makes a shell complete smlocal's commands, flags, job names and rules."""
+"""`smlocal completion`: have a shell complete smlocal's commands, flags, job names and rules."""
 
 import click
+
+from smlocal.cli.shown_help import shown_command
 
 _SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command("completion")
+@shown_command(
+    "completion",
+    examples=(
+        ("smlocal completion --install", "Install completion for your shell."),
+        ("smlocal completion zsh", "Print the script for zsh."),
+    ),
+)
 @click.argument("shell", type=click.Choice(_SHELLS), metavar="SHELL")
 def command(*, shell: str) -> None:
     """Print a script for completion in bash, zsh or fish.

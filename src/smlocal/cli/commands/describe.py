@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
@@ -17,7 +18,13 @@ if TYPE_CHECKING:
 _COLUMN = 12
 
 
-@click.command("describe")
+@shown_command(
+    "describe",
+    examples=(
+        ("smlocal describe @last", "Show the newest job."),
+        ("smlocal describe my-job --json", "Print its description as JSON."),
+    ),
+)
 @job_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the DescribeTrainingJob response with a Local block.")
 @click.option("--service", is_flag=True, help="Print exactly the DescribeTrainingJob response, as JSON.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import GREEN, RED, YELLOW, has_colours, paint, width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.jobs.contract.secrets.masking import without_passwords
@@ -31,7 +32,13 @@ def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str
     return tuple(name.replace("-", "_") for name in value)
 
 
-@click.command("doctor")
+@shown_command(
+    "doctor",
+    examples=(
+        ("smlocal doctor", "Check everything."),
+        ("smlocal doctor --need gpu --json", "Require a GPU; print JSON."),
+    ),
+)
 @click.option(
     "--need",
     "needed",

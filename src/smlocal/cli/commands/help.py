@@ -10,6 +10,7 @@ import click
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, load_command
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 
 _LIKENESS = 0.7
@@ -88,7 +89,14 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     return [each for each in (*TOPICS, *COMMANDS, *error_pages()) if each.startswith(incomplete)]
 
 
-@click.command("help")
+@shown_command(
+    "help",
+    examples=(
+        ("smlocal help exit-codes", "Show a topic."),
+        ("smlocal help source-missing", "Show an error."),
+        ("smlocal help train-missing", "Show a rule of check."),
+    ),
+)
 @click.argument("topic", required=False, shell_complete=_completed)
 @click.pass_context
 def command(ctx: click.Context, *, topic: str | None) -> None:

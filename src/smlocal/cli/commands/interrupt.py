@@ -3,9 +3,13 @@
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
 
 
-@click.command("interrupt")
+@shown_command(
+    "interrupt",
+    examples=(("smlocal interrupt my-job", "Interrupt a job once."),),
+)
 @job_argument
 def command(*, name: str) -> None:
     """Simulate a spot interruption of a running job.

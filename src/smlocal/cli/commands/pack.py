@@ -7,10 +7,17 @@ from typing import Any
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.printable import json_without_commands
 
 
-@click.command("pack")
+@shown_command(
+    "pack",
+    examples=(
+        ("smlocal pack my-job", "Pack the artifacts again."),
+        ("smlocal pack my-job --output ./out", "Pack the artifacts into another folder."),
+    ),
+)
 @job_argument
 @click.option(
     "--output",

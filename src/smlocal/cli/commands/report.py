@@ -3,9 +3,16 @@
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
 
 
-@click.command("report")
+@shown_command(
+    "report",
+    examples=(
+        ("smlocal report @last --html report.html", "Write the report of the newest job."),
+        ("smlocal report my-job --html -", "Print the report."),
+    ),
+)
 @job_argument
 @click.option(
     "--html",
