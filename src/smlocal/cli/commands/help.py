@@ -1,15 +1,16 @@
-"""`smlocal help`: help about a command, or about what concerns all of them."""
+"""`smlocal help`: help about a command, a topic, an error or a rule of `smlocal check`."""
 
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from typing import TextIO
 
 import click
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.cli.command_table import COMMANDS, load_command
+from smlocal.cli.command_table import COMMANDS, command_named, load_command
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 
@@ -86,7 +87,7 @@ Environment variables
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     del context, parameter
-    return [each for each in (*TOPICS, *COMMANDS, *error_pages()) if each.startswith(incomplete)]
+    return [each for each in (*TOPICS, *COMMANDS, *error_pages(), *_rules()) if each.startswith(incomplete)]
 
 
 @shown_command(
@@ -100,31 +101,38 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.argument("topic", required=False, shell_complete=_completed)
 @click.pass_context
 def command(ctx: click.Context, *, topic: str | None) -> None:
-    """Show help about a command, a topic or an error.
+    """Show help about a command, a topic, an error or a rule.
 
-    Topics: exit-codes, job-names, configuration, environment, and the id of an error, such as source-missing.
+    TOPIC is a command, exit-codes, job-names, configuration, environment, the id of an error, such as source-missing,
+    or a rule of smlocal check, such as train-missing.
     """
     above = ctx.parent or ctx
+    topic = topic if topic is None else command_named(topic)
     if topic is None:
         click.echo(above.get_help())
-        click.echo(f"\nTopics: {', '.join(TOPICS)}. Show one with: smlocal help TOPIC")
+        click.echo(
+            f"\nTopics: {', '.join(TOPICS)},\nthe ids of errors and the rules of smlocal check. "
+            "Show one with: smlocal help TOPIC"
+        )
     elif topic in TOPICS:
         click.echo(TOPICS[topic], nl=False)
     elif topic in COMMANDS:
         about = load_command(topic)
         click.echo(about.get_help(click.Context(about, info_name=topic, parent=above)))
     else:
-        _show_error_page(ctx, topic)
+        _show_page(ctx, topic)
 
 
-def _show_error_page(ctx: click.Context, topic: str) -> None:
-    pages = error_pages()
+def _show_page(ctx: click.Context, topic: str) -> None:
+    pages, rules = error_pages(), _rules()
     if topic in pages:
         click.echo("\n".join(pages[topic].lines(sys.stdout)))
+    elif topic in rules:
+        click.echo("\n".join(_rule_lines(rules[topic], sys.stdout)))
     else:
         from smlocal.jobs.contract.validation.suggestions import closest
 
-        near = closest(topic, [*TOPICS, *COMMANDS, *pages], likeness=_LIKENESS)
+        near = closest(topic, [*TOPICS, *COMMANDS, *pages, *rules], likeness=_LIKENESS)
         meant = f" Did you mean '{near}'?" if near else ""
         raise click.UsageError(f"No topic or command '{topic}'.{meant} The topics are {', '.join(TOPICS)}.", ctx)
 
@@ -143,8 +151,29 @@ class ErrorPage:
         """The page, at the width of the terminal that the stream writes to."""
         yield f"{self.id}   exit code {self.exit_code}"
         yield ""
-        for head, text in (("It says", self.says), ("Cause", self.cause), ("What to do", self.remedy)):
-            yield from row(f"{head:<{_COLUMN}}", text, width=width_of(stream))
+        yield from _page_rows((("It says", self.says), ("Cause", self.cause), ("What to do", self.remedy)), stream)
+
+
+def _page_rows(rows: Iterable[tuple[str, str]], stream: TextIO) -> Iterator[str]:
+    for head, text in rows:
+        yield from row(f"{head:<{_COLUMN}}", text, width=width_of(stream))
+
+
+def _rules() -> dict[str, str]:
+    """The module of each rule of check, by the rule's id."""
+    from smlocal.check.registry import RULES
+
+    return {name.replace("_", "-"): name for name in RULES}
+
+
+def _rule_lines(module: str, stream: TextIO) -> Iterator[str]:
+    """What docs/checks.md says about a rule, without its example."""
+    rule = import_module(f"smlocal.check.rules.{module}").RULE
+    profiles = " or ".join(f"--for {each}" for each in sorted(rule.profiles))
+    yield f"{rule.id}   {rule.severity} of smlocal check{f', with {profiles}' if profiles else ''}"
+    yield ""
+    texts = (("It finds", rule.title), ("Why", rule.why), ("What to do", rule.remedy))
+    yield from _page_rows(((head, _plain(text)) for head, text in texts), stream)
 
 
 def error_pages() -> dict[str, ErrorPage]:
