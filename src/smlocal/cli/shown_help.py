@@ -1,11 +1,13 @@
 """How a command shows its help: common options under heads, all of them with --help-all, and examples at the end."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import click
 
 from smlocal.cli.command_table import command_named, similar_commands
+from smlocal.cli.terminal.links import with_page_links
 from smlocal.jobfile.option import Head
 
 HELP_NAMES = ("-h", "--help", "--help-all")
@@ -31,11 +33,6 @@ def shown_option(*names: str, head: Head = Head.OTHER, common: bool = False, **a
     return click.option(*names, cls=ShownOption, head=head, common=common, **about)
 
 
-def help_texts(command: click.Command) -> tuple[Example, ...]:
-    """The examples of a command; empty for one that has none."""
-    return command.examples if isinstance(command, ShownCommand | ShownGroup) else ()
-
-
 class ShownCommand(click.Command):
     """A command that shows its help like this."""
 
@@ -47,6 +44,10 @@ class ShownCommand(click.Command):
         """With --help-all, if --help leaves some out."""
         found = super().get_params(ctx)
         return [*found, _help_all()] if _has_common(self) else found
+
+    def get_help(self, ctx: click.Context) -> str:
+        """The text, with links to pages of the documentation."""
+        return with_page_links(super().get_help(ctx), sys.stdout)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """All options in one list if they are few, and under heads otherwise."""

@@ -10,6 +10,7 @@ import click
 from smlocal.base.readable import readable_bytes, short_path
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import paint, row, width_of
+from smlocal.cli.terminal.links import with_file_links
 from smlocal.cli.terminal.printable import printable
 from smlocal.jobs.contract.statuses import JobStatus
 
@@ -117,7 +118,9 @@ def _lines(view: "JobView") -> Iterator[str]:
     artifacts = view.local.get("Artifacts") or {}  # none if it could not begin
     for kind in ("Model", "Output"):
         if artifacts.get(kind):
-            yield from _row(kind.lower(), f"{short_path(artifacts[kind])}  {readable_bytes(artifacts[f'{kind}Bytes'])}")
+            size = readable_bytes(artifacts[f"{kind}Bytes"])
+            rows = "\n".join(_row(kind.lower(), f"{short_path(artifacts[kind])}  {size}"))
+            yield with_file_links(rows, [artifacts[kind]], sys.stderr)
 
 
 def _next(views: "Sequence[JobView]") -> Iterator[str]:

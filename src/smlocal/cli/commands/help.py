@@ -13,6 +13,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, command_named, load_command
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
+from smlocal.cli.terminal.links import with_page_links
 
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
@@ -80,6 +81,8 @@ Environment variables
   SMLOCAL_PROGRESS        --progress of run and rerun
   NO_COLOR, TERM=dumb     no colour
   FORCE_COLOR             colour elsewhere than on a terminal too
+  SMLOCAL_HYPERLINKS      links in terminals: auto, always or never; none with
+                          NO_COLOR, TERM=dumb or CI
 """,
 }
 """The texts of `smlocal help TOPIC`."""
@@ -115,7 +118,7 @@ def command(ctx: click.Context, *, topic: str | None) -> None:
             "Show one with: smlocal help TOPIC"
         )
     elif topic in TOPICS:
-        click.echo(TOPICS[topic], nl=False)
+        _show(TOPICS[topic].rstrip("\n"))
     elif topic in COMMANDS:
         about = load_command(topic)
         click.echo(about.get_help(click.Context(about, info_name=topic, parent=above)))
@@ -123,12 +126,16 @@ def command(ctx: click.Context, *, topic: str | None) -> None:
         _show_page(ctx, topic)
 
 
+def _show(text: str) -> None:
+    click.echo(with_page_links(text, sys.stdout))
+
+
 def _show_page(ctx: click.Context, topic: str) -> None:
     pages, rules = error_pages(), _rules()
     if topic in pages:
-        click.echo("\n".join(pages[topic].lines(sys.stdout)))
+        _show("\n".join(pages[topic].lines(sys.stdout)))
     elif topic in rules:
-        click.echo("\n".join(_rule_lines(rules[topic], sys.stdout)))
+        _show("\n".join(_rule_lines(rules[topic], sys.stdout)))
     else:
         from smlocal.jobs.contract.validation.suggestions import closest
 

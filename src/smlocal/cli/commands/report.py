@@ -1,9 +1,12 @@
 """`smlocal report`: one page with everything about a job, to send to others."""
 
+import sys
+
 import click
 
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.shown_help import shown_command
+from smlocal.cli.terminal.links import with_file_links
 
 
 @shown_command(
@@ -36,4 +39,4 @@ def command(*, name: str, path: str) -> None:
         return
     check_report_path(path)
     write_report(path, job.report())
-    click.echo(f"Report of {name}: {path}", err=True)
+    click.echo(with_file_links(f"Report of {name}: {path}", [path], sys.stderr), err=True)
