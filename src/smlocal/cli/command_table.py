@@ -39,7 +39,7 @@ HEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "schema": "Print the JSON Schema of a job file.",
     },
     "Serve": {
-        "serve": "Run a local endpoint for boto3, the AWS CLI and the SageMaker SDKs.",
+        "serve": "Run a local endpoint for boto3, the AWS CLI and the SDKs.",
         "exec": "Run a program and answer its AWS calls on this machine.",
     },
     "SageMaker service": {

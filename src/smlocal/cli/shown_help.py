@@ -101,12 +101,14 @@ class ShownGroup(click.Group):
 
 def shown_command(
     name: str, *, examples: Sequence[Example], cls: type[ShownCommand] = ShownCommand, **about: Any
-) -> Any:
+) -> Callable[[Callable[..., Any]], ShownCommand]:
     """Make a command of a function, as `click.command` does."""
     return click.command(name, cls=cls, examples=examples, **about)
 
 
-def shown_group(name: str, *, examples: Sequence[Example], cls: type[ShownGroup] = ShownGroup) -> Any:
+def shown_group(
+    name: str, *, examples: Sequence[Example], cls: type[ShownGroup] = ShownGroup
+) -> Callable[[Callable[..., Any]], ShownGroup]:
     """Make a group of a function, as `click.group` does."""
     return click.group(name, cls=cls, examples=examples)
 

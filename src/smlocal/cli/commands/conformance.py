@@ -91,13 +91,13 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
     ),
 )
 @click.option("--case", "cases", type=click.Choice(_CASES), multiple=True, help="Run only this case; repeatable.")
-@setting_option("image", help="Image to run. Default: smlocal's own, built if it is missing.")
+@setting_option("image", help="Image to run. Default: smlocal's own, built if it is missing.", common=False)
 @click.option("--base", metavar="IMAGE", default=_BASE, help=f"Base of that image. Default: {_BASE}.")
-@setting_option("instance_type")
-@setting_option("credentials")
-@setting_option("role")
-@setting_option("gpus", help="GPUs of each host, as for smlocal run.")
-@setting_option("allow_cpu")
+@setting_option("instance_type", common=False)
+@setting_option("credentials", common=False)
+@setting_option("role", common=False)
+@setting_option("gpus", help="GPUs of each host, as for smlocal run.", common=False)
+@setting_option("allow_cpu", common=False)
 @click.option(
     "--grace",
     type=click.IntRange(1, _LONGEST_GRACE),
@@ -154,6 +154,10 @@ def run(
         (
             "smlocal conformance submit --image IMAGE --role ARN --upload-to s3://my-bucket/probe --dry-run",
             "Print the requests.",
+        ),
+        (
+            "smlocal conformance submit --image IMAGE --role ARN --upload-to s3://my-bucket/probe --case everything",
+            "Run one case.",
         ),
     ),
 )
@@ -220,7 +224,11 @@ def submit(
 
 
 @command.command(
-    "collect", examples=(("smlocal conformance collect my-job --file record.json", "Write the record of a job."),)
+    "collect",
+    examples=(
+        ("smlocal conformance collect my-job --file record.json", "Write the record of a job."),
+        ("smlocal conformance collect ./everything ./stopped", "Print the record of saved jobs."),
+    ),
 )
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completed_jobs)
 @click.option(

@@ -1,4 +1,4 @@
-"""`smlocal serve`: an endpoint for boto3, the AWS CLI and the SageMaker SDKs."""
+"""`smlocal serve`: an endpoint for boto3, the AWS CLI and the SDKs."""
 
 import os
 
@@ -75,7 +75,7 @@ def command(
     max_instances: int | None,
     refuse: bool,
 ) -> None:
-    """Run a local endpoint for boto3, the AWS CLI and the SageMaker SDKs."""
+    """Run a local endpoint for boto3, the AWS CLI and the SDKs."""
     if refuse and max_instances is None:
         raise click.UsageError("--refuse needs --max-instances.")
     for path in allow_path:
