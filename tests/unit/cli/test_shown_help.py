@@ -1,30 +1,21 @@
+import json
+import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable
+from pathlib import Path
 
 import click
 import pytest
+from tests.kit.forked import run_smlocal
+from tests.kit.tensor_files import save
+from tests.unit.cli.help_examples import EVERY, EXAMPLES, ON_AN_ENGINE, WITHOUT_AN_ENGINE
 
-from smlocal.cli.command_table import COMMANDS, load_command
+from smlocal.cli.command_table import load_command
 from smlocal.cli.main import cli, run_command_line
-from smlocal.cli.shown_help import ShownCommand, ShownGroup, ShownOption
+from smlocal.cli.shown_help import ShownGroup, ShownOption
 from smlocal.jobfile.settings import OPTIONS
 
 SPLIT = ("run", "rerun", "plan", "check", "reproduce", "submit", "shell")
-
-
-def every_command() -> Iterator[tuple[tuple[str, ...], ShownCommand | ShownGroup]]:
-    for name in COMMANDS:
-        command = load_command(name)
-        assert isinstance(command, ShownCommand | ShownGroup)
-        yield (name,), command
-        if isinstance(command, ShownGroup):
-            for below, each in command.commands.items():
-                assert isinstance(each, ShownCommand)
-                yield (name, below), each
-
-
-EVERY = dict(every_command())
-EXAMPLES = sorted({line for command in (cli, *EVERY.values()) for line, _ in command.examples})  # type: ignore[attr-defined]
 
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -110,3 +101,49 @@ def test_a_setting_is_declared_common_in_the_table_of_settings() -> None:
         if keyword in run:
             assert (run[keyword].common, run[keyword].head) == (option.common, option.head)
     assert sum(option.common for option in OPTIONS.values()) > 10
+
+
+REQUEST = {
+    "TrainingJobName": "my-job",
+    "AlgorithmSpecification": {"TrainingImage": "my-image", "TrainingInputMode": "File"},
+    "OutputDataConfig": {"S3OutputPath": "./out"},
+    "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10},
+    "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+    "RoleArn": "arn:aws:iam::123456789012:role/trainer",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, remember: Callable[..., None]) -> Path:
+    """A home and a working folder with what the examples name."""
+    remember("other-job")
+    remember("my-job")
+    for name in ("my-job", "other-job"):
+        logs = tmp_path / "jobs" / name / "logs"
+        logs.mkdir(parents=True)
+        (logs / "algo-1.log").write_text("loss=0.5\n")
+    (tmp_path / "job.yaml").write_text(json.dumps(REQUEST))
+    (tmp_path / "Dockerfile").write_text('FROM scratch\nENTRYPOINT ["/train"]\n')
+    described = REQUEST | {
+        "TrainingJobArn": "arn:aws:sagemaker:eu-west-1:123456789012:training-job/my-job",
+        "TrainingJobStatus": "Completed",
+        "OutputDataConfig": {"S3OutputPath": "s3://my-bucket/out"},
+    }
+    (tmp_path / "described.json").write_text(json.dumps(described))
+    save(tmp_path / "tensors", 0, {"loss": [0.5]})
+    return tmp_path
+
+
+@pytest.mark.slow(2)
+def test_examples_that_need_no_engine_run(folder: Path) -> None:
+    assert {*WITHOUT_AN_ENGINE, *ON_AN_ENGINE} <= {*EXAMPLES}
+    environment = {**os.environ, "SMLOCAL_HOME": str(folder), "HOME": str(folder), "SHELL": "/bin/bash"}
+    for line, code in WITHOUT_AN_ENGINE.items():
+        words = [path for word in shlex.split(line)[1:] for path in (expanded(word, folder) or [word])]
+        done = run_smlocal(words, environment=environment, cwd=folder)
+        assert (line, done.returncode) == (line, code), done.stderr
+
+
+def expanded(word: str, folder: Path) -> list[str]:
+    """As a shell does it."""
+    return sorted(path.name for path in folder.glob(word)) if "*" in word else []

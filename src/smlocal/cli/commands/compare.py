@@ -33,7 +33,7 @@ _COUNTED = {"environment": "variable", "request": "member", "metrics": "metric",
 @shown_command(
     "compare",
     examples=(
-        ("smlocal compare my-job other-job", "Compare two jobs of this machine."),
+        ("smlocal compare my-job @last", "Compare a job with the newest one."),
         ("smlocal compare my-job service:my-job", "Compare a job with one of the service."),
     ),
 )

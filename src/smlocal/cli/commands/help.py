@@ -132,10 +132,12 @@ def _show(text: str) -> None:
 
 def _show_page(ctx: click.Context, topic: str) -> None:
     pages, rules = error_pages(), _rules()
-    if topic in pages:
-        _show("\n".join(pages[topic].lines(sys.stdout)))
-    elif topic in rules:
-        _show("\n".join(_rule_lines(rules[topic], sys.stdout)))
+    found = [
+        *([pages[topic].lines(sys.stdout)] if topic in pages else ()),
+        *([_rule_lines(rules[topic], sys.stdout)] if topic in rules else ()),
+    ]
+    if found:
+        _show("\n\n".join("\n".join(lines) for lines in found))
     else:
         from smlocal.jobs.contract.validation.suggestions import closest
 
