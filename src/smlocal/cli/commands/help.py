@@ -1,4 +1,4 @@
-"""`smlocal help`: help about a command, a topic, an error or a rule of `smlocal check`."""
+"""`smlocal help`: help about a command, a topic, an error or a rule."""
 
 import os
 import re
@@ -90,7 +90,11 @@ Environment variables
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     del context, parameter
-    return [each for each in (*TOPICS, *COMMANDS, *error_pages(), *_rules()) if each.startswith(incomplete)]
+    from smlocal.debugger.rule_texts import rule_modules
+
+    return [
+        each for each in (*TOPICS, *COMMANDS, *error_pages(), *_rules(), *rule_modules()) if each.startswith(incomplete)
+    ]
 
 
 @shown_command(
@@ -107,14 +111,14 @@ def command(ctx: click.Context, *, topic: str | None) -> None:
     """Show help about a command, a topic, an error or a rule.
 
     TOPIC is a command, exit-codes, job-names, configuration, environment, the id of an error, such as source-missing,
-    or a rule of smlocal check, such as train-missing.
+    a rule of smlocal check, such as train-missing, or a debugger rule, such as LossNotDecreasing.
     """
     above = ctx.parent or ctx
     topic = topic if topic is None else command_named(topic)
     if topic is None:
         click.echo(above.get_help())
         click.echo(
-            f"\nTopics: {', '.join(TOPICS)},\nthe ids of errors and the rules of smlocal check. "
+            f"\nTopics: {', '.join(TOPICS)},\nthe ids of errors, the rules of smlocal check and debugger rules. "
             "Show one with: smlocal help TOPIC"
         )
     elif topic in TOPICS:
@@ -131,17 +135,20 @@ def _show(text: str) -> None:
 
 
 def _show_page(ctx: click.Context, topic: str) -> None:
-    pages, rules = error_pages(), _rules()
+    from smlocal.debugger.rule_texts import rule_modules
+
+    pages, rules, debugger_rules = error_pages(), _rules(), rule_modules()
     found = [
         *([pages[topic].lines(sys.stdout)] if topic in pages else ()),
         *([_rule_lines(rules[topic], sys.stdout)] if topic in rules else ()),
+        *([_debugger_rule_lines(topic, sys.stdout)] if topic in debugger_rules else ()),
     ]
     if found:
         _show("\n\n".join("\n".join(lines) for lines in found))
     else:
         from smlocal.jobs.contract.validation.suggestions import closest
 
-        near = closest(topic, [*TOPICS, *COMMANDS, *pages, *rules], likeness=_LIKENESS)
+        near = closest(topic, [*TOPICS, *COMMANDS, *pages, *rules, *debugger_rules], likeness=_LIKENESS)
         meant = f" Did you mean '{near}'?" if near else ""
         raise click.UsageError(f"No topic or command '{topic}'.{meant} The topics are {', '.join(TOPICS)}.", ctx)
 
@@ -183,6 +190,19 @@ def _rule_lines(module: str, stream: TextIO) -> Iterator[str]:
     yield ""
     texts = (("It finds", rule.title), ("Why", rule.why), ("What to do", rule.remedy))
     yield from _page_rows(((head, _plain(text)) for head, text in texts), stream)
+
+
+def _debugger_rule_lines(name: str, stream: TextIO) -> Iterator[str]:
+    """What docs/debugger-rules.md says about a rule, without its parameters."""
+    from smlocal.debugger.rule_texts import rule_text
+
+    yield f"{name}   debugger rule"
+    yield ""
+    for paragraph in rule_text(name).split("\n\n"):
+        items = re.sub(r"\n(?!- )\s*", " ", paragraph)
+        yield from (each for line in items.split("\n") for each in row("", _plain(line), width=width_of(stream)))
+        yield ""
+    yield "Parameters: docs/debugger-rules.md"
 
 
 def error_pages() -> dict[str, ErrorPage]:

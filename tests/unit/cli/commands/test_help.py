@@ -10,6 +10,7 @@ from smlocal.cli.command_table import COMMANDS, SYNONYMS
 from smlocal.cli.commands.help import TOPICS, error_pages
 from smlocal.cli.commands.run import EXIT_CODES
 from smlocal.cli.main import run_command_line
+from smlocal.debugger.rule_texts import rule_modules, rule_text
 
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -76,6 +77,20 @@ def test_a_name_of_an_error_and_of_a_rule_shows_both(capsys: pytest.CaptureFixtu
 def test_topics_and_commands_hide_no_error_and_no_rule() -> None:
     pages = {*error_pages(), *(name.replace("_", "-") for name in RULES)}
     assert not pages & {*TOPICS, *COMMANDS, *SYNONYMS}
+
+
+def test_the_page_of_every_debugger_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(rule_modules()) > 15
+    for name in rule_modules():
+        text = shown(capsys, "help", name)
+        assert text.startswith(f"{name}   debugger rule\n\n")
+        assert text.endswith("\n\nParameters: docs/debugger-rules.md\n")
+        assert " ".join(rule_text(name).replace("`", "").split())[:60] in " ".join(text.split())
+
+
+def test_a_debugger_rule_is_suggested_whatever_its_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["help", "lossnotdecreasing"]) == 2
+    assert "Did you mean 'LossNotDecreasing'?" in capsys.readouterr().err
 
 
 def test_a_similar_rule_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
