@@ -21,7 +21,7 @@ LINE_OPTIONS = (
     shown_option(
         "--no-log-prefix",
         is_flag=True,
-        help="With several hosts, do not show which one wrote a line.",
+        help="With several hosts, leave out the name of the host before each line.",
         head=Head.SCREEN,
     ),
     shown_option(

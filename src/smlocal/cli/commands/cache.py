@@ -75,7 +75,7 @@ def show(*, as_json: bool) -> None:
 def remove(*, patterns: tuple[str, ...], everything: bool) -> None:
     """Remove cached downloads that match PATTERN.
 
-    PATTERN is an s3:// prefix, or a shell pattern with * ? []. What a running job uses is kept.
+    PATTERN is an s3:// prefix, or a shell pattern with * ? []. Downloads that a running job uses are kept.
     """
     from smlocal.base.readable import readable_bytes
     from smlocal.data.channels.cache.summary import remove as remove_downloads

@@ -96,7 +96,7 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
     "profiles",
     type=click.Choice(_PROFILES),
     multiple=True,
-    help="Check also what this launcher needs in the image; repeatable.",
+    help="Check that the image has what this launcher needs; repeatable.",
     head=Head.CHECK,
 )
 @shown_option(

@@ -165,7 +165,9 @@ def run(
 @click.option("--image", metavar="IMAGE", required=True, help="Image, in Amazon ECR.")
 @click.option("--role", metavar="ARN", required=True, help="RoleArn.")
 @click.option("--upload-to", metavar="S3URI", required=True, help="S3 prefix for data and artifacts.")
-@click.option("--instance-type", metavar="TYPE", default=_INSTANCE_TYPE, help=f"Default: {_INSTANCE_TYPE}.")
+@click.option(
+    "--instance-type", metavar="TYPE", default=_INSTANCE_TYPE, help=f"Instance type. Default: {_INSTANCE_TYPE}."
+)
 @click.option("--profile", metavar="NAME", help="Profile of the AWS configuration.")
 @click.option("--region", metavar="REGION", help="Region of the service.")
 @click.option("--dry-run", is_flag=True, help="Print the requests; send nothing.")
@@ -241,8 +243,8 @@ def submit(
 def collect_command(*, sources: Sequence[str], file: str) -> None:
     """Make one record of several jobs.
 
-    SOURCE is what there is of one job: its name if it ran here, its model.tar.gz or its log, or a folder with these
-    files and the answer of describe-training-job.
+    SOURCE is a job that ran here, the model.tar.gz or the log of a job, or a folder with these files and the answer of
+    describe-training-job.
     """
     from smlocal.service.conformance.reading import collect
 
@@ -263,7 +265,7 @@ def collect_command(*, sources: Sequence[str], file: str) -> None:
 def diff(*, first: str, second: str, everything: bool, as_json: bool) -> int:
     """Show where two records differ.
 
-    A and B are documents, names of jobs that ran here, or what `collect` takes. Exits with 1 if they differ.
+    A and B are records, names of jobs that ran here, or what `collect` takes. Exits with 1 if they differ.
     """
     from smlocal.service.conformance.differences import compare
     from smlocal.service.conformance.reading import read

@@ -54,7 +54,7 @@ def command(*, needed: tuple[str, ...], online: bool, as_json: bool) -> int:
 
     Creates and removes a tiny container, which needs no image. Uses the network only with --online.
 
-    Exits with 3 if a check finds a problem, or a check named by --need a warning. Other warnings do not count.
+    Exits with 3 if a check finds a problem, or if a check named by --need has a warning. Other warnings do not count.
     """
     from smlocal.doctor.machine import Machine
     from smlocal.doctor.run_checks import ready, run_checks

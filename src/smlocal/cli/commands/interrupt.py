@@ -16,7 +16,7 @@ def command(*, name: str) -> None:
 
     Sends SIGTERM, waits for the grace period, and restarts the job from its checkpoints.
 
-    The job must be training, with EnableManagedSpotTraining. Local.Faults in the job file interrupts at a set time.
+    The job must be training, with EnableManagedSpotTraining. Local.Faults in the job file does this at a set time.
     """
     from smlocal.api.training_job import TrainingJob
 

@@ -45,7 +45,8 @@ def command(
 ) -> None:
     """List the jobs that were run here, newest first.
 
-    With --json, jobs of AI Platform Training are in `jobs`, and custom jobs in `customJobs` (docs/ai-platform.md).
+    The words ls, list and ps run this command too. With --json, jobs of AI Platform Training are in `jobs`, and custom
+    jobs in `customJobs` (docs/ai-platform.md).
     """
     from smlocal.api.job_list import list_jobs
 

@@ -28,7 +28,7 @@ from smlocal.cli.terminal.links import with_file_links
 def command(*, name: str, path: str) -> None:
     """Write an HTML report about a job, finished or running.
 
-    One HTML file without scripts, fonts or images, and without links to other files.
+    The page is one HTML file without scripts, fonts, images or links to other files.
     """
     from smlocal.api.training_job import TrainingJob
     from smlocal.jobs.finish.report_files import check_report_path, write_report

@@ -47,7 +47,7 @@ def command(
 
     NAME is a job, or a shell pattern with * ? [] in quotes. --status and --older-than choose among these jobs, or among
     all; jobs that have not ended or whose artifacts are not packed yet are then kept. If one job cannot be removed, the
-    others still are, and the exit code is the highest one.
+    others still are, and the exit code is the highest one. The words delete and remove run this command too.
     """
     selection = selection_of(statuses, older_than)
     _check(names, selects=selection is not None, stop=stop, abandon=abandon)

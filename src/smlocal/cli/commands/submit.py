@@ -119,9 +119,9 @@ def _options(command: Any) -> Any:
 def command(**given: Any) -> int:
     """Run a job file on SageMaker.
 
-    JOB is a job file as for smlocal run. It first reports what the service would refuse. Local channels and code are
-    uploaded below --upload-to, unless they are there already. The job is created after you confirm the maximum
-    instance-hours, and followed until it ends.
+    JOB is a job file as for smlocal run. First, everything that the service would refuse is reported. Local channels
+    and code are uploaded below --upload-to, unless they are there already. The job is created after you confirm the
+    maximum instance-hours, and followed until it ends.
     """
     if mode_of(given) is not ProgressMode.JSON:
         return _submit(given)
