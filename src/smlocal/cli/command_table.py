@@ -58,8 +58,8 @@ HEADS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """The first line of each command's own help is here too, so that the list needs no command: a test compares them."""
-COMMANDS: Final = tuple(name for commands in HEADS.values() for name in commands)
-"""In the order of the list."""
+COMMANDS: Final = {name: line for commands in HEADS.values() for name, line in commands.items()}
+"""Each with the first line of its help, in the order of the list."""
 SYNONYMS: Final[Mapping[str, str]] = {"ls": "jobs", "ps": "jobs", "list": "jobs", "delete": "rm", "remove": "rm"}
 """Words of other tools that run the command with the same meaning."""
 _MEANT: Final[Mapping[str, tuple[str, ...]]] = {
