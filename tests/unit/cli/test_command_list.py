@@ -39,7 +39,7 @@ def test_no_command_stands_in_two_places() -> None:
 
 
 def test_the_list_says_what_the_commands_say_of_themselves() -> None:
-    assert COMMANDS == {name: load_command(name).get_short_help_str(200) for name in COMMANDS}
+    assert {name: load_command(name).get_short_help_str(200) for name in COMMANDS} == COMMANDS
 
 
 def test_the_list_is_shown_without_a_command() -> None:
