@@ -15,7 +15,7 @@ from smlocal.cli.terminal.layout import row, width_of
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
 _PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "errors.md")
-"""A link to docs/errors.md: its rows are what is said about an error."""
+"""Its rows are what is said about an error, as Markdown with the links of a page in docs."""
 _ROW = re.compile(r"\| `([a-z0-9-]+)` \| (\d+) \| (.+) \| (.+) \| (.+) \|")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)]+)\)")
 _COLUMN = 12
@@ -139,14 +139,28 @@ class ErrorPage:
             yield from row(f"{head:<{_COLUMN}}", text, width=width_of(stream))
 
 
-def error_pages() -> dict[str, ErrorPage]:
-    """All of them, by id."""
+def error_rows() -> list[ErrorPage]:
+    """All of them, as Markdown."""
     with open(_PAGE, encoding="utf-8") as file:
         found = [_ROW.fullmatch(line.rstrip("\n")) for line in file]
-    pages = [each.groups() for each in found if each is not None]
+    rows = [each.groups() for each in found if each is not None]
+    return [
+        ErrorPage(id=name, exit_code=code, says=says, cause=cause, remedy=remedy)
+        for name, code, says, cause, remedy in rows
+    ]
+
+
+def error_pages() -> dict[str, ErrorPage]:
+    """All of them, by id, without Markdown."""
     return {
-        name: ErrorPage(id=name, exit_code=code, says=_plain(says), cause=_plain(cause), remedy=_plain(remedy))
-        for name, code, says, cause, remedy in pages
+        row.id: ErrorPage(
+            id=row.id,
+            exit_code=row.exit_code,
+            says=_plain(row.says),
+            cause=_plain(row.cause),
+            remedy=_plain(row.remedy),
+        )
+        for row in error_rows()
     }
 
 

@@ -1,0 +1,52 @@
+"""The text of a page of docs, as the web site needs it."""
+
+import os
+import re
+from pathlib import Path
+
+NOT_ON_THE_SITE = "<!-- not on the site -->\n"
+"""Before a paragraph that tells readers of the repository where the site is."""
+_COMMAND = re.compile(r"\[`(?:smlocal )?([a-z]+)([^`]*)`\]\(cli\.md\)")
+_LINK = re.compile(r"(\]\()(\.\./[^)#\s]+)(#[^)\s]*)?\)")
+_ITEM = re.compile(r"(-|\d+\.) +")
+
+
+def for_the_site(markdown: str, name: str, root: Path, repository: str) -> tuple[str, list[str]]:
+    """The text of the page docs/`name`, and links to files that are nowhere.
+
+    Pages of the repository that are not in docs are shown by GitHub. The name of a command leads to its page. What is in an
+    item of a list is indented by four, without which Python-Markdown takes it for what follows the list.
+    """
+    text = re.sub(re.escape(NOT_ON_THE_SITE) + r"(?:.+\n?)+\n?", "", markdown)
+    text = _COMMAND.sub(r"[`\1\2`](cli/\1.md)", text)
+    missing = []
+
+    def elsewhere(found: re.Match[str]) -> str:
+        target = os.path.normpath(os.path.join("docs", os.path.dirname(name), found[2]))
+        if target == "docs" or target.startswith("docs/"):
+            return found[0]
+        if not (root / target).exists():
+            missing.append(found[2])
+        kind = "tree" if (root / target).is_dir() else "blob"
+        return f"{found[1]}{repository}/{kind}/main/{target}{found[3] or ''})"
+
+    return _lists(_LINK.sub(elsewhere, text)), missing
+
+
+def _lists(text: str) -> str:
+    lines, width, blank, fenced = [], 0, False, False
+    for line in text.split("\n"):
+        if line.startswith("```"):
+            fenced = not fenced
+        item = None if fenced else _ITEM.match(line)
+        indent = len(line) - len(line.lstrip())
+        if item:
+            width = len(item[0])
+        elif line and blank and indent < width:
+            width = 0
+        if width and not item and line and indent >= width:
+            lines.append(" " * (4 - width) + line)
+        else:
+            lines.append(line)
+        blank = not line
+    return "\n".join(lines)

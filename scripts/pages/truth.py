@@ -1,0 +1,2 @@
+def truth_markdown() -> str:
+    return ""
