@@ -37,9 +37,19 @@ def command_of(name: str) -> click.Command:
 
 def commands_table() -> str:
     """What docs/cli.md ends with: the options of smlocal itself, and the list of commands."""
-    lines = ["## Options of `smlocal`", "", *_table(_options(cli, _CONTEXT, {})), "## Commands", "", "| | |", "|---|---|"]
-    for name in command_names():
-        lines.append(f"| [`{name}`](cli/{name}.md) | {_escaped(command_of(name).get_short_help_str(120))} |")
+    lines = [
+        "## Options of `smlocal`",
+        "",
+        *_table(_options(cli, _CONTEXT, {})),
+        "## Commands",
+        "",
+        "| | |",
+        "|---|---|",
+    ]
+    lines += [
+        f"| [`{name}`](cli/{name}.md) | {_escaped(command_of(name).get_short_help_str(120))} |"
+        for name in command_names()
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -76,6 +86,8 @@ def _command(command: click.Command, context: click.Context, more: dict[str, Any
     yield from (f"    {' '.join(command.get_usage(context).split()).removeprefix('Usage: ')}", "")
     for text in (command.help, command.epilog):
         yield from _paragraphs(text or "")
+    for line, does in getattr(command, "examples", ()):
+        yield from (f"{_escaped(does)}\n", f"    {line}", "")
     for paragraph in more.get("about", ()):
         yield from (paragraph, "")
     arguments = {**more.get("arguments", {})}
@@ -91,7 +103,7 @@ def _command(command: click.Command, context: click.Context, more: dict[str, Any
 
 def _options(command: click.Command, context: click.Context, said: dict[str, str]) -> Iterator[tuple[str, str]]:
     for each in command.get_params(context):
-        if isinstance(each, click.Option) and not each.hidden and "--help" not in each.opts:
+        if isinstance(each, click.Option) and not each.hidden and not each.opts[-1].startswith("--help"):
             yield signature(each), _about(each, said)
 
 

@@ -1,12 +1,10 @@
 """What MkDocs calls while it builds the site: pages that are made from the code, and links that lead out of docs."""
 
-import re
 from pathlib import Path
 from typing import Any
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
-
 from pages.checks import checks_markdown
 from pages.commands import command_names, command_page, commands_table
 from pages.coverage import ai_platform_coverage, sagemaker_coverage

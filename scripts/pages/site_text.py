@@ -14,8 +14,8 @@ _ITEM = re.compile(r"(-|\d+\.) +")
 def for_the_site(markdown: str, name: str, root: Path, repository: str) -> tuple[str, list[str]]:
     """The text of the page docs/`name`, and links to files that are nowhere.
 
-    Pages of the repository that are not in docs are shown by GitHub. The name of a command leads to its page. What is in an
-    item of a list is indented by four, without which Python-Markdown takes it for what follows the list.
+    Files of the repository that are not in docs are shown by its server. The name of a command leads to its page. What
+    belongs to an item of a list is indented by four: with less, Python-Markdown takes it for what follows the list.
     """
     text = re.sub(re.escape(NOT_ON_THE_SITE) + r"(?:.+\n?)+\n?", "", markdown)
     text = _COMMAND.sub(r"[`\1\2`](cli/\1.md)", text)

@@ -10,6 +10,7 @@ import click
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, load_command
+from smlocal.cli.documentation import section
 from smlocal.cli.terminal.layout import row, width_of
 
 _LIKENESS = 0.7
@@ -137,6 +138,7 @@ class ErrorPage:
         yield ""
         for head, text in (("It says", self.says), ("Cause", self.cause), ("What to do", self.remedy)):
             yield from row(f"{head:<{_COLUMN}}", text, width=width_of(stream))
+        yield f"{'More':<{_COLUMN}}{section('errors', self.id)}"  # in one piece, so that a terminal opens it
 
 
 def error_rows() -> list[ErrorPage]:

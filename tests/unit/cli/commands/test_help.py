@@ -6,6 +6,7 @@ import pytest
 from smlocal import errors
 from smlocal.cli.commands.help import TOPICS
 from smlocal.cli.commands.run import EXIT_CODES
+from smlocal.cli.documentation import DOCUMENTATION
 from smlocal.cli.main import run_command_line
 
 
@@ -47,7 +48,8 @@ def test_the_page_of_every_error(capsys: pytest.CaptureFixture[str]) -> None:
     for error in errors_below(errors.SmlocalError):
         text = shown(capsys, "help", error.id)
         assert text.startswith(f"{error.id}   exit code ")
-        assert [line[:12].strip() for line in text.splitlines()[2:]] == ["It says", "Cause", "What to do"]
+        assert [line[:12].strip() for line in text.splitlines()[2:]] == ["It says", "Cause", "What to do", "More"]
+        assert text.splitlines()[-1].endswith(f" {DOCUMENTATION}errors/#{error.id}")
         assert not [mark for mark in ("`", "](", " *") if mark in text], text
 
 
