@@ -83,7 +83,14 @@ def test_a_paragraph_about_the_site_is_left_out() -> None:
 
 
 def test_a_command_leads_to_its_page() -> None:
-    assert text_of("[`smlocal run --set`](cli.md), [cli.md](cli.md)") == "[`run --set`](cli/run.md), [cli.md](cli.md)"
+    assert text_of("[`smlocal run --set`](cli.md), [all](cli.md)") == "[`run --set`](cli/run.md), [all](cli.md)"
+
+
+def test_a_link_that_is_named_after_a_file_has_the_title_of_the_page() -> None:
+    title = (DOCS / "metrics.md").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+    assert text_of("[metrics.md](metrics.md#a)") == f"[{title}](metrics.md#a)"
+    assert text_of("[metrics.md: `X`](metrics.md)") == f"[{title}: `X`](metrics.md)"
+    assert text_of("[metrics.md](run.md)") == "[metrics.md](run.md)"
 
 
 def test_files_of_the_repository_are_shown_by_its_server() -> None:
