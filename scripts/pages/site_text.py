@@ -16,8 +16,8 @@ def for_the_site(markdown: str, name: str, root: Path, repository: str) -> tuple
     """The text of the page docs/`name`, and links to files that are nowhere.
 
     Files of the repository that are not in docs are shown by its server. The name of a command leads to its page, and a
-    link that is named after the file of a page has its title. What belongs to an item of a list is indented by four: with
-    less, Python-Markdown takes it for what follows the list.
+    link that is named after the file of a page has its title. In an item of a list, what follows the first line is
+    indented by four: with less, Python-Markdown takes it for what follows the list.
     """
     text = re.sub(re.escape(NOT_ON_THE_SITE) + r"(?:.+\n?)+\n?", "", markdown)
     text = _COMMAND.sub(r"[`\1\2`](cli/\1.md)", text)
