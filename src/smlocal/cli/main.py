@@ -106,7 +106,7 @@ def run_command_line(arguments: list[str] | None = None) -> int:
             f"unexpected error: {type(error).__name__}: {error}",
             remedy=[
                 "This is a bug in smlocal. The same command with --debug shows the traceback.",
-                "Please report it with the traceback, the command, and what smlocal doctor prints.",
+                "Please report it with the traceback, the command, and what smlocal doctor --report prints.",
             ],
         )
         show_error(defect, debug=False, as_json=as_json)
