@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import GREEN, RED, YELLOW, has_colours, paint, width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.jobs.contract.secrets.masking import without_passwords
@@ -31,7 +32,13 @@ def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str
     return tuple(name.replace("-", "_") for name in value)
 
 
-@click.command("doctor")
+@shown_command(
+    "doctor",
+    examples=(
+        ("smlocal doctor", "Check everything."),
+        ("smlocal doctor --need gpu --json", "Require a GPU; print JSON."),
+    ),
+)
 @click.option(
     "--need",
     "needed",
@@ -48,7 +55,7 @@ def command(*, needed: tuple[str, ...], online: bool, as_json: bool, for_issue: 
 
     Creates and removes a tiny container, which needs no image. Uses the network only with --online.
 
-    Exits with 3 if a check finds a problem, or a check named by --need a warning. Other warnings do not count.
+    Exits with 3 if a check finds a problem, or if a check named by --need has a warning. Other warnings do not count.
     """
     from smlocal.doctor.machine import Machine
     from smlocal.doctor.run_checks import ready, run_checks

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, selection_of
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.jobs.contract.statuses import training_seconds
@@ -23,7 +24,13 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
 
 
-@click.command("jobs")
+@shown_command(
+    "jobs",
+    examples=(
+        ("smlocal jobs", "List the newest jobs."),
+        ("smlocal jobs --status Failed --older-than 7d", "List the jobs that failed over a week ago."),
+    ),
+)
 @click.option(
     "--limit", "-n", type=click.IntRange(min=1), default=50, show_default=True, help="Show the newest N jobs."
 )
@@ -38,7 +45,8 @@ def command(
 ) -> None:
     """List the jobs that were run here, newest first.
 
-    With --json, jobs of AI Platform Training are in `jobs`, and custom jobs in `customJobs` (docs/ai-platform.md).
+    The words ls, list and ps run this command too. With --json, jobs of AI Platform Training are in `jobs`, and custom
+    jobs in `customJobs` (docs/ai-platform.md).
     """
     from smlocal.api.job_list import list_jobs
 

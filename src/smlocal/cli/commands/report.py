@@ -1,11 +1,21 @@
 """`smlocal report`: one page with everything about a job, to send to others."""
 
+import sys
+
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
+from smlocal.cli.terminal.links import with_file_links
 
 
-@click.command("report")
+@shown_command(
+    "report",
+    examples=(
+        ("smlocal report @last --html report.html", "Write the report of the newest job."),
+        ("smlocal report my-job --html -", "Print the report."),
+    ),
+)
 @job_argument
 @click.option(
     "--html",
@@ -18,7 +28,7 @@ from smlocal.cli.job_argument import job_argument
 def command(*, name: str, path: str) -> None:
     """Write an HTML report about a job, finished or running.
 
-    One HTML file without scripts, fonts or images, and without links to other files.
+    The page is one HTML file without scripts, fonts, images or links to other files.
     """
     from smlocal.api.training_job import TrainingJob
     from smlocal.jobs.finish.report_files import check_report_path, write_report
@@ -29,4 +39,4 @@ def command(*, name: str, path: str) -> None:
         return
     check_report_path(path)
     write_report(path, job.report())
-    click.echo(f"Report of {name}: {path}", err=True)
+    click.echo(with_file_links(f"Report of {name}: {path}", [path], sys.stderr), err=True)

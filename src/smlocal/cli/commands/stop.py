@@ -5,9 +5,16 @@ import time
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
 
 
-@click.command("stop")
+@shown_command(
+    "stop",
+    examples=(
+        ("smlocal stop @last", "Stop the newest job."),
+        ("smlocal stop my-job --grace 0 --wait", "Kill a job and wait for its end."),
+    ),
+)
 @job_argument
 @click.option(
     "--grace",
@@ -15,14 +22,13 @@ from smlocal.cli.job_argument import job_argument
     metavar="SECONDS",
     help="Time from SIGTERM to SIGKILL. Default: the job's setting (120; custom jobs 30).",
 )
-@click.option("--force", is_flag=True, help="Allow more than the 120 s of SageMaker.")
-@click.option("--wait", is_flag=True, help="Wait until the job ends. Exits with 0 if it was stopped.")
+@click.option("--force", is_flag=True, help="Allow more than the 120 s that SageMaker allows.")
+@click.option("--wait", is_flag=True, help="Wait until the job ends; exit with 0 if it was stopped.")
 def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     """Stop a running job, with time to save its work.
 
-    Sends SIGTERM, then SIGKILL after the grace period (120 s, or the job's setting; 30 s for jobs of
-    AI Platform Training and custom jobs).
-    Returns once the stop is recorded; the job then packs its artifacts.
+    Sends SIGTERM, then SIGKILL after the grace period: 120 s, or the job's setting; 30 s for jobs of AI Platform
+    Training and custom jobs. Returns once the stop is recorded; the job then packs its artifacts.
     """
     from smlocal.api.stopping import LONGEST_GRACE
     from smlocal.api.training_job import TrainingJob
