@@ -6,9 +6,9 @@ They are added to text that is laid out already: a terminal shows the same as wi
 import os
 import re
 from collections.abc import Iterable
+from typing import TextIO
 
 from smlocal.cli.documentation import DOCUMENTATION, section
-from typing import TextIO
 
 VARIABLE = "SMLOCAL_HYPERLINKS"
 """The setting: `auto`, `always` (on any terminal but a dumb one) or `never`."""
