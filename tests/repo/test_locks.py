@@ -80,6 +80,7 @@ def test_every_package_has_hashes_and_no_index_is_named(lock: Path) -> None:
         ("tools", ("tools",), None),
         ("audit", ("audit",), None),
         ("release", ("build", "release"), None),
+        ("site", ("build", "site"), False),
     ],
 )
 def test_the_locks_have_what_pyproject_asks_for(

@@ -11,6 +11,7 @@ import click
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, command_named, load_command
+from smlocal.cli.documentation import section
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.links import with_page_links
@@ -18,7 +19,7 @@ from smlocal.cli.terminal.links import with_page_links
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
 _PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "errors.md")
-"""A link to docs/errors.md: its rows are what is said about an error."""
+"""Its rows are what is said about an error, as Markdown with the links of a page in docs."""
 _ROW = re.compile(r"\| `([a-z0-9-]+)` \| (\d+) \| (.+) \| (.+) \| (.+) \|")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)]+)\)")
 _COLUMN = 12
@@ -168,6 +169,7 @@ class ErrorPage:
         yield f"{self.id}   exit code {self.exit_code}"
         yield ""
         yield from _page_rows((("It says", self.says), ("Cause", self.cause), ("What to do", self.remedy)), stream)
+        yield _more("errors", self.id)
 
 
 def _page_rows(rows: Iterable[tuple[str, str]], stream: TextIO) -> Iterator[str]:
@@ -190,6 +192,7 @@ def _rule_lines(module: str, stream: TextIO) -> Iterator[str]:
     yield ""
     texts = (("It finds", rule.title), ("Why", rule.why), ("What to do", rule.remedy))
     yield from _page_rows(((head, _plain(text)) for head, text in texts), stream)
+    yield _more("checks", rule.id)
 
 
 def _debugger_rule_lines(name: str, stream: TextIO) -> Iterator[str]:
@@ -205,14 +208,33 @@ def _debugger_rule_lines(name: str, stream: TextIO) -> Iterator[str]:
     yield "Parameters: docs/debugger-rules.md"
 
 
-def error_pages() -> dict[str, ErrorPage]:
-    """All of them, by id."""
+def _more(page: str, anchor: str) -> str:
+    """In one piece, so that a terminal opens it."""
+    return f"{'More':<{_COLUMN}}{section(page, anchor)}"
+
+
+def error_rows() -> list[ErrorPage]:
+    """All of them, as Markdown."""
     with open(_PAGE, encoding="utf-8") as file:
         found = [_ROW.fullmatch(line.rstrip("\n")) for line in file]
-    pages = [each.groups() for each in found if each is not None]
+    rows = [each.groups() for each in found if each is not None]
+    return [
+        ErrorPage(id=name, exit_code=code, says=says, cause=cause, remedy=remedy)
+        for name, code, says, cause, remedy in rows
+    ]
+
+
+def error_pages() -> dict[str, ErrorPage]:
+    """All of them, by id, without Markdown."""
     return {
-        name: ErrorPage(id=name, exit_code=code, says=_plain(says), cause=_plain(cause), remedy=_plain(remedy))
-        for name, code, says, cause, remedy in pages
+        row.id: ErrorPage(
+            id=row.id,
+            exit_code=row.exit_code,
+            says=_plain(row.says),
+            cause=_plain(row.cause),
+            remedy=_plain(row.remedy),
+        )
+        for row in error_rows()
     }
 
 

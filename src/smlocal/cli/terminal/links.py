@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable
 from typing import TextIO
 
+from smlocal.cli.documentation import DOCUMENTATION, section
+
 VARIABLE = "SMLOCAL_HYPERLINKS"
 """The setting: `auto`, `always` (on any terminal but a dumb one) or `never`."""
-DOCUMENTATION = "https://smlocal.github.io/smlocal/"
 _PAGE = re.compile(r"(?<![\w/.-])docs/([a-z-]+)\.md")
 _ERROR = re.compile(r"(?<=More: )smlocal help ([a-z0-9-]+)")
 _TERMS = ("xterm-kitty", "foot", "alacritty", "xterm-ghostty", "wezterm", "contour")
@@ -73,7 +74,7 @@ def with_page_links(text: str, stream: TextIO) -> str:
     if not has_links(stream):
         return text
     text = _PAGE.sub(lambda found: link(found[0], f"{DOCUMENTATION}{found[1]}/"), text)
-    return _ERROR.sub(lambda found: link(found[0], f"{DOCUMENTATION}errors/#{found[1]}"), text)
+    return _ERROR.sub(lambda found: link(found[0], section("errors", found[1])), text)
 
 
 def file_address(path: str) -> str:

@@ -9,6 +9,7 @@ from smlocal.check.registry import RULES
 from smlocal.cli.command_table import COMMANDS, SYNONYMS
 from smlocal.cli.commands.help import TOPICS, error_pages
 from smlocal.cli.commands.run import EXIT_CODES
+from smlocal.cli.documentation import DOCUMENTATION
 from smlocal.cli.main import run_command_line
 from smlocal.debugger.rule_texts import rule_modules, rule_text
 
@@ -51,7 +52,13 @@ def test_the_page_of_every_error(capsys: pytest.CaptureFixture[str]) -> None:
     for error in errors_below(errors.SmlocalError):
         text = shown(capsys, "help", error.id)
         assert text.startswith(f"{error.id}   exit code ")
-        assert [line[:12].strip() for line in text.split("\n\n")[1].splitlines()] == ["It says", "Cause", "What to do"]
+        assert [line[:12].strip() for line in text.split("\n\n")[1].splitlines()] == [
+            "It says",
+            "Cause",
+            "What to do",
+            "More",
+        ]
+        assert f" {DOCUMENTATION}errors/#{error.id}\n" in text
         assert not [mark for mark in ("`", "](", " *") if mark in text], text
 
 
@@ -63,7 +70,7 @@ def test_the_page_of_every_rule_of_check(rule: str, capsys: pytest.CaptureFixtur
     about = import_module(f"smlocal.check.rules.{rule}").RULE
     assert head.startswith(f"{about.id}   {about.severity} of smlocal check")
     assert all(f"--for {profile}" in head for profile in about.profiles)
-    assert [line[:12].strip() for line in rows] == ["It finds", "Why", "What to do"]
+    assert [line[:12].strip() for line in rows] == ["It finds", "Why", "What to do", "More"]
     assert about.title.replace("`", "") in rows[0]
     assert "](" not in text
 
