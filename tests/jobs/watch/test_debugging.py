@@ -74,7 +74,8 @@ def test_a_process_that_the_program_starts_is_debugged_too(life: Life, image: Ca
 def test_without_debugpy_a_breakpoint_opens_pdb_at_the_port(life: Life, image: Callable[[str], str], port: int) -> None:
     script = "total = 6\nbreakpoint()\nprint(total + 1)\n"
     life.detach("debugging-pdb", "", **members(image("py"), port, SCRIPT=script))
-    life.until_logged("debugging-pdb", f"at 127.0.0.1:{port}")
+    life.until_logged("debugging-pdb", f"nc 127.0.0.1 {port}")
+    assert f"debugpy is not installed: breakpoint() opens pdb at 127.0.0.1:{port}" in life.log("debugging-pdb")
     person = Pdb(port)
     assert "<string>(3)" in person.until_prompt()
     person.type("total = 40")

@@ -14,7 +14,7 @@ from smlocal.jobs.store.jobs import name_in_use
 def test_an_unknown_keyword_is_refused(call: Any) -> None:
     with pytest.raises(
         TypeError,
-        match=r"no keyword 'imagee'; did you mean 'image'\? There are add_hosts, .*, image, .*, strict, wait_for_debugger$",
+        match=r"no keyword 'imagee'; did you mean 'image'\? There are add_hosts, .*, image, .*, wait_for_debugger$",
     ):
         call(imagee="any")
 

@@ -16,6 +16,7 @@ from typing import Any, Iterator, List
 
 _PORT = "SMLOCAL_DEBUG_PORT"
 _TAKEN = "SMLOCAL_DEBUG_PROCESS"
+_SAID = "SMLOCAL_DEBUG_SAID"
 _WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 _NOT_PROGRAMS = ("pip", "venv", "ensurepip", "debugpy")
 
@@ -134,6 +135,9 @@ def _main() -> None:
     if importlib.util.find_spec("debugpy") is None:
         if not os.environ.get("PYTHONBREAKPOINT"):
             _break_with_pdb(port)
+            if _is_program(_command()) and not os.environ.get(_SAID):
+                os.environ[_SAID] = "yes"
+                _say("debugpy is not installed: breakpoint() opens pdb at 127.0.0.1:{}".format(port))
     elif _is_program(_command()):
         with _stoppable():
             _wait_with_debugpy(port)

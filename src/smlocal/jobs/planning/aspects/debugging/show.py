@@ -16,7 +16,8 @@ def debug_text(plan: JobPlan) -> str | None:
     ports = ", ".join(f"{host} at 127.0.0.1:{port}" for host, port in plan.debug.ports.items())
     machine = "" if plan.engines.first.local else " of the engine's machine"
     limit = f"; the wait counts towards the time limit of {plan.stop.max_runtime} s" if plan.stop.max_runtime else ""
-    return f"Python programs wait for a debugger, {ports}{machine}{limit}. The service has no such port"
+    said = f"Python programs wait for a debugger, or at breakpoint(): {ports}{machine}{limit}"
+    return f"{said}. The service has no such port"
 
 
 def debug_options(plan: JobPlan, host: HostPlan) -> Iterator[str]:
