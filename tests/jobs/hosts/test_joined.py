@@ -1,8 +1,10 @@
 """Jobs that reach what runs beside them: on a network of the engine, and on this machine."""
 
 import secrets
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,11 @@ from typing import Any
 import pytest
 from tests.kit import until
 from tests.kit.jobs import Ran
+
+from smlocal.engine.containers import idle_spec
+from smlocal.engine.docker import connect
+from smlocal.engine.interface import JOB_LABEL
+from smlocal.errors import EngineError
 
 RunJob = Callable[..., Ran]
 ASKS = "import urllib.request; print(urllib.request.urlopen('http://{}:{}/', timeout=60).read().decode())"
@@ -93,3 +100,22 @@ def test_a_network_that_is_not_there_is_refused_before_the_job_is_made(
         assert f"has no network '{name}' that a job can join" in done.stderr
         assert "docker compose up -d" in done.stderr
     assert '"TrainingJobSummaries": []' in smlocal_run("jobs", "--json").stdout
+
+
+@pytest.mark.slow(4)
+def test_the_script_of_a_job_joins_the_network_too(
+    job_file: Callable[..., Path], smlocal_run: Callable[..., Any], network: str, tmp_path: Path
+) -> None:
+    path = job_file([], ASKS.format("mlflow", 8000), runs="py")
+    script = smlocal_run("plan", path, "--network", network, "--script", check=True, cwd=tmp_path).stdout
+    done = subprocess.run(["bash", "-s"], input=script, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "from the service" in done.stdout
+
+
+def test_a_container_that_cannot_join_is_not_left(image: Callable[[str], str]) -> None:
+    engine, job = connect(), f"joined-{secrets.token_hex(4)}"
+    spec = replace(idle_spec(image("sh"), {JOB_LABEL: job}, name=job), joined=("host",))
+    with pytest.raises(EngineError, match="host"):
+        engine.create(spec)
+    assert engine.owned(job) == []

@@ -123,3 +123,12 @@ def test_an_isolated_job_has_no_debugger_and_no_other_network(life: Life, port: 
     assert (
         "Local.Networks, Local.AddHosts, Local.DebugPort and EnableNetworkIsolation exclude each other" in done.stderr
     )
+
+
+@pytest.mark.slow(3)
+def test_a_shell_does_not_wait_and_takes_no_port(life: Life, port: int) -> None:
+    path = life.job_file("debugging-shell", "true", Local={"DebugPort": port})
+    done = life("shell", path, "--", "env")
+    assert done.returncode == 0, done.stderr
+    assert "PYTHONPATH" not in done.stdout
+    assert "SMLOCAL_DEBUG" not in done.stdout
