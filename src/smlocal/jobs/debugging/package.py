@@ -16,7 +16,7 @@ _MODULE = "sitecustomize.py"
 def write_debugging(plan: JobPlan, host: HostPlan) -> None:
     """Write the module, readable for every user, however smlocal is installed."""
     folder = debugging_directory(plan, host)
-    os.mkdir(folder)
+    os.makedirs(folder, exist_ok=True)  # a platform may promise no folders, and a replica starts again
     os.chmod(folder, 0o755)  # noqa: S103 - whatever the umask
     with open(f"{SOURCE}/{_MODULE}", "rb") as source, open(f"{folder}/{_MODULE}", "wb") as file:
         os.fchmod(file.fileno(), 0o644)
