@@ -21,6 +21,8 @@ from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.contract.limits import Limits
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators, share_out
+from smlocal.jobs.planning.aspects.debugging.plan import debug_of
+from smlocal.jobs.planning.aspects.debugging.show import debug_text
 from smlocal.jobs.planning.aspects.engines.plan import EnginesPlan, MachineFacts
 from smlocal.jobs.planning.aspects.faults.plan import faults_of
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
@@ -28,6 +30,7 @@ from smlocal.jobs.planning.aspects.inputs.plan import HostInputs, TreePlan
 from smlocal.jobs.planning.aspects.limits.plan import MIB, asked_limits, wants_limits, within
 from smlocal.jobs.planning.aspects.network.asked import plan_network
 from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork, NetworkPlan
+from smlocal.jobs.planning.aspects.network.show import added_hosts_text, joined_text
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.model import (
     ContainerFolders,
@@ -83,13 +86,13 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         identity=IdentityPlan(arn=_resource(job, name, facts.region), region=facts.region, account=PROJECT),
         image=_image(primary, facts),
         engines=EnginesPlan(first=facts.engine, machine=facts.machine),
-        network=JobNetwork(own=network),
+        network=JobNetwork(own=network, joined=tuple(local.Networks)),
         folders=_FOLDERS,
         hosts=tuple(
             HostPlan(
                 host=host,
                 container=f"{stem}-{host.name}",
-                names=_names(replica, planned, hosts, network),
+                names=_names(replica, planned, hosts, network, added=local.AddHosts),
                 directories=(),
                 files={},
                 inputs=HostInputs(trees=tuple(_tree(bucket) for bucket in facts.buckets)),
@@ -118,6 +121,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
             compression="NONE",
             merge_output=False,
         ),
+        debug=debug_of(local.DebugPort, [host.name for host in hosts]),
         stop=StopPlan(
             max_runtime=int(rules.max_running or 0),
             grace=_grace(job),
@@ -144,14 +148,19 @@ def _image(replica: Replica, facts: Facts) -> ImagePlan:
 
 
 def _names(
-    replica: Replica, planned: Sequence[Replica], hosts: Sequence[Host], network: NetworkPlan | None
+    replica: Replica,
+    planned: Sequence[Replica],
+    hosts: Sequence[Host],
+    network: NetworkPlan | None,
+    *,
+    added: Mapping[str, str],
 ) -> HostNames:
     """On the job's own network each replica knows all of them by the names that the platform gives them."""
     name = replica.host_name
     if network is None:
-        return HostNames(hostname=name, extra_hosts={name: "127.0.0.1"})
+        return HostNames(hostname=name, extra_hosts={name: "127.0.0.1", **added})
     known = {each.host_name: network.addresses[host.name] for each, host in zip(planned, hosts, strict=True)}
-    return HostNames(hostname=name, extra_hosts=known, aliases=(name,))
+    return HostNames(hostname=name, extra_hosts={**known, **added}, aliases=(name,))
 
 
 def _grace(job: JobFile) -> int:
@@ -236,6 +245,12 @@ def _notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> Iterator
         for each, host in zip(replicas, plan.hosts, strict=True)
         if each.accelerators and not host.accelerators.gpus
     ]
+    said = {
+        "networks-joined": joined_text(plan),
+        "hosts-added": added_hosts_text(job.local),
+        "debug": debug_text(plan),
+    }
+    yield from ((name, text) for name, text in said.items() if text is not None)
     if without:
         yield "allow-cpu", f"without the accelerators that the service gives them: {', '.join(without)}"
 

@@ -59,6 +59,12 @@ class Overrides(TypedDict, total=False):
     """Upload artifacts and mirror checkpoints to their s3:// locations."""
     engines: Sequence[str] | None
     """Addresses or Docker contexts; they replace those of the file."""
+    networks: Sequence[str] | None
+    """Networks of the engine that the hosts join beside their own; they replace those of the file."""
+    add_hosts: Mapping[str, str] | None
+    """Addresses of further host names in the containers."""
+    wait_for_debugger: bool
+    """Have the Python program wait for a debugger on port 5678."""
     gpus: str | int | None
     allow_cpu: bool
     memory: str | int | None

@@ -160,9 +160,10 @@ def _overrides(given: dict[str, Any]) -> "Overrides":
     else:
         overrides["environment"] = {}
     overrides["entrypoint"] = _words(given.get("entrypoint"))
-    overrides["engines"] = given.get("engines") or None
-    for keyword in ("hyperparameters", "sources", "channels"):
-        overrides[keyword] = _pairs(given[keyword], OPTIONS[keyword])
+    for keyword in ("engines", "networks"):
+        overrides[keyword] = given.get(keyword) or None
+    for keyword in ("hyperparameters", "sources", "channels", "add_hosts"):
+        overrides[keyword] = _pairs(given.get(keyword) or (), OPTIONS[keyword])
     named: Overrides = overrides
     return named
 

@@ -181,7 +181,12 @@ class DockerEngine:
             if error.status == _CONFLICT or podman.is_name_in_use(error):
                 raise EngineNameInUseError(error.sentence, status=error.status) from error
             raise
-        return str(answer["Id"])
+        container = str(answer["Id"])
+        if spec.joined:
+            from smlocal.engine.joining import join_networks  # few jobs ask for other networks
+
+            join_networks(self.client, container, spec.joined)
+        return container
 
     def attach(self, container: str) -> AttachedOutput:
         """Attach to both streams."""

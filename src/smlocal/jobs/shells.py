@@ -91,6 +91,7 @@ def shell_in_kept(
     """Start a container with the mounts, the environment and the files of the ended one, which does not change."""
     for each in _not_served(plan, host):
         warn(each)
+    plan = replace(plan, debug=None)
     folder = ShellFolder.make(home)
     folder.record({"Engine": plan.engine_of(host).address, "Job": plan.name})
     ours = ""
@@ -184,6 +185,7 @@ def shell_in_new(
     folder = ShellFolder.make(home)
     plan = replace(
         prepared.plan,
+        debug=None,
         job_directory=folder.path,
         image=replace(prepared.plan.image, entrypoint=program.words, command=()),
     )

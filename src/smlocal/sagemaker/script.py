@@ -11,11 +11,14 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.secrets.masking import masked, masked_file, masked_words
 from smlocal.jobs.data_parallel.mounts import PACKAGE
 from smlocal.jobs.data_parallel.package import SOURCE
+from smlocal.jobs.debugging.package import SOURCE as DEBUGGING
 from smlocal.jobs.planning.aspects.accelerators.show import device_options
+from smlocal.jobs.planning.aspects.debugging import plan as debugging
+from smlocal.jobs.planning.aspects.debugging.show import debug_options
 from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
 from smlocal.jobs.planning.aspects.limits.show import limit_options, ulimit_options
 from smlocal.jobs.planning.aspects.mirrored.show import checkpoint_commands, collector_commands
-from smlocal.jobs.planning.aspects.network.show import network_commands
+from smlocal.jobs.planning.aspects.network.show import joining_commands, network_commands
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.script_secrets import ScriptSecrets
@@ -207,6 +210,7 @@ def _host(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[str
         if path not in long:
             yield f"printf %s {secrets.file(path, content)} >{_here(host, path)}"
     yield " \\\n  ".join(_create(plan, host, secrets)) + " >/dev/null"
+    yield from joining_commands(plan, host)
     yield from (f"put {quote(host.host.name)} {path}" for path in _volumes(plan))
 
 
@@ -235,6 +239,9 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
         yield _bind(plan.mirrored.checkpoints.directory, plan.mirrored.checkpoints.local_path, writable=True)
     yield from _data_parallel(plan)
     yield from (f"-e {secrets.variable(variable, value)}" for variable, value in host.environment.items())
+    if plan.debug is not None:
+        yield _bind(DEBUGGING, debugging.PACKAGE, writable=False)
+        yield from debug_options(plan, host)
     words = secrets.command([*(plan.image.entrypoint or ()), *(plan.image.command or ())])
     if plan.image.entrypoint:
         yield f"--entrypoint {words.pop(0)}"
@@ -356,6 +363,8 @@ def _needs_more(plan: JobPlan, host: HostPlan) -> bool:
     return bool(
         not plan.engines.first.shares_folders
         or plan.network.own is not None
+        or plan.network.joined
+        or plan.debug is not None
         or plan.inputs.code is not None
         or plan.mirrored.checkpoints is not None
         or plan.mirrored.collectors

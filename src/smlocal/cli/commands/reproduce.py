@@ -53,6 +53,7 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         setting_option("pull", help="When to pull the image."),
         setting_option("keep", help="Keep the containers of the run."),
+        setting_option("wait_for_debugger"),
         shown_option(
             "--build",
             type=click.Path(readable=False),

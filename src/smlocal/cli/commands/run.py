@@ -34,6 +34,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         setting_option("pull"),
         setting_option("keep"),
+        setting_option("wait_for_debugger"),
         shown_option(
             "--build",
             type=click.Path(readable=False),
