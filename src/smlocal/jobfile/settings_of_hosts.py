@@ -123,6 +123,7 @@ class NetworkSettings(Structure):
             example='networks=["compose_default"]',
             metavar="NAME",
             help="Network of the engine that the hosts join beside their own; repeatable.",
+            head=Head.MACHINE,
         ),
     )
     AddHosts: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
@@ -135,6 +136,7 @@ class NetworkSettings(Structure):
             example='add_hosts={"mlflow": "host-gateway"}',
             metavar="NAME=ADDRESS",
             help="Address of a host name in the containers, or host-gateway for this machine; repeatable.",
+            head=Head.MACHINE,
         ),
     )
     Endpoints: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
@@ -290,6 +292,7 @@ class DebugSettings(Structure):
             when_given=DEBUG_PORT,
             help=f"Have the Python program wait for a debugger on port {DEBUG_PORT} of 127.0.0.1.",
             of_run=True,
+            head=Head.RUN,
         ),
     )
 
