@@ -23,7 +23,7 @@ from smlocal.data.artifacts.mirror import host_mirror, schedule
 from smlocal.data.artifacts.mirror.s3_target import S3Target
 from smlocal.data.artifacts.mirror.target import FileChangedError
 from smlocal.data.sources.s3.upload import NoJournal
-from smlocal.data.sources.s3.writer import Target
+from smlocal.data.sources.s3.writer import UploadTarget
 from smlocal.errors import ArtifactError
 
 PREFIX = "a b/ckpt/"
@@ -43,7 +43,7 @@ class S3Rig(Rig):
 
     def place(self, retry_seconds: float = 1) -> S3Target:
         return S3Target(
-            prefix=Target(bucket=self.bucket, key=PREFIX),
+            prefix=UploadTarget(bucket=self.bucket, key=PREFIX),
             open_store=lambda: opened(environment(self.url), retry_seconds=retry_seconds),
             journal=NoJournal(),
             cancelled=lambda: False,

@@ -10,7 +10,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from smlocal.data.channels.pipe.failures import FeedError, name_taken, no_room, of_s3
-from smlocal.data.channels.pipe.fifo import Fifo, FifoWriter, ReaderGoneError
+from smlocal.data.channels.pipe.fifo import Fifo, FifoReaderGoneError, FifoWriter
 from smlocal.data.channels.pipe.items import Content, Item, Objects, Streams
 from smlocal.data.channels.pipe.sender import Sender
 from smlocal.data.channels.pipe.stop import Stop, StoppedError
@@ -142,7 +142,7 @@ class PipeFeeder:
                 if not self._delay:
                     self._next(number + 1)
                 self._sender(writer, self._stream(items, downloads)).send(items())
-            except (ReaderGoneError, StoppedError):
+            except (FifoReaderGoneError, StoppedError):
                 pass
             except FeedError as error:
                 self._fail(error.failure, error.explanation)

@@ -131,7 +131,7 @@ _ALIGNMENT = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class RecordPart:
     """The bytes before and after `length` bytes of a payload."""
 
     header: bytes
@@ -139,8 +139,8 @@ class Part:
     padding: bytes
 
 
-def parts(length: int, most: int = MOST) -> Iterator[Part]:
-    """Frame a payload of `length` bytes, in several parts if it is too long for one.
+def parts(length: int, most: int = MOST) -> Iterator[RecordPart]:
+    """RecordPart a payload of `length` bytes, in several parts if it is too long for one.
 
     A payload that contains the magic word is not split there, as the original format does: two of the readers in use
     only join parts, and would lose the four bytes that the format leaves out.
@@ -156,8 +156,8 @@ def parts(length: int, most: int = MOST) -> Iterator[Part]:
     yield _part(_LAST, left)
 
 
-def _part(flag: int, length: int) -> Part:
-    return Part(
+def _part(flag: int, length: int) -> RecordPart:
+    return RecordPart(
         header=struct.pack("<II", MAGIC, flag << 29 | length),
         length=length,
         padding=bytes(-length % _ALIGNMENT),
