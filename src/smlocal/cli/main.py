@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,11 +11,16 @@ from smlocal.cli.terminal.errors import show_error
 from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output, output_error
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 _HELP = ("-h", "--help")
 _WITHOUT_FLAGS = ("cache", "config", "completion", "help")
 """Commands that read no configuration file, or read it by themselves."""
 _LIKENESS = 0.7
 """Of two options. All of them begin with `--`, so any two are somewhat alike."""
+_AROUND_NAME = 6
+"""Columns that click leaves free beside the name of a command in a list."""
 _INTERRUPTED = 130
 _WRONG_USAGE = 2
 
@@ -31,6 +37,20 @@ class Commands(click.Group):
         """Load the command."""
         del ctx
         return load_command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without loading them."""
+        del ctx
+        room = formatter.width - _AROUND_NAME - max(map(len, COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _short_help(name, room)) for name in COMMANDS])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list["CompletionItem"]:
+        """Complete the name of a command, or an option before it; no command is loaded."""
+        from click.shell_completion import CompletionItem
+
+        names = [CompletionItem(name, help=_short_help(name)) for name in COMMANDS if name.startswith(incomplete)]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -58,6 +78,10 @@ class Commands(click.Group):
         if configuration is not None:
             settings = settings_of(configuration, name, command)
             ctx.default_map = {name: {each.parameter: each.value for each in settings}}
+
+
+def _short_help(name: str, room: int = 45) -> str:
+    return click.Command(name, help=COMMANDS[name]).get_short_help_str(room)
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": [*_HELP], "max_content_width": 110})
