@@ -2,6 +2,8 @@
 
 import json
 import os
+import shlex
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +15,12 @@ from smlocal.cli.described_documents import allow_local_paths_option, use_descri
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.terminal.printable import printable
 from smlocal.errors import EnvFileError, JobFileMissingError, VariableUnsetError
+from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Form, Option
 from smlocal.jobfile.settings import OPTIONS
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
-    from smlocal.jobfile.document import Document
 
 
 def _members(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, Any] | None:
@@ -168,7 +170,6 @@ def _words(command: str | None) -> tuple[str, ...] | None:
     """As a shell splits them."""
     if command is None:
         return None
-    import shlex
 
     try:
         words = tuple(shlex.split(command))
@@ -249,8 +250,6 @@ def _text(path: str) -> str:
 
 def _content(path: str) -> bytes:
     """Read a regular file, or a pipe of the shell (`<(command)`). A named FIFO may have no writer, and would block."""
-    import stat
-
     try:
         mode = os.stat(path).st_mode
         piped = stat.S_ISFIFO(mode) and path.startswith(("/dev/", "/proc/"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar, c
 from smlocal.engine import podman
 from smlocal.engine.client import Client
 from smlocal.engine.container_end import killed_for_memory, ran_out_of_memory, wait_for_end
+from smlocal.engine.containers import probe
 from smlocal.engine.documents import (
     container_document,
     container_origin,
@@ -383,7 +384,6 @@ class DockerEngine:
         """Start a program that does not exist."""
         if devices is not None and not devices.cdi and self.client.product == "podman":
             return podman.no_gpus(self.client.greet().get("server", ""))
-        from smlocal.engine.containers import probe  # most jobs have no devices and no limits
 
         return probe(self, image, labels, devices=devices, device_files=device_files, limits=limits)
 

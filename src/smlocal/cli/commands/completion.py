@@ -1,6 +1,9 @@
 """`smlocal completion`: what makes a shell complete smlocal's commands, flags, job names and rules."""
 
 import click
+from click.shell_completion import ShellComplete, get_completion_class
+
+from smlocal.cli.main import cli
 
 _SHELLS = ("bash", "zsh", "fish")
 
@@ -17,10 +20,6 @@ def command(*, shell: str) -> None:
       zsh    echo 'eval "$(smlocal completion zsh)"' >>~/.zshrc
       fish   smlocal completion fish >~/.config/fish/completions/smlocal.fish
     """  # noqa: D301 - \b is click's mark for text not to be wrapped
-    from click.shell_completion import ShellComplete, get_completion_class
-
-    from smlocal.cli.main import cli
-
     kind = get_completion_class(shell)
     if kind is None:
         raise AssertionError(shell)

@@ -3,16 +3,15 @@
 import json
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
 from smlocal.cli.terminal.layout import GREEN, RED, YELLOW, has_colours, paint, width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.doctor.judgement import Judgement
+from smlocal.doctor.machine import Machine
+from smlocal.doctor.run_checks import CHECKS, ready, run_checks
 from smlocal.jobs.contract.secrets.masking import without_passwords
-
-if TYPE_CHECKING:
-    from smlocal.doctor.judgement import Judgement
 
 _MARKS = {"ok": ("✔", GREEN), "warning": ("!", YELLOW), "problem": ("✗", RED), "unknown": ("?", YELLOW)}
 _NAME = 15
@@ -22,8 +21,6 @@ _NOT_READY = 3
 
 def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse names that no check has; the list of them is not worth importing for `--help`."""
-    from smlocal.doctor.run_checks import CHECKS
-
     for name in value:
         if name.replace("-", "_") not in CHECKS:
             known = ", ".join(each.replace("_", "-") for each in CHECKS)
@@ -49,9 +46,6 @@ def command(*, needed: tuple[str, ...], online: bool, as_json: bool) -> int:
 
     Exits with 3 if a check finds a problem, or a check named by --need a warning. Other warnings do not count.
     """
-    from smlocal.doctor.machine import Machine
-    from smlocal.doctor.run_checks import ready, run_checks
-
     findings = {}
     for name, found in run_checks(Machine(online=online), needed):
         # An address of an engine or of S3 may have a password in it.

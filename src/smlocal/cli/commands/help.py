@@ -11,6 +11,7 @@ import click
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, load_command
 from smlocal.cli.terminal.layout import row, width_of
+from smlocal.jobs.contract.validation.suggestions import closest
 
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
@@ -114,8 +115,6 @@ def _show_error_page(ctx: click.Context, topic: str) -> None:
     if topic in pages:
         click.echo("\n".join(pages[topic].lines(sys.stdout)))
     else:
-        from smlocal.jobs.contract.validation.suggestions import closest
-
         near = closest(topic, [*TOPICS, *COMMANDS, *pages], likeness=_LIKENESS)
         meant = f" Did you mean '{near}'?" if near else ""
         raise click.UsageError(f"No topic or command '{topic}'.{meant} The topics are {', '.join(TOPICS)}.", ctx)

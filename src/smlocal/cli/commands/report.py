@@ -2,6 +2,7 @@
 
 import click
 
+from smlocal.api.training_job import TrainingJob
 from smlocal.cli.job_argument import job_argument
 
 
@@ -20,7 +21,6 @@ def command(*, name: str, path: str) -> None:
 
     One HTML file without scripts, fonts or images, and without links to other files.
     """
-    from smlocal.api.training_job import TrainingJob
     from smlocal.jobs.finish.report_files import check_report_path, write_report
 
     job = TrainingJob(name)

@@ -15,6 +15,7 @@ from smlocal.cli.job_options import job_options, read_job_options, setting_optio
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
 from smlocal.cli.terminal.messages import NonblockingWriter, ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands
+from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
 from smlocal.errors import SmlocalError, StandardOutputError
 
 if TYPE_CHECKING:
@@ -195,8 +196,6 @@ def _finish(
 
 
 def _print_answer(result: "Result") -> "StandardOutputError | None":
-
-    from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
 
     try:
         with output_errors():

@@ -4,6 +4,8 @@ import json
 
 import click
 
+from smlocal.report.result_schema import replica_result_schema, result_schema
+
 _DEFAULT = "CreateTrainingJob"
 
 
@@ -26,8 +28,6 @@ def command(*, request: str, result: bool) -> None:
 
     schema = job_file_schema(request)
     if result:
-        from smlocal.report.result_schema import replica_result_schema, result_schema
-
         of_sagemaker = request == _DEFAULT
         schema = result_schema(schema) if of_sagemaker else replica_result_schema(schema, answer_schema(request))
     click.echo(json.dumps(schema, indent=2, ensure_ascii=False))

@@ -4,7 +4,10 @@ import time
 
 import click
 
+from smlocal.api.stopping import LONGEST_GRACE
+from smlocal.api.training_job import TrainingJob
 from smlocal.cli.job_argument import job_argument
+from smlocal.jobs.contract.statuses import JobStatus
 
 
 @click.command("stop")
@@ -24,10 +27,6 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     AI Platform Training and custom jobs).
     Returns once the stop is recorded; the job then packs its artifacts.
     """
-    from smlocal.api.stopping import LONGEST_GRACE
-    from smlocal.api.training_job import TrainingJob
-    from smlocal.jobs.contract.statuses import JobStatus
-
     if grace is not None and grace < 0:
         raise click.UsageError("--grace: must not be negative.")
     if grace is not None and not grace <= LONGEST_GRACE:  # also for NaN

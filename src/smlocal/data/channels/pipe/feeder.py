@@ -7,20 +7,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from errno import EDQUOT, ENOSPC
 from threading import Lock, Thread
-from typing import TYPE_CHECKING
 
 from smlocal.data.channels.pipe.failures import FeedError, name_taken, no_room, of_s3
 from smlocal.data.channels.pipe.fifo import Fifo, FifoReaderGoneError, FifoWriter
 from smlocal.data.channels.pipe.items import Content, Item, Objects, Streams
+from smlocal.data.channels.pipe.manifest import open_manifest
 from smlocal.data.channels.pipe.sender import Sender
 from smlocal.data.channels.pipe.stop import Stop, StoppedError
 from smlocal.data.sources.s3.interface import ObjectStore, S3Error, S3Object
+from smlocal.data.sources.s3.object_stream import ObjectStream
 from smlocal.errors import StagingError
 from smlocal.jobs.contract.failures import INTERNAL_ERROR, Failure
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
-
-if TYPE_CHECKING:
-    from smlocal.data.sources.s3.object_stream import ObjectStream
 
 _STOP_SECONDS = 0.9
 """How long `stop` waits for the threads."""
@@ -111,7 +109,6 @@ class PipeFeeder:
     def _open_content(self) -> Content:
         if not self._plan.attributes:
             return self._content
-        from smlocal.data.channels.pipe.manifest import open_manifest
 
         return open_manifest(self._plan, spool=self._spool, streams=self._streams)
 

@@ -3,7 +3,6 @@
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.channels.pipe.fifo import FifoWriter
@@ -17,9 +16,7 @@ from smlocal.data.channels.pipe.object_bytes import (
     decompressed,
 )
 from smlocal.data.sources.s3.interface import S3Object
-
-if TYPE_CHECKING:
-    from smlocal.data.sources.s3.object_stream import ObjectStream
+from smlocal.data.sources.s3.object_stream import ObjectStream
 
 _KEPT = 32 << 20
 """Up to this size decompressed data is kept until its length is known; longer data is decompressed twice."""

@@ -5,6 +5,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Final, Literal, Protocol
 
+from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive
 from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.data.sources.progress import Meter
 from smlocal.engine.containers import idle_container
@@ -163,11 +164,6 @@ def _find(image: str, engine: Engine) -> tuple[str, ...]:
 
 def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
     """The first files in an archive of `/opt/ml`, as paths in the container, without `code`, which stays visible."""
-    from smlocal.base.foreign_archive.archive import (
-        ArchiveLimits,
-        ForeignArchive,
-    )  # images that are known are not read
-
     found: list[str] = []
     with suppress(ArchiveError):  # cut off at the limit
         for member in ForeignArchive(archive, ArchiveLimits(content=_MAX_BYTES), compressed=False):
