@@ -13,7 +13,7 @@ import click
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import SmlocalError
-from smlocal.jobs.contract.secrets.masking import without_passwords
+from smlocal.jobs.contract.masking import without_passwords
 
 if TYPE_CHECKING:
     from smlocal.base.ci.services import Annotation, CiService

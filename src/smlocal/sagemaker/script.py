@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.secrets.masking import masked, masked_file, masked_words
+from smlocal.jobs.contract.masking import masked, masked_file, masked_words
 from smlocal.jobs.data_parallel.mounts import PACKAGE
 from smlocal.jobs.data_parallel.package import SOURCE
 from smlocal.jobs.planning.aspects.accelerators.show import device_options

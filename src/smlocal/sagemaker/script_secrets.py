@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from shlex import quote
 
 from smlocal.jobs.contract.json_size import compact
-from smlocal.jobs.contract.secrets.masking import masked, masked_words, with_strings
+from smlocal.jobs.contract.masking import masked, masked_words, with_strings
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Mark the name of a variable in a JSON document; private-use characters."""

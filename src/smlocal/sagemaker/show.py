@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from smlocal.base.readable import short_path
-from smlocal.jobs.contract.secrets.masking import masked_file
+from smlocal.jobs.contract.masking import masked_file
 from smlocal.jobs.data_parallel.mounts import PACKAGE, RECORDS
 from smlocal.jobs.planning.aspects.accelerators.show import device_rows, host_kinds
 from smlocal.jobs.planning.aspects.engines.show import engine_rows

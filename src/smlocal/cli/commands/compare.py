@@ -12,7 +12,7 @@ from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_of_service import service_options
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.jobs.contract.secrets.masking import masked
+from smlocal.jobs.contract.masking import masked
 from smlocal.service.service import Service
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from smlocal.cli.job_argument import job_argument
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.views.figures import sparkline
-from smlocal.jobs.contract.metrics.metric_values import MetricValue
+from smlocal.jobs.contract.metric_values import MetricValue
 from smlocal.jobs.metrics.found_values import MetricSummary
 from smlocal.jobs.metrics.job_metrics import JobMetrics
 

@@ -13,7 +13,7 @@ from smlocal.cli.terminal.layout import LEAST, row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.views.figures import tried_lines, tried_rows
 from smlocal.errors import UsageRefusedError
-from smlocal.jobs.contract.secrets.masking import without_passwords
+from smlocal.jobs.contract.masking import without_passwords
 from smlocal.sagemaker.contract.metric_definitions import definitions_of
 
 if TYPE_CHECKING:

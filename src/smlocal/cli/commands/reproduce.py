@@ -21,7 +21,7 @@ from smlocal.cli.terminal.layout import row, shortened, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable, without_colours
 from smlocal.errors import MachineNotReadyError, SourceEmptyError, SourceUnmappedError
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.secrets.masking import looks_secret, masked_text
+from smlocal.jobs.contract.masking import looks_secret, masked_text
 from smlocal.service.service import Service
 
 if TYPE_CHECKING:

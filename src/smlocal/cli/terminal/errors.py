@@ -9,7 +9,7 @@ from typing import Any
 from smlocal.cli.terminal.layout import RED, paint, width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, own_lines, printable
 from smlocal.errors import SmlocalError, UsageRefusedError
-from smlocal.jobs.contract.secrets.masking import without_passwords
+from smlocal.jobs.contract.masking import without_passwords
 
 _WIDTH = 80
 
