@@ -19,7 +19,8 @@ from tests.kit.s3_servers import S3Server, S3Servers, environment, opened
 from tests.unit.data.artifacts.mirror.mirror_rig import Rig, files_in
 from tests.unit.data.artifacts.mirror.test_any_order import OPERATIONS, carry_out
 
-from smlocal.data.artifacts.mirror import host_mirror, schedule
+from smlocal.data.artifacts.mirror import host_mirror
+from smlocal.data.artifacts.mirror import host_mirror as schedule
 from smlocal.data.artifacts.mirror.s3_target import S3Target
 from smlocal.data.artifacts.mirror.target import FileChangedError
 from smlocal.data.sources.s3.upload import NoJournal
