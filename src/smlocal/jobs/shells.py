@@ -22,6 +22,7 @@ from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containe
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.mirrored.checkpoints import delete_downloaded_checkpoints
+from smlocal.jobs.planning.aspects.network.look import make_network
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.recall import recall, remember
 from smlocal.jobs.prepared import Prepared
@@ -219,8 +220,6 @@ def _staged(
         ended.callback(credentials.close)
         credentials.open(lambda _, __: None)
     if plan.network.own is not None:
-        from smlocal.jobs.planning.aspects.network.look import make_network  # most jobs have one host
-
         plan = make_network(engines, plan)
     host = choose(plan)
     delivery = Delivery(

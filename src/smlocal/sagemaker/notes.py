@@ -3,7 +3,7 @@
 `docs/fidelity.md` has one row for each id.
 """
 
-from smlocal.jobs.contract.secrets.masking import without_passwords
+from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.data_parallel.notes import DISTRIBUTED_RULES
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES

@@ -13,7 +13,7 @@ from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.sagemaker.show import plan_document
+from smlocal.sagemaker.preparing import plan_document
 
 Planner = Callable[..., JobPlan]
 CONFIG = "/opt/ml/input/config"

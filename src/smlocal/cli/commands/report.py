@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from smlocal.api.training_job import TrainingJob
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.links import with_file_links
@@ -30,7 +31,6 @@ def command(*, name: str, path: str) -> None:
 
     The page is one HTML file without scripts, fonts, images or links to other files.
     """
-    from smlocal.api.training_job import TrainingJob
     from smlocal.jobs.finish.report_files import check_report_path, write_report
 
     job = TrainingJob(name)

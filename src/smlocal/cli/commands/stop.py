@@ -4,8 +4,11 @@ import time
 
 import click
 
+from smlocal.api.stopping import LONGEST_GRACE
+from smlocal.api.training_job import TrainingJob
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.shown_help import shown_command
+from smlocal.jobs.contract.statuses import JobStatus
 
 
 @shown_command(
@@ -30,10 +33,6 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     Sends SIGTERM, then SIGKILL after the grace period: 120 s, or the job's setting; 30 s for jobs of AI Platform
     Training and custom jobs. Returns once the stop is recorded; the job then packs its artifacts.
     """
-    from smlocal.api.stopping import LONGEST_GRACE
-    from smlocal.api.training_job import TrainingJob
-    from smlocal.jobs.contract.statuses import JobStatus
-
     if grace is not None and grace < 0:
         raise click.UsageError("--grace: must not be negative.")
     if grace is not None and not grace <= LONGEST_GRACE:  # also for NaN

@@ -2,6 +2,9 @@
 
 import click
 
+from smlocal.api.job_list import jobs_junit
+from smlocal.api.job_names import resolve_job_name
+from smlocal.api.stopping import wait_for_jobs
 from smlocal.cli.commands.run import EXIT_CODES
 from smlocal.cli.job_argument import jobs_argument
 from smlocal.cli.shown_help import shown_command
@@ -32,12 +35,10 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
     """
     if timeout is not None and timeout != timeout:  # noqa: PLR0124 - NaN
         raise click.UsageError("--timeout: must be a number of seconds.")
-    from smlocal.api.job_names import resolve_job_name
 
     names = tuple(map(resolve_job_name, names))
     if junit is None:
         return wait_for(names, timeout)
-    from smlocal.api.job_list import jobs_junit
     from smlocal.jobs.finish.report_files import check_report_path, write_report
 
     check_report_path(junit)
@@ -48,8 +49,6 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
 
 def wait_for(names: tuple[str, ...], timeout: float | None) -> int:
     """Wait for jobs and their supervisors; returns the exit code."""
-    from smlocal.api.stopping import wait_for_jobs
-
     try:
         statuses = wait_for_jobs(names, timeout=timeout)
     except WaitTimeoutError as error:

@@ -8,7 +8,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts
 from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.contract.limits import Limits
-from smlocal.jobs.contract.metrics.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricDefinition
 from smlocal.jobs.contract.rights import EVERYTHING, Rights
 from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators
 from smlocal.jobs.planning.aspects.credentials.plan import CredentialPlan
