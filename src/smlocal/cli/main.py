@@ -48,7 +48,11 @@ class Commands(ShownGroup):
         """Complete the name of a command, or an option before it; no command is loaded."""
         from click.shell_completion import CompletionItem
 
-        names = [CompletionItem(name, help=line) for name, line in COMMANDS.items() if name.startswith(incomplete)]
+        names = [
+            CompletionItem(name, help=click.Command(name, help=line).get_short_help_str())
+            for name, line in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
         return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
