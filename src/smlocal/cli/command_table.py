@@ -7,6 +7,7 @@ import click
 COMMANDS = (
     *(
         "init",
+        "demo",
         "run",
         "rerun",
         "plan",

@@ -60,7 +60,11 @@ class Commands(click.Group):
             ctx.default_map = {name: {each.parameter: each.value for each in settings}}
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": [*_HELP], "max_content_width": 110})
+@click.command(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": [*_HELP], "max_content_width": 110},
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of errors.")
 @click.version_option(None, "--version", package_name="smlocal", message="smlocal %(version)s")
 @click.pass_context
@@ -77,6 +81,11 @@ def cli(ctx: click.Context, *, debug: bool) -> None:
     130 stopped by Ctrl-C, 143 stopped by SIGTERM or SIGHUP.
     """  # noqa: D301 - click does not wrap text after \b
     ctx.obj = {"debug": debug}
+    if ctx.invoked_subcommand is None:
+        from smlocal.cli.views.folder_overview import overview
+
+        for line in overview():
+            click.echo(line)
 
 
 def run_command_line(arguments: list[str] | None = None) -> int:

@@ -20,6 +20,7 @@ from smlocal.cli.ci_messages import (
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
+from smlocal.cli.job_file_here import job_file_here
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import ImageMissingError, UsageRefusedError
@@ -51,7 +52,7 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
 
 
 @click.command("check")
-@click.argument("subject", metavar="IMAGE/JOB")
+@click.argument("subject", required=False, metavar="[IMAGE/JOB]")
 @click.option("--image", metavar="IMAGE", help="In place of the image that the job file names.")
 @click.option("--static", is_flag=True, help="Only look at the image; run no job.")
 @click.option(
@@ -105,14 +106,15 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
 )
 @allow_local_paths_option
 @ci_option
-def command(*, subject: str, ci: str | None, **given: Any) -> int:
+def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
     """Say what is wrong with a training image.
 
     IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked together with what the job asks
-    of it.
+    of it. Default: the only one of job.yaml, job.yml and job.json in this folder.
 
     Exits with 0 if nothing of --fail-on was found, and with 1 otherwise.
     """
+    subject = job_file_here("Give an image or a job file.") if subject is None else subject
     service = chosen_service(ci)
     with ended_by_signals(), annotated_errors(service, subject if _is_job_file(subject) else given["dockerfile"]):
         if given["image"] is not None and not _is_job_file(subject):

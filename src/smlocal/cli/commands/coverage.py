@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import click
 
 from smlocal.cli.terminal.layout import width_of, wrapped
+from smlocal.cli.terminal.pager import pages
 
 _NOTE_INDENT = 6
 _LEAST_NOTE = 52
@@ -22,6 +23,7 @@ _LEAST_NOTE = 52
     help="The request, or the job of the other platform.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@pages
 def command(*, request: str, as_json: bool) -> None:
     """Show how each field of a request is handled.
 

@@ -11,6 +11,7 @@ import click
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, load_command
 from smlocal.cli.terminal.layout import row, width_of
+from smlocal.cli.terminal.pager import pages
 
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
@@ -76,6 +77,8 @@ Environment variables
   AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE,
   AWS_CONFIG_FILE         the region of the job
   SMLOCAL_PROGRESS        --progress of run and rerun
+  SMLOCAL_PAGER, PAGER    what shows long output on a terminal (less); if
+                          empty, nothing does
   NO_COLOR, TERM=dumb     no colour
   FORCE_COLOR             colour elsewhere than on a terminal too
 """,
@@ -90,6 +93,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 
 @click.command("help")
 @click.argument("topic", required=False, shell_complete=_completed)
+@pages
 @click.pass_context
 def command(ctx: click.Context, *, topic: str | None) -> None:
     """Show help about a command, a topic or an error.

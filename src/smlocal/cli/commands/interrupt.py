@@ -1,12 +1,14 @@
 """`smlocal interrupt`: simulate a spot interruption."""
 
+from functools import partial
+
 import click
 
 from smlocal.cli.job_argument import job_argument
 
 
 @click.command("interrupt")
-@job_argument
+@partial(job_argument, required=True)
 def command(*, name: str) -> None:
     """Simulate a spot interruption of a running job.
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from smlocal.cli.terminal.printable import json_without_commands
 
 
 @click.command("pack")
-@job_argument
+@partial(job_argument, required=True)
 @click.option(
     "--output",
     "-o",

@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ _SIGNALLED = 128
 
 
 @click.command("publish")
-@job_argument
+@partial(job_argument, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, as_json: bool) -> int:
     """Upload the artifacts of a finished job to its S3OutputPath.

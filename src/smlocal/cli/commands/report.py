@@ -12,14 +12,16 @@ from smlocal.cli.job_argument import job_argument
     "path",
     type=click.Path(readable=False),
     metavar="FILE",
-    required=True,
-    help='Where to write the page; "-" is standard output.',
+    help='Where to write the page; "-" is standard output. Default: NAME.html in this folder.',
 )
-def command(*, name: str, path: str) -> None:
+@click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
+def command(*, name: str, path: str | None, opened: bool) -> None:
     """Write an HTML report about a job, finished or running.
 
     One HTML file without scripts, fonts or images, and without links to other files.
     """
+    if opened and path == "-":
+        raise click.UsageError("--open needs a file, and --html - writes to standard output.")
     from smlocal.api.training_job import TrainingJob
     from smlocal.jobs.finish.report_files import check_report_path, write_report
 
@@ -27,6 +29,14 @@ def command(*, name: str, path: str) -> None:
     if path == "-":
         click.echo(job.report(), nl=False)
         return
-    check_report_path(path)
-    write_report(path, job.report())
-    click.echo(f"Report of {name}: {path}", err=True)
+    target = path or f"{name}.html"
+    check_report_path(target)
+    write_report(target, job.report())
+    if path is None:
+        click.echo(target)
+    else:
+        click.echo(f"Report of {name}: {path}", err=True)
+    if opened:
+        from smlocal.cli.browser import open_page
+
+        open_page(target)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("rerun")
-@partial(job_argument, parameter="recorded")
+@partial(job_argument, parameter="recorded", required=True)
 @override_options
 @run_options
 def command(*, recorded: str, ci: str | None, **given: Any) -> int:

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from smlocal.cli.described_documents import allow_local_paths_option
-from smlocal.cli.job_argument import JOB_FILE_ENDINGS
+from smlocal.cli.job_argument import JOB_FILE_ENDINGS, named_or_newest
 from smlocal.cli.job_options import override_options, overrides_and_defaults, read_job_options
 from smlocal.errors import JobUnknownError
 
@@ -63,7 +63,7 @@ def command(*, subject: str | None, host: str, **given: Any) -> int:
 
     NAME of a running job: in its container. NAME of an ended job that was run with --keep: in a container with the
     files that it has left. Of another ended job, or with a job file: in a new container, as the job has it at its
-    start; options override the request. Exits with the exit code of the shell or of COMMAND.
+    start; options override the request. Default: the newest job. Exits with the exit code of the shell or of COMMAND.
     """
     from smlocal.cli.terminal.process_terminal import SignalledError, connect_streams, has_terminal, raised_signals
     from smlocal.jobs.shells import ShellProgram
@@ -82,7 +82,7 @@ def _open(
 ) -> "AbstractContextManager[ProcessStreams]":
     from smlocal.api.shell import find_containers, shell_in_job
 
-    name = _name(subject)
+    name = _name(subject, described=bool(given["image"]))
     found = None if name is None else find_containers(name)
     if found is None:
         return _new(subject, name, host, program, given)
@@ -124,10 +124,12 @@ def _new(
         screen.finish()
 
 
-def _name(subject: str | None) -> str | None:
-    """The name of the job that is meant; None if it is a job file."""
+def _name(subject: str | None, *, described: bool) -> str | None:
+    """The name of the job that is meant; None if it is a job file, or if options describe a job."""
     if subject == "-":
         raise click.UsageError("A shell needs standard input for itself. Give the job in a file.")
+    if subject is None and not described:
+        return named_or_newest(None)
     if subject is None or os.sep in subject or subject.endswith(JOB_FILE_ENDINGS):
         return None
     from smlocal.api.job_names import resolve_job_name

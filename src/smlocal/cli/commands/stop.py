@@ -1,14 +1,18 @@
 """`smlocal stop`: stop a job, as StopTrainingJob does, or cancel one of replicas."""
 
+import sys
 import time
 
 import click
 
-from smlocal.cli.job_argument import job_argument
+from smlocal.cli.job_argument import completed_jobs
+
+_MOST_SHOWN = 5
+_NOT_CONFIRMED = 2
 
 
 @click.command("stop")
-@job_argument
+@click.argument("given", required=False, metavar="[NAME]", shell_complete=completed_jobs)
 @click.option(
     "--grace",
     type=float,
@@ -17,13 +21,15 @@ from smlocal.cli.job_argument import job_argument
 )
 @click.option("--force", is_flag=True, help="Allow more than the 120 s of SageMaker.")
 @click.option("--wait", is_flag=True, help="Wait until the job ends. Exits with 0 if it was stopped.")
-def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
+def command(*, given: str | None, grace: float | None, force: bool, wait: bool) -> int:
     """Stop a running job, with time to save its work.
 
     Sends SIGTERM, then SIGKILL after the grace period (120 s, or the job's setting; 30 s for jobs of
     AI Platform Training and custom jobs).
+    Without NAME, it asks on a terminal whether the newest running job is meant.
     Returns once the stop is recorded; the job then packs its artifacts.
     """
+    from smlocal.api.job_names import resolve_job_name
     from smlocal.api.stopping import LONGEST_GRACE
     from smlocal.api.training_job import TrainingJob
     from smlocal.jobs.contract.statuses import JobStatus
@@ -33,6 +39,7 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     if grace is not None and not grace <= LONGEST_GRACE:  # also for NaN
         raise click.UsageError(f"--grace: give seconds, {LONGEST_GRACE} at most.")
 
+    name = resolve_job_name(given) if given is not None else _confirmed_job()
     job = TrainingJob(name)
     spoken = job.spoken
     if grace is not None and not force and spoken.longest_grace is not None and grace > spoken.longest_grace:
@@ -50,3 +57,20 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
         click.echo(f"{name}: {job.state} after {time.monotonic() - began:.1f} s", err=True)
         return 0 if job.status == JobStatus.STOPPED else code  # which is what was asked
     return 0
+
+
+def _confirmed_job() -> str:
+    """The newest job that runs, if a person at a terminal says that it is meant."""
+    from smlocal.api.job_list import unfinished_jobs
+    from smlocal.errors import JobUnknownError
+
+    running = unfinished_jobs()
+    if not running:
+        raise JobUnknownError("no job is running", remedy=["smlocal jobs lists the jobs that there are."])
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        shown = ", ".join(running[:_MOST_SHOWN]) + (", …" if len(running) > _MOST_SHOWN else "")
+        raise click.UsageError(f"Missing argument 'NAME'. Running now: {shown}.")
+    if not click.confirm(f"Stop {running[0]}?", default=False, err=True):
+        click.echo("Nothing was stopped.", err=True)
+        raise SystemExit(_NOT_CONFIRMED)
+    return running[0]

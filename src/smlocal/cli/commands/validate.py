@@ -9,6 +9,7 @@ import click
 
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option, file_of_repository, file_problems
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
+from smlocal.cli.job_file_here import job_file_here
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import SmlocalError
 from smlocal.jobs.contract.secrets.masking import without_passwords
@@ -24,7 +25,7 @@ _MOST_SHOWN = 30
 
 
 @click.command("validate")
-@click.argument("jobs", nargs=-1, required=True, type=click.Path(readable=False), metavar="JOB...")
+@click.argument("jobs", nargs=-1, type=click.Path(readable=False), metavar="[JOB...]")
 @click.option("--strict", is_flag=True, help="Accept only what the service accepts: no local paths and no Local block.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option(
@@ -49,7 +50,7 @@ def command(
     """Say what is wrong with job files.
 
     Needs neither an engine nor the network, and reads no data. JOB is a job file in YAML or JSON; "-" is standard
-    input.
+    input. Default: the only one of job.yaml, job.yml and job.json in this folder.
 
     Exits with 0 if smlocal run would accept every file, and with 2 otherwise.
     """
@@ -61,7 +62,7 @@ def command(
     began = time.time()
     found = []
     invalid = warnings = 0
-    for path in dict.fromkeys(jobs):
+    for path in dict.fromkeys(jobs or [job_file_here("Give a job file.")]):
         validated, seconds = _timed(path, strict=strict, allow_local_paths=allow_local_paths)
         found.append((validated, seconds))
         _show_warnings(validated.warnings[: max(0, _MOST_SHOWN - warnings)])

@@ -3,7 +3,7 @@
 import click
 
 from smlocal.cli.commands.run import EXIT_CODES
-from smlocal.cli.job_argument import jobs_argument
+from smlocal.cli.job_argument import jobs_argument, named_or_newest
 from smlocal.errors import WaitTimeoutError
 
 
@@ -21,13 +21,11 @@ from smlocal.errors import WaitTimeoutError
 def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None) -> int:
     """Wait until jobs have ended.
 
-    Exits with the first exit code that is not 0, in the given order.
+    Default: the newest job. Exits with the first exit code that is not 0, in the given order.
     """
     if timeout is not None and timeout != timeout:  # noqa: PLR0124 - NaN
         raise click.UsageError("--timeout: must be a number of seconds.")
-    from smlocal.api.job_names import resolve_job_name
-
-    names = tuple(map(resolve_job_name, names))
+    names = tuple(map(named_or_newest, names or (None,)))
     if junit is None:
         return wait_for(names, timeout)
     from smlocal.api.job_list import jobs_junit
