@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterator
 
 from smlocal import errors
-from smlocal.errors import serving, shells, submitting, tensors
+from smlocal.errors import serving, shells, showing, submitting, tensors
 
 
 def classes(base: type[errors.SmlocalError] = errors.SmlocalError) -> Iterator[type[errors.SmlocalError]]:
@@ -20,6 +20,7 @@ def test_every_error_has_a_row_with_its_exit_code_and_every_row_is_an_error(
     of_commands = {
         serving.PortUnusableError,
         shells.ShellMissingError,
+        showing.BrowserMissingError,
         submitting.UploadNameError,
         tensors.TensorStepError,
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.job_argument import completed_jobs
+from smlocal.cli.job_argument import completed_jobs, named_or_newest
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
@@ -18,13 +18,15 @@ _MOST_SHOWN = 20
 
 
 @click.command("tensors")
-@click.argument("name", metavar="NAME", shell_complete=completed_jobs)
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=completed_jobs)
 @click.option("--match", "pattern", metavar="REGEX", help="Only tensors with such a text in their names.")
 @click.option("--step", type=click.IntRange(min=0), metavar="N", help="Only tensors of this step.")
 @click.option("--stats", is_flag=True, help="Lowest and highest value, mean, … in each step.")
 @click.option("--export", "path", type=click.Path(readable=False), metavar="FILE", help="Write all values as .npz.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, name: str, pattern: str | None, step: int | None, stats: bool, path: str | None, as_json: bool) -> None:
+def command(
+    *, name: str | None, pattern: str | None, step: int | None, stats: bool, path: str | None, as_json: bool
+) -> None:
     """Show the tensors that the debugger's hook has saved in a job.
 
     The job may be running. NAME may also be a folder with tensors, written with a slash: ./tensors
@@ -67,13 +69,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         ) from None
 
 
-def _folder(name: str) -> str:
-    if "/" in name:
+def _folder(name: str | None) -> str:
+    if name is not None and "/" in name:
         return name
     from smlocal.api.debugging import tensor_folder
-    from smlocal.api.job_names import resolve_job_name
 
-    return tensor_folder(resolve_job_name(name))
+    return tensor_folder(named_or_newest(name))
 
 
 def _chosen(

@@ -63,6 +63,8 @@ def _pager() -> list[str]:
     """The words of the command; none if no pager is to be used."""
     if not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         return []
+    if not os.get_terminal_size(sys.stdout.fileno()).lines:
+        return []
     import shlex
 
     text = os.environ.get(PAGER_VARIABLE, os.environ.get("PAGER", _DEFAULT))
