@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 IMAGE = "smlocal-demo:latest"
 _FILES = os.path.join(os.path.dirname(os.path.dirname(__file__)), "demo_files")
-_COPIED = ("job.yaml", "data/points.csv", "image/Dockerfile", "image/train")
+_COPIED = ("job.yaml", "data/points.csv", "image/train")
+_DOCKERFILE = """\
+# The base is any image with sh and awk. What makes it a training image is the program that it starts.
+FROM {base}
+USER root
+COPY train /opt/demo/train
+ENTRYPOINT ["sh", "/opt/demo/train"]
+"""
 _BASES = (
     *("busybox:stable", "busybox:latest", "alpine:3", "alpine:latest"),
     *("debian:stable-slim", "debian:bookworm-slim", "debian:trixie-slim", "debian:latest"),
@@ -111,19 +118,22 @@ def _base(engine: "Engine", asked: str | None) -> tuple[str, bool]:
 
 
 def _write_files(folder: str, base: str, *, pulled: bool) -> None:
-    """Write the files of the demo; those that are there already stay as a person has changed them."""
+    """Write the files of the demo. Those that are there already stay as a person has changed them."""
     for each in _COPIED:
         path = os.path.join(folder, each)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        if os.path.exists(path) and each != "image/Dockerfile":
-            continue
-        with open(os.path.join(_FILES, each), encoding="utf-8") as source:
-            text = source.read()
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace("FROM BASE", f"FROM {base}") if each == "image/Dockerfile" else text)
+        if not os.path.exists(path):
+            with open(os.path.join(_FILES, each), encoding="utf-8") as source:
+                _write(path, source.read())
+    _write(os.path.join(folder, "image", "Dockerfile"), _DOCKERFILE.format(base=base))
     if pulled:
         with open(os.path.join(folder, _PULLED), "a", encoding="utf-8") as file:
             file.write(f"{base}\n")
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _clean(engine: "Engine", folder: str) -> None:

@@ -19,7 +19,7 @@ def shown(tmp_path: Path) -> Shown:
 
     def show(*words: str, rows: int = 24, **environment: str) -> Terminal:
         kept = {name: value for name, value in os.environ.items() if name not in {"PAGER", "SMLOCAL_PAGER", "LESS"}}
-        terminal = Terminal(columns=100, rows=rows)
+        terminal = Terminal(columns=160, rows=rows)
         terminal.start(
             [sys.executable, "-m", "smlocal", *words],
             cwd=str(tmp_path),
