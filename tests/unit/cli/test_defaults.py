@@ -42,6 +42,13 @@ def test_the_newest_job(words: tuple[str, ...], remember: Remember, smlocal: Run
     assert done.stderr == f"newest job: newer\n{named.stderr}"
 
 
+def test_a_shell_is_for_the_newest_job_or_for_what_options_describe(remember: Remember, smlocal: Run) -> None:
+    assert smlocal("shell").stderr.startswith("error: there is no job yet ")
+    remember("newer")
+    assert smlocal("shell", DOCKER_HOST="unix:///nowhere").stderr.startswith("newest job: newer\n")
+    assert "newest job" not in smlocal("shell", "--image", "any", DOCKER_HOST="unix:///nowhere").stderr
+
+
 def test_no_job_yet(smlocal: Run) -> None:
     done = smlocal("describe")
     assert (done.returncode, done.stdout) == (2, "")
