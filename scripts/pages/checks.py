@@ -1,4 +1,4 @@
-"""The page of all rules, made from the rules themselves."""
+"""One section for each rule of `smlocal check`, from the rules themselves."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,13 +7,6 @@ from smlocal.check.interface import Example, Mark, Rule
 from smlocal.check.registry import all_rules
 from smlocal.check.subject import LaunchProfile
 
-_HEAD = """\
-# Rules of `smlocal check`
-
-<!-- Made by scripts/generate-checks from the rules in src/smlocal/check/rules; do not edit. -->
-
-[check.md](check.md) says how to use them. A test builds both images of every example and compares what is found.
-"""
 _MARKS = {
     Mark.DOCUMENTED: "documented by AWS",
     Mark.SEEN: "seen in real jobs",
@@ -23,12 +16,11 @@ _MARKS = {
 
 
 def checks_markdown() -> str:
-    """The whole page."""
+    """What docs/checks.md ends with."""
     return "\n".join(_lines(all_rules()))
 
 
 def _lines(rules: Iterable[Rule]) -> Iterator[str]:
-    yield _HEAD
     yield "| rule | severity | what is wrong |\n|---|---|---|"
     rules = tuple(rules)
     for rule in rules:

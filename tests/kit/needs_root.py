@@ -20,6 +20,7 @@ NEEDS_ROOT = {
     "data/channels/test_fastfile_faults.py::test_somebody_who_is_not_root_mounts_and_unmounts": _BECOMES,
     "data/channels/test_file_mode.py::test_removing_the_volumes_leaves_nothing": _ROOTS,
     "doors/doctor/test_doctor.py::test_a_full_disk": _MOUNTS,
+    "doors/tool_image/": _ROOTS,
     "jobs/fail/test_data.py::test_data_that_goes_during_training_ends_nothing": _GONE,
     "jobs/fail/test_data.py::test_the_whole_folder_goes_before_the_engine_mounts_it": _GONE,
     "jobs/fail/test_engine.py::test_the_engine_cannot_start_the_container": _GONE,

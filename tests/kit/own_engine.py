@@ -116,8 +116,10 @@ class OwnEngine:
         return done.stdout.decode()
 
     def load(self, tag: str) -> None:
-        """Bring an image over from the engine that everybody uses."""
-        with subprocess.Popen(["docker", "save", tag], stdout=subprocess.PIPE) as saving:
+        """Bring an image over from the Docker that has all of them, which Podman would save under another name."""
+        there = os.environ.get("SMLOCAL_IMAGES_FROM")
+        save = ["docker", *(("-H", there) if there else ()), "save", tag]
+        with subprocess.Popen(save, stdout=subprocess.PIPE) as saving:
             subprocess.run(["docker", "-H", self.address, "load"], stdin=saving.stdout, capture_output=True, check=True)
         assert saving.returncode == 0
 

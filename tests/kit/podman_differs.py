@@ -96,6 +96,7 @@ NOT_OF_AN_ENGINE = (
     "data/s3/",
     "data/sources/",
     "doors/remote/test_unseen_folders.py",
+    "doors/tool_image/",
     "jobs/hosts/swarm/",
     "docs/test_docs.py",
     "engines/test_image_script.py",

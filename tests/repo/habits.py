@@ -124,6 +124,8 @@ HABITS = MappingProxyType(
         "21 shells complete names of jobs; --help is instant": (
             f"{_UNIT}cli/commands/test_completion.py::test_bash_completes_commands_names_and_rules",
             f"{_UNIT}cli/commands/test_completion.py::test_the_script_of_each_shell",
+            f"{_UNIT}cli/commands/test_completion.py::test_a_new_shell_completes",
+            f"{_UNIT}cli/commands/test_completion.py::test_installing_twice_is_as_once_and_can_be_undone",
             f"{_UNIT}cli/test_imports.py::test_help_imports_click_and_little_else",
         ),
         "22 CI services are detected and get groups, annotations and summaries; --junit": (

@@ -1,9 +1,10 @@
-"""Every test that a table names is there: of habits, of members, and of what an engine or a user cannot do."""
+"""Every test that a table names is there: of habits, members and facts, and of what an engine or a user cannot do."""
 
 import ast
 from functools import cache
 from pathlib import Path
 
+from pages.truth import facts
 from tests.contract.member_tests import TEST_OF
 from tests.kit.needs_root import NEEDS_FUSE, NEEDS_ROOT
 from tests.kit.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
@@ -14,6 +15,7 @@ TESTS = "tests/"
 TABLES = {
     "tests/repo/habits.py": {test for tests in HABITS.values() for test in tests},
     "tests/contract/member_tests.py": {*TEST_OF.values()},
+    "tests/contract/facts.yaml": {test for found in facts().values() for fact in found for test in fact.tests},
     "tests/kit/needs_root.py": {TESTS + begin for begin in (*NEEDS_ROOT, *NEEDS_FUSE)},
     "tests/kit/podman_differs.py": {
         TESTS + begin for begin in (*DIFFERS_ON_PODMAN, *NOT_OF_AN_ENGINE, *MOSTLY_OF_NONE)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Self, TextIO
 import click
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.cli.shown_help import shown_option
 from smlocal.errors import SmlocalError
+from smlocal.jobfile.option import Head
 from smlocal.jobs.contract.secrets.masking import without_passwords
 
 if TYPE_CHECKING:
@@ -23,10 +25,11 @@ NAMES = ("github", "gitlab", "azure", "plain")
 _FOUND_BY = ("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")
 _LINE = re.compile(r":(\d+)(?::\d+)?(?=\s|$)")
 
-ci_option = click.option(
+ci_option = shown_option(
     "--ci",
     type=click.Choice(NAMES),
-    help="Log commands of this CI service. Default: detected from the environment.",
+    help="Write the log commands of this CI service. Default: detected from the environment.",
+    head=Head.RESULT,
 )
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import click
+from smlocal.cli.shown_help import shown_option
+from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
@@ -12,10 +13,11 @@ _SIGNS = {"TrainingJobArn", "TrainingJobSummaries", "TrainingJob", "Results", "d
 """No job file has such a key. Answers of the service have one, and so has a request that SDK v2 made for Airflow."""
 
 
-allow_local_paths_option = click.option(
+allow_local_paths_option = shown_option(
     "--allow-local-paths",
     is_flag=True,
-    help="In the description of a job of this machine: let it name the paths that the job was made with.",
+    help="Let the description of a job of this machine name the local paths that the job was made with.",
+    head=Head.DATA,
 )
 
 

@@ -71,13 +71,13 @@ STATUS_OPTION = click.option(
     "statuses",
     type=click.Choice(ENDED, case_sensitive=False),
     multiple=True,
-    help="Only jobs that have ended with this status; repeatable.",
+    help="Choose jobs that ended with this status; repeatable.",
 )
 AGE_OPTION = click.option(
     "--older-than",
     callback=_seconds,
     metavar="AGE",
-    help="Only jobs that ended at least this time ago, such as 12h or 7d.",
+    help="Choose jobs that ended at least this long ago, such as 12h or 7d.",
 )
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
+from smlocal.cli.shown_help import shown_option
+from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.service.fetched_job import FetchedJob
@@ -18,8 +20,12 @@ if TYPE_CHECKING:
 def service_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --profile and --region to a command."""
     for option in (
-        click.option("--region", metavar="REGION", help="AWS region. Default: that of the AWS configuration."),
-        click.option("--profile", metavar="PROFILE", help="AWS profile. Default: AWS_PROFILE, or the default one."),
+        shown_option(
+            "--region", metavar="REGION", help="AWS region. Default: your AWS configuration.", head=Head.SERVICE
+        ),
+        shown_option(
+            "--profile", metavar="PROFILE", help="AWS profile. Default: your AWS configuration.", head=Head.SERVICE
+        ),
     ):
         command = option(command)
     return command

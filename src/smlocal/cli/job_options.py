@@ -11,9 +11,10 @@ from click.core import ParameterSource
 from smlocal.api.overrides import Overrides, apply_defaults
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
+from smlocal.cli.shown_help import shown_option
 from smlocal.cli.terminal.printable import printable
 from smlocal.errors import EnvFileError, JobFileMissingError, VariableUnsetError
-from smlocal.jobfile.option import Form, Option
+from smlocal.jobfile.option import Form, Head, Option
 from smlocal.jobfile.settings import OPTIONS
 
 if TYPE_CHECKING:
@@ -33,10 +34,10 @@ def setting_option(keyword: str, **said: Any) -> Callable[..., Any]:
     """The flag of a setting, as the table of settings has it; `said` is what this command says differently."""
     option = OPTIONS[keyword]
     names = (*(option.flags or (option.flag,)), keyword)
-    about: dict[str, Any] = {"metavar": option.metavar, "help": option.help}
+    about: dict[str, Any] = {"metavar": option.metavar}
     match option.form:
         case Form.SWITCH:
-            about = {"is_flag": True, "help": option.help}
+            about = {"is_flag": True}
         case Form.PATH:
             about["type"] = click.Path(readable=False)
         case Form.NUMBER:
@@ -47,18 +48,20 @@ def setting_option(keyword: str, **said: Any) -> Callable[..., Any]:
             about["type"] = click.Choice(option.choices)
     if keyword == "members":
         about["callback"] = _members
-    return click.option(*names, **about | said)
+    about |= {"help": option.help, "head": option.head, "common": option.common}
+    return shown_option(*names, **about | said)
 
 
-_ENV_FILES = click.option(
+_ENV_FILES = shown_option(
     "--env-file",
     "env_files",
     multiple=True,
     type=click.Path(readable=False),
     metavar="FILE",
     help="File of KEY=VALUE lines, read as docker reads it; repeatable.",
+    head=Head.JOB,
 )
-_STRICT = click.option("--strict", is_flag=True, help="Accept only what the service accepts.")
+_STRICT = shown_option("--strict", is_flag=True, help="Accept only what the service accepts.", head=Head.RUN)
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:

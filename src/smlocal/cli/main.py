@@ -5,12 +5,12 @@ import sys
 
 import click
 
-from smlocal.cli.command_table import COMMANDS, load_command
+from smlocal.cli.command_table import COMMANDS, HEADS, load_command
+from smlocal.cli.shown_help import HELP_NAMES, ShownGroup
 from smlocal.cli.terminal.errors import show_error
 from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output, output_error
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
 
-_HELP = ("-h", "--help")
 _WITHOUT_FLAGS = ("cache", "config", "completion", "help")
 """Commands that read no configuration file, or read it by themselves."""
 _LIKENESS = 0.7
@@ -19,7 +19,7 @@ _INTERRUPTED = 130
 _WRONG_USAGE = 2
 
 
-class Commands(click.Group):
+class Commands(ShownGroup):
     """Each command is in a module of its name, which is imported when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -32,21 +32,20 @@ class Commands(click.Group):
         del ctx
         return load_command(cmd_name) if cmd_name in COMMANDS else None
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands under their heads, without loading them."""
+        del ctx
+        column = max(map(len, COMMANDS))
+        for head, commands in HEADS.items():
+            with formatter.section(head):
+                formatter.write_dl([(f"{name:<{column}}", line) for name, line in commands.items()])
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Suggest commands for a misspelled one."""
-        try:
-            name, command, rest = super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from difflib import get_close_matches
-
-            # Two, if two are similar: `run` and `rm` do opposite things.
-            meant = " or ".join(f"'{each}'" for each in get_close_matches(args[0], COMMANDS, n=2))
-            if not meant:
-                raise
-            raise click.UsageError(f"{error.message} Did you mean {meant}?", ctx) from error
-        if name is not None and command is not None and not ctx.resilient_parsing and not {*rest} & {*_HELP}:
+        """Give the command that is found the defaults of the configuration file."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None and not ctx.resilient_parsing and not {*rest} & {*HELP_NAMES}:
             self._read_configuration(ctx, name, command)
         return name, command, rest
 
@@ -63,7 +62,12 @@ class Commands(click.Group):
 @click.command(
     cls=Commands,
     invoke_without_command=True,
-    context_settings={"help_option_names": [*_HELP], "max_content_width": 110},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    examples=(
+        ("smlocal run job.yaml", "Run the job of a CreateTrainingJob request."),
+        ("smlocal run --image my-image --channel train=./data -p epochs=3", "Run a job without a file."),
+        ("smlocal check my-image", "Check a training image."),
+    ),
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of errors.")
 @click.version_option(None, "--version", package_name="smlocal", message="smlocal %(version)s")
@@ -71,15 +75,9 @@ class Commands(click.Group):
 def cli(ctx: click.Context, *, debug: bool) -> None:
     """Run SageMaker training containers on this machine exactly as the service would.
 
-    \b
-      smlocal run job.yaml      run the job of a CreateTrainingJob request
-      smlocal plan job.yaml     show what that would do and what would differ
-      smlocal check my-image    say what is wrong with a training image
-      smlocal run --image my-image --channel train=./data -p epochs=3
-
     Exit codes: 0 Completed, 1 Failed, 2 refused request, 3 this machine is not ready, 4 Stopped, 124 wait timed out,
     130 stopped by Ctrl-C, 143 stopped by SIGTERM or SIGHUP.
-    """  # noqa: D301 - click does not wrap text after \b
+    """
     ctx.obj = {"debug": debug}
     if ctx.invoked_subcommand is None:
         from smlocal.cli.views.folder_overview import overview
@@ -115,7 +113,7 @@ def run_command_line(arguments: list[str] | None = None) -> int:
             f"unexpected error: {type(error).__name__}: {error}",
             remedy=[
                 "This is a bug in smlocal. The same command with --debug shows the traceback.",
-                "Please report it with the traceback, the command, and what smlocal doctor prints.",
+                "Please report it with the traceback, the command, and what smlocal doctor --report prints.",
             ],
         )
         show_error(defect, debug=False, as_json=as_json)
@@ -163,8 +161,18 @@ def _refused(error: click.ClickException, words: list[str]) -> UsageRefusedError
     where = f"smlocal {command}".strip() if context is None else context.command_path
     sentence = " ".join(error.format_message().split()).rstrip(".")
     if isinstance(error, click.NoSuchOption):
-        from smlocal.jobs.contract.validation.suggestions import closest
-
-        meant = closest(error.option_name, error.possibilities or (), likeness=_LIKENESS)
+        meant = _meant_option(error)
         sentence = f"{error.message.rstrip('.')}{f'. Did you mean {meant}?' if meant else ''}"
     return UsageRefusedError(f"{sentence[:1].lower()}{sentence[1:]}", remedy=[f"Try '{where} --help'."])
+
+
+def _meant_option(error: click.NoSuchOption) -> str | None:
+    """The option that may be meant: one of the command that other tools call so, or a similar one."""
+    from smlocal.cli.command_table import OPTION_WORDS
+    from smlocal.jobs.contract.validation.suggestions import closest
+
+    known = [*(error.possibilities or ())]
+    if error.ctx is not None:
+        known += [name for each in error.ctx.command.get_params(error.ctx) for name in each.opts if name[:2] == "--"]
+    here = (each for each in OPTION_WORDS.get(error.option_name, ()) if each in known or each.startswith("smlocal "))
+    return next(here, None) or closest(error.option_name, known, likeness=_LIKENESS)

@@ -6,31 +6,47 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.ci_messages import chosen_service
+from smlocal.cli.shown_help import shown_option
 from smlocal.cli.terminal.messages import PROGRESS_NAMES, PROGRESS_VARIABLE, ProgressMode, chosen_mode
 from smlocal.cli.terminal.printable import chosen_changes
+from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
 
 LINE_OPTIONS = (
-    click.option("--timestamps", "-t", is_flag=True, help="Show the time of each line of output, in UTC."),
-    click.option("--no-log-prefix", is_flag=True, help="With several hosts, do not show which one wrote a line."),
-    click.option(
+    shown_option(
+        "--timestamps", "-t", is_flag=True, help="Show the time of each line of output, in UTC.", head=Head.SCREEN
+    ),
+    shown_option(
+        "--no-log-prefix",
+        is_flag=True,
+        help="With several hosts, leave out the name of the host before each line.",
+        head=Head.SCREEN,
+    ),
+    shown_option(
         "--safe-output",
         is_flag=True,
-        help="Of the containers' output, show only text, tabs, carriage returns and colours.",
+        help="Show only text, tabs, carriage returns and colours of the containers' output.",
+        head=Head.SCREEN,
     ),
 )
 SCREEN_OPTIONS = (
     *LINE_OPTIONS,
-    click.option(
+    shown_option(
         "--progress",
         type=click.Choice(PROGRESS_NAMES),
         envvar=PROGRESS_VARIABLE,
         help="How progress is shown on stderr. Default: auto, which is tty on a terminal and plain elsewhere.",
+        head=Head.SCREEN,
     ),
-    click.option(
-        "--quiet", "-q", is_flag=True, help="Print only the containers' output, and the reason if the job fails."
+    shown_option(
+        "--quiet",
+        "-q",
+        is_flag=True,
+        help="Print only the containers' output, and the reason if the job fails.",
+        head=Head.SCREEN,
+        common=True,
     ),
 )
 

@@ -70,6 +70,12 @@ class NewFileError(RequestRefusedError):
     id = "new-file"
 
 
+class CompletionFileError(RequestRefusedError):
+    """A file with the completion of a shell cannot be changed."""
+
+    id = "completion-file"
+
+
 class InitSourceError(RequestRefusedError):
     """What `smlocal init` was given is neither an image, a folder with a Dockerfile nor a file."""
 

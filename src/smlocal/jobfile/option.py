@@ -42,6 +42,20 @@ class Values(Enum):
     """They are checked with the request."""
 
 
+class Head(StrEnum):
+    """Under which head the help of a command shows a flag, in this order."""
+
+    CHECK = "Check"
+    SERVICE = "Service"
+    JOB = "Job"
+    DATA = "Data and code"
+    MACHINE = "Instances and this machine"
+    RUN = "Run"
+    RESULT = "Result"
+    SCREEN = "Output"
+    OTHER = "Other options"
+
+
 class OfReplicas(Enum):
     """What a job of replicas has instead of a keyword: its request is written in its file only."""
 
@@ -72,6 +86,9 @@ class Option:
     """Of a number."""
     help: str = ""
     """Of the flag."""
+    head: Head = Head.OTHER
+    common: bool = False
+    """True if `--help` shows the flag, and not only `--help-all`."""
     written: Callable[[Any], Any] = lambda value: value
     """Makes what the document gets of a value."""
     when_given: bool = True

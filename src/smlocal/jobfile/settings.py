@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Final, Literal, get_args, get_origin
 
-from smlocal.jobfile.option import LOCAL, Form, Kind, LocalMember, NotEmpty, OfReplicas, Option, Values, setting
+from smlocal.jobfile.option import LOCAL, Form, Head, Kind, LocalMember, NotEmpty, OfReplicas, Option, Values, setting
 from smlocal.jobfile.settings_of_data import (
     CREDENTIALS,
     INPUT,
@@ -83,7 +83,13 @@ class RuleSettings(Structure):
     Rules: bool = setting(
         default=True,
         description="Evaluate debugger rules beside the job.",
-        option=Option(keyword="no_rules", form=Form.SWITCH, when_given=False, help="Do not evaluate debugger rules."),
+        option=Option(
+            keyword="no_rules",
+            form=Form.SWITCH,
+            when_given=False,
+            help="Do not evaluate debugger rules.",
+            head=Head.RUN,
+        ),
         refused=_NO_RULES,
     )
     OnRule: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
@@ -146,15 +152,19 @@ _OF_THE_DOCUMENT: Final = (
         values=Values.ANY,
         example='members={"ResourceConfig.InstanceCount": 2}',
         metavar="PATH=VALUE",
-        help="One member of the job file, before other options; repeatable.",
+        help="Set one member of the job file; other options override it. Repeatable.",
         of_replicas=OfReplicas.SAME,
+        head=Head.JOB,
+        common=True,
     ),
     Option(
         keyword="name",
         place=("TrainingJobName",),
         metavar="NAME",
-        help="Job name. Default: the file name and the time.",
+        help="Name of the job. Default: made from the file, image or earlier job, and the time.",
         of_replicas=OfReplicas.SAME,
+        head=Head.JOB,
+        common=True,
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from smlocal.jobfile.option import Form, Kind, NotEmpty, OfReplicas, Option, Values, setting
+from smlocal.jobfile.option import Form, Head, Kind, NotEmpty, OfReplicas, Option, Values, setting
 from smlocal.jobs.contract.model.structure import Items, Structure, Whole
 from smlocal.jobs.contract.rights import Rights
 
@@ -20,8 +20,9 @@ class LocationSettings(Structure):
             values=Values.PATH,
             example='sources={"s3://bucket/prefix": "./data"}',
             metavar="PREFIX=DIR",
-            help="Local folder for an s3:// prefix; repeatable.",
+            help="Local folder that stands for an s3:// prefix; repeatable.",
             submitted=True,
+            head=Head.DATA,
         ),
         by_clients=True,
     )
@@ -58,6 +59,8 @@ class OutputSettings(Structure):
             example='output="./out"',
             metavar="DIR",
             help="Where artifacts go: DIR/<job>/output/model.tar.gz.",
+            head=Head.RESULT,
+            common=True,
         ),
         by_clients=True,
     )
@@ -68,6 +71,7 @@ class OutputSettings(Structure):
             keyword="publish",
             form=Form.SWITCH,
             help="Upload artifacts and mirror checkpoints to their s3:// locations.",
+            head=Head.RESULT,
         ),
         refused={
             Kind.REPLICAS: "nothing is uploaded from jobs of this platform; their output is in folders of this machine"
@@ -97,7 +101,9 @@ class CredentialSettings(Structure):
     Credentials: Literal["none", "inherit", "role"] = setting(
         default="none",
         description="AWS credentials for the containers: none, those of this machine, or those of the job's role.",
-        option=Option(keyword="credentials", help="AWS credentials for the containers. Default: none."),
+        option=Option(
+            keyword="credentials", help="AWS credentials for the containers. Default: none.", head=Head.MACHINE
+        ),
         refused={Kind.REPLICAS: "replicas of this platform are not given any"},
     )
 
@@ -107,8 +113,9 @@ CREDENTIALS: Final = (
         keyword="role",
         place=("RoleArn",),
         metavar="ARN",
-        help="RoleArn. Only recorded, except with --credentials role.",
+        help="RoleArn; only recorded, except with --credentials role.",
         submitted=False,
+        head=Head.JOB,
     ),
 )
 
@@ -128,7 +135,15 @@ class InputSettings(Structure):
     Code: NotEmpty | None = setting(
         default=None,
         description="Folder for /opt/ml/code, copy-on-write.",
-        option=Option(keyword="code", form=Form.PATH, example='code="./src"', metavar="DIR"),
+        option=Option(
+            keyword="code",
+            form=Form.PATH,
+            example='code="./src"',
+            metavar="DIR",
+            help="Folder for /opt/ml/code, copy-on-write.",
+            head=Head.DATA,
+            common=True,
+        ),
         refused={
             Kind.REPLICAS: "replicas of this platform have no /opt/ml/code; "
             "a folder in Local.Sources is mounted at /gcs"
@@ -138,7 +153,11 @@ class InputSettings(Structure):
     Staging: Literal["overlay", "copy"] | None = setting(
         default=None,
         description="How channel data gets into the container. Default: the fastest way that works.",
-        option=Option(keyword="staging", help="How channel data gets into the container."),
+        option=Option(
+            keyword="staging",
+            help="How channel data gets into the container. Default: the fastest way that works.",
+            head=Head.DATA,
+        ),
         refused=_NO_CHANNELS,
         by_clients=True,
     )
@@ -153,15 +172,18 @@ INPUT: Final = (
         values=Values.PATH,
         example='channels={"training": "./data"}',
         metavar="NAME=PATH",
-        help="Input channel; repeatable.",
+        help="Data of an input channel: a path or an s3:// URI; repeatable.",
+        head=Head.DATA,
+        common=True,
     ),
     Option(
         keyword="input_mode",
         place=("AlgorithmSpecification", "TrainingInputMode"),
         metavar="MODE",
-        help="TrainingInputMode.",
+        help="TrainingInputMode: File, Pipe or FastFile.",
         default="File",
         of_replicas=OfReplicas.NOTHING,
+        head=Head.DATA,
     ),
     Option(
         keyword="hyperparameters",
@@ -172,8 +194,10 @@ INPUT: Final = (
         written=str,
         example='hyperparameters={"epochs": 3}',
         metavar="KEY=VALUE",
-        help="Repeatable.",
+        help="Hyperparameter; repeatable.",
         of_replicas=OfReplicas.ARGUMENTS,
+        head=Head.JOB,
+        common=True,
     ),
     Option(
         keyword="environment",
@@ -182,7 +206,9 @@ INPUT: Final = (
         form=Form.MAP,
         example='environment={"NAME": "value"}',
         metavar="KEY[=VALUE]",
-        help="Environment variable; KEY alone passes on your own value. Repeatable.",
+        help="Environment variable; KEY alone takes the value from your environment. Repeatable.",
         of_replicas=OfReplicas.VARIABLES,
+        head=Head.JOB,
+        common=True,
     ),
 )

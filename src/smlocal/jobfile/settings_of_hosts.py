@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from smlocal.jobfile.option import Form, Kind, NotEmpty, OfReplicas, Option, setting
+from smlocal.jobfile.option import Form, Head, Kind, NotEmpty, OfReplicas, Option, setting
 from smlocal.jobs.contract import limits
 from smlocal.jobs.contract.data_parallel import SCHEMA as DATA_PARALLEL_SCHEMA
 from smlocal.jobs.contract.data_parallel import DataParallelChoice, data_parallel_trouble
@@ -41,23 +41,28 @@ HOSTS: Final = (
         keyword="instance_type",
         place=("ResourceConfig", "InstanceType"),
         metavar="TYPE",
-        help=f"Default: {_INSTANCE_TYPE}.",
+        help=f"Instance type, such as ml.g5.xlarge. Default without a job file: {_INSTANCE_TYPE}.",
         default=_INSTANCE_TYPE,
+        head=Head.MACHINE,
+        common=True,
     ),
     Option(
         keyword="instance_count",
         place=("ResourceConfig", "InstanceCount"),
         form=Form.NUMBER,
         metavar="N",
-        help="Number of hosts.",
+        help="Number of instances; each one is a container.",
         default=1,
+        head=Head.MACHINE,
+        common=True,
     ),
     Option(
         keyword="max_run",
         place=("StoppingCondition", "MaxRuntimeInSeconds"),
         form=Form.NUMBER,
         metavar="SECONDS",
-        help="StoppingCondition.MaxRuntimeInSeconds.",
+        help="Stop the job after this time (StoppingCondition.MaxRuntimeInSeconds).",
+        head=Head.RUN,
     ),
     Option(
         keyword="processes_per_host",
@@ -69,6 +74,7 @@ HOSTS: Final = (
         metavar="N",
         help="Processes that the training toolkit starts on each host.",
         of_replicas=OfReplicas.NOTHING,
+        head=Head.MACHINE,
     ),
 )
 
@@ -86,7 +92,8 @@ class PlacementSettings(Structure):
             written=list,
             example='engines=["ssh://HOST", "default"]',
             metavar="ENGINE",
-            help="Engine for the hosts: an address or a Docker context; repeatable.",
+            help="Engine that runs the hosts: an address or a Docker context; repeatable.",
+            head=Head.MACHINE,
         ),
     )
     Placement: Annotated[PlacementChoice, Checked(trouble=placement_trouble, schema=PLACEMENT_SCHEMA)] = setting(
@@ -141,13 +148,13 @@ class LimitSettings(Structure):
     EnforceInstanceLimits: bool = setting(
         default=False,
         description="Limit containers to the memory, CPUs and volume size of the instance type.",
-        option=Option(keyword="enforce_limits", form=Form.SWITCH),
+        option=Option(keyword="enforce_limits", form=Form.SWITCH, head=Head.MACHINE),
         by_clients=True,
     )
     Memory: Annotated[limits.Size, Checked(trouble=limits.memory_trouble, schema=limits.SIZE_SCHEMA)] | None = setting(
         default=None,
         description="Memory of each container, such as 512m.",
-        option=Option(keyword="memory", metavar="SIZE"),
+        option=Option(keyword="memory", metavar="SIZE", head=Head.MACHINE),
         by_clients=True,
     )
     Cpus: Annotated[float, Checked(trouble=limits.cpus_trouble, schema=limits.CPUS_SCHEMA)] | None = setting(
@@ -177,6 +184,8 @@ class AcceleratorSettings(Structure):
             written=lambda value: read_gpus(value) if isinstance(value, str) else value,
             metavar="GPUS",
             help="GPUs of each host: auto, all, none, a number, or ids such as device=0,2.",
+            head=Head.MACHINE,
+            common=True,
         ),
         by_clients=True,
     )
@@ -184,7 +193,11 @@ class AcceleratorSettings(Structure):
         default=False,
         description="Run a GPU or Neuron instance type without them.",
         option=Option(
-            keyword="allow_cpu", form=Form.SWITCH, help="Run a GPU or Neuron instance type without its devices."
+            keyword="allow_cpu",
+            form=Form.SWITCH,
+            help="Run a GPU or Neuron instance type without its devices.",
+            head=Head.MACHINE,
+            common=True,
         ),
         by_clients=True,
     )
@@ -209,12 +222,19 @@ class ImageSettings(Structure):
     Pull: Literal["missing", "always", "never"] = setting(
         default="missing",
         description="When to pull the image.",
-        option=Option(keyword="pull", help="When to pull the image. Default: missing.", of_run=True),
+        option=Option(keyword="pull", help="When to pull the image. Default: missing.", of_run=True, head=Head.RUN),
     )
 
 
 IMAGE: Final = (
-    Option(keyword="image", place=("AlgorithmSpecification", "TrainingImage"), metavar="IMAGE", help="Training image."),
+    Option(
+        keyword="image",
+        place=("AlgorithmSpecification", "TrainingImage"),
+        metavar="IMAGE",
+        help="Training image.",
+        head=Head.JOB,
+        common=True,
+    ),
     Option(
         keyword="entrypoint",
         place=("AlgorithmSpecification", "ContainerEntrypoint"),
@@ -222,8 +242,9 @@ IMAGE: Final = (
         written=list,
         example='entrypoint=["python", "/opt/ml/code/train.py"]',
         metavar="COMMAND",
-        help="Started in place of the image's ENTRYPOINT, in one word, such as 'python /opt/ml/code/train.py'.",
+        help="Command to start in place of the image's ENTRYPOINT, as one argument: 'python /opt/ml/code/train.py'.",
         of_replicas=OfReplicas.NOTHING,
+        head=Head.JOB,
     ),
 )
 
@@ -236,7 +257,9 @@ class KeepSettings(Structure):
         description="Which ended jobs keep their containers and folders: failed ones, all, none.",
         option=Option(
             keyword="keep",
-            help="Keep the containers and folders of a failed job, or of any. Default: none.",
+            help="Keep the containers and folders of failed jobs, or of all. Default: none.",
             of_run=True,
+            head=Head.RUN,
+            common=True,
         ),
     )

@@ -57,11 +57,11 @@ class Terminal:
     def type(self, keys: bytes) -> None:
         os.write(self._descriptor, keys)
 
-    def until(self, condition: Callable[[], bool], *, seconds: float = _SECONDS) -> None:
-        """Show what the program prints until the condition is true."""
+    def until(self, condition: Callable[[], bool], *, seconds: float = _SECONDS, ended: bool = False) -> None:
+        """Show what the program prints until the condition is true, which the end of the program may bring about."""
         deadline = time.monotonic() + seconds
         while not condition():
-            if self.exit_code is not None or time.monotonic() > deadline:
+            if (self.exit_code is not None and not ended) or time.monotonic() > deadline:
                 raise AssertionError("\n".join(self.all_lines()))
             self._read(0.1)
 

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import tarfile
 import tempfile
@@ -67,6 +68,18 @@ def test_people_see_a_mark_a_sentence_and_what_to_do(smlocal_run: Run) -> None:
     refused = smlocal_run("doctor", "--need", "gpus")
     assert refused.returncode == 2
     assert "unknown check gpus; choose from engine, version" in refused.stderr
+
+
+def test_the_block_for_an_issue_has_the_engine_and_not_the_checks(smlocal_run: Run) -> None:
+    done = smlocal_run("doctor", "--report")
+    assert done.returncode == 0, done.stdout
+    rows = {line.partition(" ")[0]: line.partition(" ")[2].strip() for line in done.stdout.splitlines()[1:-1]}
+    assert re.match(
+        r"(Docker|Podman) \d+\.\d+.*, API \d+\.\d+, \w+, cgroup v[12].* kernel .*, at unix://", rows["engine"]
+    )
+    assert (rows["problems"], "gpu" in rows["warnings"]) == ("none", True)
+    assert "✔" not in done.stdout
+    assert done.stderr == ""
 
 
 def test_an_engine_that_is_not_there(smlocal_run: Run, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.kit.fixtures import run_docker
 from tests.kit.podman_differs import DIFFERS_ON_PODMAN
 
 Image = Callable[[str | Path], str]
-# The other folders take minutes: scripts/test runs them too, once a day (docs/engines.md).
+# The other folders take minutes: scripts/test runs them too, once a day (CONTRIBUTING.md).
 CASES = [name for name in NAMES if f"contract/test_cases.py::test_case[{name}]" not in DIFFERS_ON_PODMAN]
 pytestmark = pytest.mark.long
 

@@ -1,4 +1,4 @@
-"""What each built-in rule finds in sick and healthy runs of many seeds: the table of docs/debugger-rules.md."""
+"""What each built-in rule finds in sick and healthy runs of many seeds: findings.md."""
 
 import json
 import shutil
@@ -12,8 +12,8 @@ from tests.jobs.rules.rule_environment import configuration, evaluate_all, train
 FOUND = "IssuesFound"
 FEWEST_SEEDS = 20
 """Of a table that is published."""
-_BEGIN = "<!-- From here on made by scripts/generate-debugger-findings; do not edit. -->\n"
-_END = "<!-- To here. -->\n"
+PAGE = Path(__file__).with_name("findings.md")
+_HEAD = "<!-- Made by scripts/generate-debugger-findings; do not edit. -->\n\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,15 +130,10 @@ def findings(folder: Path, first: int, seeds: int) -> Counter[int]:
     return found
 
 
-def table_in(page: str) -> str:
-    """The text that the script made."""
-    return _BEGIN + page.partition(_BEGIN)[2].partition(_END)[0] + _END
-
-
 def markdown(found: Mapping[int, int], first: int, seeds: int) -> str:
     """Both tables."""
     lines = [
-        _BEGIN,
+        _HEAD + "# What the built-in rules of Debugger find\n",
         f"Seeds {first} to {first + seeds - 1}, {seeds} runs of each kind.\n",
         "| rule | sick runs | found | healthy runs | found |\n|---|---|---|---|---|",
     ]
@@ -156,7 +151,7 @@ def markdown(found: Mapping[int, int], first: int, seeds: int) -> str:
         if question.rule == _OF_LOSSES:
             kind = "sick" if question.sick else "healthy" if question.certain else "not to be told apart"
             lines.append(f"| {question.what}{_given(question)} | {kind} | {found[number]} of {seeds} |")
-    return "\n".join(lines) + "\n\n" + _END
+    return "\n".join(lines) + "\n"
 
 
 def _cells(numbers: list[int], found: Mapping[int, int], seeds: int) -> str:

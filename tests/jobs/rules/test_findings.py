@@ -1,4 +1,4 @@
-"""Built-in rules on sick and healthy runs of a few seeds, which the table of docs/debugger-rules.md has more of."""
+"""Built-in rules on sick and healthy runs of a few seeds, of which findings.md has more."""
 
 from pathlib import Path
 

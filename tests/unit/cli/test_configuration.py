@@ -164,7 +164,7 @@ def test_show_has_each_value_with_its_origin(project: Path, capsys: pytest.Captu
     assert values(capsys) == {"output": str(project / "x"), "jobs.limit": 3}
     assert run_command_line(["config", "show"]) == 0
     rows = capsys.readouterr().out.splitlines()
-    commands = ["run,", "rerun,", "plan,", "shell,", "pack,", "reproduce"]
+    commands = ["run,", "plan,", "rerun,", "pack,", "shell,", "reproduce"]
     assert rows[1].split()[-7:] == [str(project / "smlocal.toml"), *commands]
     assert rows[2].split() == ["jobs.limit", "3", str(project / "smlocal.toml"), "jobs"]
 

@@ -1,12 +1,9 @@
-"""The table of findings in the page of the rules."""
+"""The table of what the rules find, which the page of the rules names."""
 
 import re
-from pathlib import Path
 
 from smlocal_rules.registry import BUILT_IN
-from tests.jobs.rules.rule_findings import FEWEST_SEEDS, QUESTIONS, markdown, table_in
-
-PAGE = Path(__file__).parents[3] / "docs" / "debugger-rules.md"
+from tests.jobs.rules.rule_findings import FEWEST_SEEDS, PAGE, QUESTIONS, markdown
 
 
 def test_every_rule_is_judged_by_sick_and_healthy_runs() -> None:
@@ -15,7 +12,7 @@ def test_every_rule_is_judged_by_sick_and_healthy_runs() -> None:
 
 
 def test_the_page_has_the_runs_that_are_trained() -> None:
-    table = table_in(PAGE.read_text(encoding="utf-8"))
+    table = PAGE.read_text(encoding="utf-8")
     (seeds,) = re.findall(r"^Seeds 0 to \d+, (\d+) runs of each kind\.$", table, re.MULTILINE)
     assert int(seeds) >= FEWEST_SEEDS
     trained = markdown(dict.fromkeys(range(len(QUESTIONS)), 0), 0, int(seeds))
@@ -23,7 +20,7 @@ def test_the_page_has_the_runs_that_are_trained() -> None:
 
 
 def test_the_page_shows_that_sick_runs_are_found_and_healthy_ones_are_not() -> None:
-    table = table_in(PAGE.read_text(encoding="utf-8"))
+    table = PAGE.read_text(encoding="utf-8")
     rules = re.findall(r"^\| \w+ \| .+ \| (\d+) of (\d+) \| .+ \| (\d+) of (\d+) \|$", table, re.MULTILINE)
     assert len(rules) == len(BUILT_IN)
     losses = re.findall(r"\| (sick|healthy) \| (\d+) of (\d+) \|$", table, re.MULTILINE)

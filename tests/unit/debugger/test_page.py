@@ -1,13 +1,12 @@
-"""The page of the rules."""
+"""The sections about the built-in rules."""
 
-from pathlib import Path
+import re
 
 from pages.debugger_rules import rules_markdown
+from smlocal_rules.registry import BUILT_IN
 
-PAGE = Path(__file__).parents[3] / "docs" / "debugger-rules.md"
 
-
-def test_it_says_what_the_classes_say() -> None:
-    assert PAGE.read_text(encoding="utf-8").endswith(" do not edit. -->\n\n" + rules_markdown()), (
-        "run scripts/generate-debugger-rules"
-    )
+def test_every_built_in_rule_has_a_section_with_its_parameters() -> None:
+    sections = re.split(r"^## (.+)$", rules_markdown(), flags=re.MULTILINE)[1:]
+    assert sections[::2] == sorted(BUILT_IN)
+    assert all("| parameter | default | meaning |" in text for text in sections[1::2])

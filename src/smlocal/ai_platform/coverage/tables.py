@@ -1,4 +1,4 @@
-"""How each member of a request is handled. docs/ai-platform-coverage.md is made from it."""
+"""How each member of a request is handled. The tables of coverage are made from it."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -64,7 +64,7 @@ def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Viola
     return FieldRefusedError(
         f"{who} uses what smlocal does not support: {', '.join(names)}",
         details=mistake_lines(document, [violation for _, violation in found]),
-        remedy=[*_remedies(kind, names), "docs/ai-platform-coverage.md shows how each member is handled."],
+        remedy=[*_remedies(kind, names), f"smlocal coverage --of {kind.value} shows how each member is handled."],
     )
 
 

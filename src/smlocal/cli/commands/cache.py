@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.shown_help import shown_group
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
@@ -17,7 +18,13 @@ _HEAD = ("SOURCE", "OBJECTS", "SIZE", "LAST USED", "IN USE BY")
 _SHRINKABLE = ((0, 12),)
 
 
-@click.group("cache")
+@shown_group(
+    "cache",
+    examples=(
+        ("smlocal cache ls", "List the downloads."),
+        ("smlocal cache rm s3://my-bucket/data", "Remove the downloads below a prefix."),
+    ),
+)
 def command() -> None:
     """Show or clear the cache of S3 downloads.
 
@@ -25,7 +32,13 @@ def command() -> None:
     """
 
 
-@command.command("ls")
+@command.command(
+    "ls",
+    examples=(
+        ("smlocal cache ls", "List the downloads."),
+        ("smlocal cache ls --json", "Print the list as JSON."),
+    ),
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def show(*, as_json: bool) -> None:
     """List cached downloads, most recently used first."""
@@ -50,13 +63,19 @@ def show(*, as_json: bool) -> None:
     )
 
 
-@command.command("rm")
+@command.command(
+    "rm",
+    examples=(
+        ("smlocal cache rm s3://my-bucket/data", "Remove the downloads below a prefix."),
+        ("smlocal cache rm --all", "Remove everything that no job uses."),
+    ),
+)
 @click.argument("patterns", nargs=-1, metavar="[PATTERN...]")
 @click.option("--all", "everything", is_flag=True, help="Remove everything that no running job uses.")
 def remove(*, patterns: tuple[str, ...], everything: bool) -> None:
     """Remove cached downloads that match PATTERN.
 
-    PATTERN is an s3:// prefix, or a shell pattern with * ? []. What a running job uses is kept.
+    PATTERN is an s3:// prefix, or a shell pattern with * ? []. Downloads that a running job uses are kept.
     """
     from smlocal.base.readable import readable_bytes
     from smlocal.data.channels.cache.summary import remove as remove_downloads

@@ -1,4 +1,4 @@
-"""`smlocal check`: what is wrong with a training image, before anybody pays for it."""
+"""`smlocal check`: check a training image before anybody pays for it."""
 
 import json
 import os
@@ -21,9 +21,11 @@ from smlocal.cli.described_documents import allow_local_paths_option, use_descri
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.job_file_here import job_file_here
+from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import ImageMissingError, UsageRefusedError
+from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.base.ci.services import CiService
@@ -51,68 +53,102 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
     return [rule + end for name in RULES if (rule := name.replace("_", "-")).startswith(incomplete)]
 
 
-@click.command("check")
+@shown_command(
+    "check",
+    examples=(
+        ("smlocal check my-image", "Check an image, with short jobs."),
+        ("smlocal check my-image --static --fail-on warning", "Start no container; warnings count."),
+        ("smlocal check job.yaml --only train-missing", "Check one rule for the image of a job."),
+    ),
+)
 @click.argument("subject", required=False, metavar="[IMAGE/JOB]")
-@click.option("--image", metavar="IMAGE", help="In place of the image that the job file names.")
-@click.option("--static", is_flag=True, help="Only look at the image; run no job.")
-@click.option(
+@shown_option(
+    "--image", metavar="IMAGE", help="Image to check in place of the one in the job file.", head=Head.CHECK, common=True
+)
+@shown_option("--static", is_flag=True, help="Look at the image only; do not run jobs.", head=Head.CHECK, common=True)
+@shown_option(
     "--timeout",
     type=click.IntRange(1, LONGEST_TIMEOUT),
     default=DEFAULT_TIMEOUT,
     metavar="SECONDS",
     help=f"Stop each job of the check after this time. Default: {DEFAULT_TIMEOUT}.",
+    head=Head.CHECK,
 )
-@click.option("--only", metavar="ID", multiple=True, shell_complete=_rule_ids, help="Only this rule; repeatable.")
-@click.option("--skip", metavar="ID", multiple=True, shell_complete=_rule_ids, help="Leave this rule out; repeatable.")
-@click.option(
+@shown_option(
+    "--only",
+    metavar="ID",
+    multiple=True,
+    shell_complete=_rule_ids,
+    help="Check only this rule; repeatable.",
+    head=Head.CHECK,
+    common=True,
+)
+@shown_option(
+    "--skip",
+    metavar="ID",
+    multiple=True,
+    shell_complete=_rule_ids,
+    help="Skip this rule; repeatable.",
+    head=Head.CHECK,
+    common=True,
+)
+@shown_option(
     "--for",
     "profiles",
     type=click.Choice(_PROFILES),
     multiple=True,
-    help="Also check what this launcher needs in the image; repeatable.",
+    help="Check that the image has what this launcher needs; repeatable.",
+    head=Head.CHECK,
 )
-@click.option(
+@shown_option(
     "--fail-on",
     type=click.Choice(_LEVELS),
     default="error",
-    help="Exit with 1 if anything of this severity or worse is found. Default: error.",
+    help="Exit with 1 for findings of this severity or worse. Default: error.",
+    head=Head.CHECK,
+    common=True,
 )
-@click.option(
+@shown_option(
     "--ignore",
     "ignores",
     metavar="ID=REASON",
     multiple=True,
     shell_complete=_rule_ids,
     help="Accept the findings of a rule; repeatable.",
+    head=Head.CHECK,
 )
-@click.option(
+@shown_option(
     "--dockerfile",
     type=click.Path(readable=False),
     metavar="FILE",
-    help="The Dockerfile of the image, to name the lines of findings.",
+    help="Dockerfile of the image; findings then name its lines.",
+    head=Head.RESULT,
+    common=True,
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
+@shown_option("--json", "as_json", is_flag=True, help="Print one JSON document.", head=Head.RESULT, common=True)
+@shown_option(
     "--junit",
     type=click.Path(readable=False),
     metavar="FILE",
-    help="Write JUnit XML to FILE, with a case for each rule.",
+    help="Write the results to FILE as JUnit XML, one case for each rule.",
+    head=Head.RESULT,
 )
-@click.option(
+@shown_option(
     "--sarif",
     type=click.Path(readable=False),
     metavar="FILE",
-    help="Write the findings to FILE as SARIF, each at the Dockerfile or job file.",
+    help="Write the findings to FILE as SARIF, for code scanning.",
+    head=Head.RESULT,
 )
 @allow_local_paths_option
 @ci_option
 def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
-    """Say what is wrong with a training image.
+    """Check a training image and report every problem.
 
-    IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked together with what the job asks
-    of it. Default: the only one of job.yaml, job.yml and job.json in this folder.
+    IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked for this job. Default: the only
+    one of job.yaml, job.yml and job.json in this folder.
 
-    Exits with 0 if nothing of --fail-on was found, and with 1 otherwise.
+    Exits with 0 if no finding reaches --fail-on, and with 1 otherwise.
     """
     subject = job_file_here("Give an image or a job file.") if subject is None else subject
     service = chosen_service(ci)

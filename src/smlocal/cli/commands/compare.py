@@ -10,6 +10,7 @@ import click
 
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_of_service import service_options
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.jobs.contract.secrets.masking import masked
@@ -29,12 +30,18 @@ _COUNTED = {"environment": "variable", "request": "member", "metrics": "metric",
 """What the things of a section are."""
 
 
-@click.command("compare")
+@shown_command(
+    "compare",
+    examples=(
+        ("smlocal compare my-job @last", "Compare a job with the newest one."),
+        ("smlocal compare my-job service:my-job", "Compare a job with one of the service."),
+    ),
+)
 @click.argument("a", metavar="A", shell_complete=completed_jobs)
 @click.argument("b", metavar="B", shell_complete=completed_jobs)
-@click.option("--download", is_flag=True, help="Also read the artifacts of jobs of the service, from S3.")
+@click.option("--download", is_flag=True, help="Compare the artifacts of jobs of the service too, from S3.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
-@click.option("--allow-local-paths", is_flag=True, help="Also read artifacts at any path that a file names.")
+@click.option("--allow-local-paths", is_flag=True, help="Read artifacts at any local path that a file names.")
 @service_options
 def command(
     *,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.base.readable import short_path
+from smlocal.cli.shown_help import shown_group
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
@@ -16,7 +17,7 @@ _HEAD = ("KEY", "VALUE", "FROM", "FOR")
 _SHRINKABLE = ((3, 8), (1, 12), (2, 12))
 
 
-@click.group("config")
+@shown_group("config", examples=(("smlocal config show", "Show every value."),))
 def command() -> None:
     """Show the configuration file, which gives defaults to flags.
 
@@ -25,7 +26,13 @@ def command() -> None:
     """
 
 
-@command.command("show")
+@command.command(
+    "show",
+    examples=(
+        ("smlocal config show", "Show every value."),
+        ("smlocal config show --json", "Print the values as JSON."),
+    ),
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def show(*, as_json: bool) -> None:
     """Show each value of the configuration file with its origin."""

@@ -13,6 +13,7 @@ from smlocal.api.overrides import Overrides
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import setting_option
+from smlocal.cli.shown_help import shown_group
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import OutputUnusableError
@@ -30,17 +31,29 @@ _MOST_LETTERS = 400
 """Of a value. With --json it is complete."""
 
 
-@click.group("conformance")
+@shown_group(
+    "conformance",
+    examples=(
+        ("smlocal conformance run", "Record what a container sees here."),
+        ("smlocal conformance diff conformance.json service.json", "Compare two records."),
+    ),
+)
 def command() -> None:
     """Record what a container sees, and compare records.
 
-    The same image runs here and on the service. So anybody with an account can tell where smlocal differs.
+    The same image runs here and on the service. Anyone with an AWS account can check where smlocal differs.
     """
 
 
-@command.command("build")
-@click.option("--base", metavar="IMAGE", default=_BASE, help=f"Any image with Python 3.7 or newer. Default: {_BASE}.")
-@click.option("--tag", metavar="IMAGE", help="Name of the new image. Default: one made from the base.")
+@command.command(
+    "build",
+    examples=(
+        ("smlocal conformance build", "Build the image."),
+        ("smlocal conformance build --output ./probe", "Write the files of the image only."),
+    ),
+)
+@click.option("--base", metavar="IMAGE", default=_BASE, help=f"Base image, with Python 3.7 or newer. Default: {_BASE}.")
+@click.option("--tag", metavar="IMAGE", help="Name of the new image. Default: a name made from the base.")
 @click.option(
     "--output",
     "-o",
@@ -49,9 +62,9 @@ def command() -> None:
     help="Build nothing: write the Dockerfile, the probe, the requests and the data to DIR, a new or empty folder.",
 )
 def build(*, base: str, tag: str | None, output: str | None) -> None:
-    """Build the image, or write what builds it.
+    """Build the image, or write its files.
 
-    The name of the image is printed.
+    Prints the name of the image.
     """
     from smlocal.service.conformance.cases import write_context, write_jobs
     from smlocal.service.conformance.local_run import see_to_image
@@ -70,15 +83,21 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
         click.echo(see_to_image(base, tag=tag, always=True, quiet=False))
 
 
-@command.command("run")
-@click.option("--case", "cases", type=click.Choice(_CASES), multiple=True, help="Only this job; repeatable.")
-@setting_option("image", help="The image. Default: smlocal's own, built if it is missing.")
-@click.option("--base", metavar="IMAGE", default=_BASE, help=f"What that is built on. Default: {_BASE}.")
-@setting_option("instance_type")
-@setting_option("credentials")
-@setting_option("role")
-@setting_option("gpus", help="GPUs of each host, as for smlocal run.")
-@setting_option("allow_cpu")
+@command.command(
+    "run",
+    examples=(
+        ("smlocal conformance run", "Run all three jobs."),
+        ("smlocal conformance run --case everything", "Run one job."),
+    ),
+)
+@click.option("--case", "cases", type=click.Choice(_CASES), multiple=True, help="Run only this case; repeatable.")
+@setting_option("image", help="Image to run. Default: smlocal's own, built if it is missing.", common=False)
+@click.option("--base", metavar="IMAGE", default=_BASE, help=f"Base of that image. Default: {_BASE}.")
+@setting_option("instance_type", common=False)
+@setting_option("credentials", common=False)
+@setting_option("role", common=False)
+@setting_option("gpus", help="GPUs of each host, as for smlocal run.", common=False)
+@setting_option("allow_cpu", common=False)
 @click.option(
     "--grace",
     type=click.IntRange(1, _LONGEST_GRACE),
@@ -92,19 +111,19 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
     type=click.Path(readable=False),
     metavar="DIR",
     default="smlocal-output",
-    help="Where artifacts of the jobs go. Default: smlocal-output.",
+    help="Folder for the artifacts of the jobs. Default: smlocal-output.",
 )
 @click.option(
     "--file",
     type=click.Path(readable=False),
     metavar="FILE",
     default="conformance.json",
-    help='The document; "-" is standard output. Default: conformance.json.',
+    help='Record to write; "-" is standard output. Default: conformance.json.',
 )
 def run(
     *, cases: Sequence[str], image: str | None, base: str, grace: int, output: str, file: str, **given: Any
 ) -> None:
-    """Run the image here, and write the document.
+    """Run the image here, and write the record.
 
     Three jobs run side by side. One of them waits for SIGKILL, so this takes as long as --grace.
     """
@@ -129,30 +148,44 @@ def run(
     _write(collect(names, version=_version()), file)
 
 
-@command.command("submit")
-@click.option("--case", "cases", type=click.Choice(_CASES), multiple=True, help="Only this job; repeatable.")
-@click.option("--image", metavar="IMAGE", required=True, help="The image, in Amazon ECR.")
+@command.command(
+    "submit",
+    examples=(
+        (
+            "smlocal conformance submit --image IMAGE --role ARN --upload-to s3://my-bucket/probe --dry-run",
+            "Print the requests.",
+        ),
+        (
+            "smlocal conformance submit --image IMAGE --role ARN --upload-to s3://my-bucket/probe --case everything",
+            "Run one case.",
+        ),
+    ),
+)
+@click.option("--case", "cases", type=click.Choice(_CASES), multiple=True, help="Run only this case; repeatable.")
+@click.option("--image", metavar="IMAGE", required=True, help="Image, in Amazon ECR.")
 @click.option("--role", metavar="ARN", required=True, help="RoleArn.")
-@click.option("--upload-to", metavar="S3URI", required=True, help="Where data and artifacts go: s3://bucket/prefix.")
-@click.option("--instance-type", metavar="TYPE", default=_INSTANCE_TYPE, help=f"Default: {_INSTANCE_TYPE}.")
+@click.option("--upload-to", metavar="S3URI", required=True, help="S3 prefix for data and artifacts.")
+@click.option(
+    "--instance-type", metavar="TYPE", default=_INSTANCE_TYPE, help=f"Instance type. Default: {_INSTANCE_TYPE}."
+)
 @click.option("--profile", metavar="NAME", help="Profile of the AWS configuration.")
 @click.option("--region", metavar="REGION", help="Region of the service.")
-@click.option("--dry-run", is_flag=True, help="Print the requests, and send nothing.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Print the requests; send nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Skip the question.")
 @click.option(
     "--output",
     "-o",
     type=click.Path(readable=False),
     metavar="DIR",
     default="smlocal-output",
-    help="Where what the jobs leave is saved. Default: smlocal-output.",
+    help="Folder for the output of the jobs. Default: smlocal-output.",
 )
 @click.option(
     "--file",
     type=click.Path(readable=False),
     metavar="FILE",
     default="service.json",
-    help='The document; "-" is standard output. Default: service.json.',
+    help='Record to write; "-" is standard output. Default: service.json.',
 )
 def submit(
     *,
@@ -166,7 +199,7 @@ def submit(
     file: str,
     **given: str,
 ) -> None:
-    """Run the image on the service, and write the document.
+    """Run the image on the service, and write the record.
 
     This costs money: five instances in all. Ctrl-C stops the jobs.
     """
@@ -192,35 +225,47 @@ def submit(
     _write(collect(folders, version=_version()), file)
 
 
-@command.command("collect")
+@command.command(
+    "collect",
+    examples=(
+        ("smlocal conformance collect my-job --file record.json", "Write the record of a job."),
+        ("smlocal conformance collect ./everything ./stopped", "Print the record of saved jobs."),
+    ),
+)
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completed_jobs)
 @click.option(
     "--file",
     type=click.Path(readable=False),
     metavar="FILE",
     default="-",
-    help='The document; "-" is standard output, and the default.',
+    help='Record to write. Default: "-", standard output.',
 )
 def collect_command(*, sources: Sequence[str], file: str) -> None:
-    """Make one document of several jobs.
+    """Make one record of several jobs.
 
-    SOURCE is what there is of one job: its name if it ran here, its model.tar.gz or its log, or a folder with these
-    files and the answer of describe-training-job.
+    SOURCE is a job that ran here, the model.tar.gz or the log of a job, or a folder with these files and the answer of
+    describe-training-job.
     """
     from smlocal.service.conformance.reading import collect
 
     _write(collect(sources, version=_version()), file)
 
 
-@command.command("diff")
+@command.command(
+    "diff",
+    examples=(
+        ("smlocal conformance diff conformance.json service.json", "Compare two records."),
+        ("smlocal conformance diff conformance.json service.json --all", "Show expected differences too."),
+    ),
+)
 @click.argument("first", metavar="A", shell_complete=completed_jobs)
 @click.argument("second", metavar="B", shell_complete=completed_jobs)
-@click.option("--all", "everything", is_flag=True, help="Also show differences that are expected.")
+@click.option("--all", "everything", is_flag=True, help="Show expected differences too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def diff(*, first: str, second: str, everything: bool, as_json: bool) -> int:
-    """Show where two documents differ.
+    """Show where two records differ.
 
-    A and B are documents, names of jobs that ran here, or what `collect` takes. Exits with 1 if they differ.
+    A and B are records, names of jobs that ran here, or what `collect` takes. Exits with 1 if they differ.
     """
     from smlocal.service.conformance.differences import compare
     from smlocal.service.conformance.reading import read

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import click
 
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.pager import pages
 
@@ -13,21 +14,27 @@ _NOTE_INDENT = 6
 _LEAST_NOTE = 52
 
 
-@click.command("coverage")
+@shown_command(
+    "coverage",
+    examples=(
+        ("smlocal coverage", "Show every field of CreateTrainingJob."),
+        ("smlocal coverage --of CustomJob --json", "Print the fields of a custom job as JSON."),
+    ),
+)
 @click.option(
     "--of",
     "request",
     type=click.Choice(["CreateTrainingJob", "Job", "CustomJob"]),
     default="CreateTrainingJob",
     show_default=True,
-    help="The request, or the job of the other platform.",
+    help="Kind of job file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @pages
 def command(*, request: str, as_json: bool) -> None:
     """Show how each field of a request is handled.
 
-    Each one is emulated, recorded or refused.
+    Each field is emulated, recorded or refused.
     """
     from smlocal.api.job_files import coverage_tables
 

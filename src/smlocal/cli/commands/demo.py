@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.printable import printable
 from smlocal.errors import SmlocalError
 
@@ -38,8 +39,15 @@ _JOBS = "smlocal-demo-"
 _JOB = re.compile(rf"{_JOBS}\d{{8}}-\d{{6}}")
 
 
-@click.command("demo")
-@click.option("--base", metavar="IMAGE", help="The image to build from; it needs sh and awk. Default: found or pulled.")
+@shown_command(
+    "demo",
+    examples=(
+        ("smlocal demo", "Build the image and run the job."),
+        ("smlocal demo --base debian", "Build from an image of your choice."),
+        ("smlocal demo --clean", "Remove all demos."),
+    ),
+)
+@click.option("--base", metavar="IMAGE", help="Image to build from; it needs sh and awk. Default: found or pulled.")
 @click.option("--clean", is_flag=True, help="Remove the jobs, the image and the files of earlier demos.")
 @click.pass_context
 def command(ctx: click.Context, *, base: str | None, clean: bool) -> int:

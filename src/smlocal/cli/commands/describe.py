@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
+from smlocal.cli.terminal.links import with_file_links
 from smlocal.cli.terminal.pager import pages
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
@@ -18,7 +20,13 @@ if TYPE_CHECKING:
 _COLUMN = 12
 
 
-@click.command("describe")
+@shown_command(
+    "describe",
+    examples=(
+        ("smlocal describe @last", "Show the newest job."),
+        ("smlocal describe my-job --json", "Print its description as JSON."),
+    ),
+)
 @job_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the DescribeTrainingJob response with a Local block.")
 @click.option("--service", is_flag=True, help="Print exactly the DescribeTrainingJob response, as JSON.")
@@ -35,11 +43,22 @@ def command(*, name: str, as_json: bool, service: bool) -> None:
         click.echo(json_without_commands(json.dumps(job.describe(service=service), indent=2)))
         return
     view, width = job.view(), width_of(sys.stdout)
-    for head, text in _rows(view, job.log_files, job.described_rows(view)):
-        for line in row(f"{printable(head):<{_COLUMN}}", printable(text), width=width):
-            click.echo(line)
+    lines = [
+        line
+        for head, text in _rows(view, job.log_files, job.described_rows(view))
+        for line in row(f"{printable(head):<{_COLUMN}}", printable(text), width=width)
+    ]
+    click.echo(with_file_links("\n".join(lines), _files(view, job.log_files), sys.stdout))
     if view.local.get("DockerCommand"):
         click.echo(f"By hand\n{printable(view.local['DockerCommand'])}")  # in one line, to be pasted
+
+
+def _files(view: "JobView", logs: Mapping[str, str]) -> Iterator[str]:
+    """What the lines may name."""
+    yield from logs.values()
+    yield from (host["Log"] for host in view.local.get("Hosts", ()) if host["Log"])
+    artifacts = view.local.get("Artifacts") or {}
+    yield from (artifacts[kind] for kind in ("Model", "Output") if artifacts.get(kind))
 
 
 def _rows(

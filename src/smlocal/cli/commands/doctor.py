@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import GREEN, RED, YELLOW, has_colours, paint, width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.jobs.contract.secrets.masking import without_passwords
@@ -31,7 +32,13 @@ def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str
     return tuple(name.replace("-", "_") for name in value)
 
 
-@click.command("doctor")
+@shown_command(
+    "doctor",
+    examples=(
+        ("smlocal doctor", "Check everything."),
+        ("smlocal doctor --need gpu --json", "Require a GPU; print JSON."),
+    ),
+)
 @click.option(
     "--need",
     "needed",
@@ -42,28 +49,36 @@ def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str
 )
 @click.option("--online", is_flag=True, help="Ask AWS whether the credentials work.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, needed: tuple[str, ...], online: bool, as_json: bool) -> int:
+@click.option("--report", "for_issue", is_flag=True, help="Print a block to paste into an issue; it names no user.")
+def command(*, needed: tuple[str, ...], online: bool, as_json: bool, for_issue: bool) -> int:
     """Check whether this machine is ready to run jobs.
 
     Creates and removes a tiny container, which needs no image. Uses the network only with --online.
 
-    Exits with 3 if a check finds a problem, or a check named by --need a warning. Other warnings do not count.
+    Exits with 3 if a check finds a problem, or if a check named by --need has a warning. Other warnings do not count.
     """
     from smlocal.doctor.machine import Machine
     from smlocal.doctor.run_checks import ready, run_checks
 
+    if as_json and for_issue:
+        raise click.UsageError("--report and --json cannot be used together.")
+    machine = Machine(online=online)
     findings = {}
-    for name, found in run_checks(Machine(online=online), needed):
+    for name, found in run_checks(machine, needed):
         # An address of an engine or of S3 may have a password in it.
         finding = replace(
             found, sentence=without_passwords(found.sentence), remedy=tuple(map(without_passwords, found.remedy))
         )
         findings[name.replace("_", "-")] = finding
-        if not as_json:
+        if not as_json and not for_issue:
             _show(name.replace("_", "-"), finding)
     is_ready = ready(findings.values())
     if as_json:
         _print_document(findings, is_ready=is_ready)
+    elif for_issue:
+        from smlocal.doctor.summary import summary
+
+        click.echo(printable(summary(machine, findings)))
     else:
         _conclude(findings)
     return 0 if is_ready else _NOT_READY

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.base.readable import readable_bytes, short_path
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import paint, row, width_of
+from smlocal.cli.terminal.links import with_file_links
 from smlocal.cli.terminal.printable import printable
 from smlocal.jobs.contract.statuses import JobStatus
 
@@ -20,19 +22,23 @@ _MOST = 20
 _HEAD = "  {:<9} "
 
 
-@click.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@shown_command(
+    "exec",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    examples=(
+        ("smlocal exec -- python train.py", "Run a program of boto3 or an SDK."),
+        ("smlocal exec -- aws sagemaker list-training-jobs", "Run the AWS CLI."),
+    ),
+)
 @click.option("--allow-cpu", is_flag=True, help="Run GPU and Neuron instance types without their devices.")
 @click.argument("words", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(*, allow_cpu: bool, words: tuple[str, ...]) -> int:
-    """Run a program whose AWS calls reach this machine.
+    """Run a program and answer its AWS calls on this machine.
 
-    boto3, the AWS CLI and the SageMaker SDKs need no change: the program finds the endpoint under AWS's own host names.
-    Exits with the exit code of the program. At the end it says which jobs the program has started, how they have ended,
-    and where their models are.
-
-    \b
-      smlocal exec -- python train.py
-    """  # noqa: D301 - \b is click's mark for text not to be wrapped
+    boto3, the AWS CLI and the SageMaker SDKs need no changes: the program finds the endpoint under the host names of
+    AWS. At the end, the jobs that the program started are listed with their outcomes and models. Exits with the exit
+    code of the program.
+    """
     from smlocal.cli.commands.serve import check_endpoint_packages
     from smlocal.errors import SmlocalError
     from smlocal.jobs.store.home import home_directory, prepare_home
@@ -112,7 +118,9 @@ def _lines(view: "JobView") -> Iterator[str]:
     artifacts = view.local.get("Artifacts") or {}  # none if it could not begin
     for kind in ("Model", "Output"):
         if artifacts.get(kind):
-            yield from _row(kind.lower(), f"{short_path(artifacts[kind])}  {readable_bytes(artifacts[f'{kind}Bytes'])}")
+            size = readable_bytes(artifacts[f"{kind}Bytes"])
+            rows = "\n".join(_row(kind.lower(), f"{short_path(artifacts[kind])}  {size}"))
+            yield with_file_links(rows, [artifacts[kind]], sys.stderr)
 
 
 def _next(views: "Sequence[JobView]") -> Iterator[str]:

@@ -8,13 +8,20 @@ import click
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.job_of_service import job_of_service, service_options
 from smlocal.cli.new_file import check_new_file, write_new_file
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
 
 _FILE_OPTION = "-o"
 
 
-@click.command("fetch")
+@shown_command(
+    "fetch",
+    examples=(
+        ("smlocal fetch my-job", "Write job.yaml for a job in your account."),
+        ("smlocal fetch described.json --file -", "Print the job file for a saved answer."),
+    ),
+)
 @click.argument("job", type=click.Path(readable=False), metavar="JOB/FILE")
 @click.option(
     "--file",
@@ -22,9 +29,9 @@ _FILE_OPTION = "-o"
     type=click.Path(readable=False),
     metavar="FILE",
     default="job.yaml",
-    help='The new job file; "-" is standard output. Default: job.yaml.',
+    help='Job file to write; "-" is standard output. Default: job.yaml.',
 )
-@click.option("--job", "chosen", metavar="NAME", help="Which job, if a file describes several.")
+@click.option("--job", "chosen", metavar="NAME", help="Name of the job, if a file describes several.")
 @allow_local_paths_option
 @service_options
 def command(

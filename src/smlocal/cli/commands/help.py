@@ -1,22 +1,26 @@
-"""`smlocal help`: help about a command, or about what concerns all of them."""
+"""`smlocal help`: help about a command, a topic, an error or a rule."""
 
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from typing import TextIO
 
 import click
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.cli.command_table import COMMANDS, load_command
+from smlocal.cli.command_table import COMMANDS, command_named, load_command
+from smlocal.cli.documentation import section
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
+from smlocal.cli.terminal.links import with_page_links
 from smlocal.cli.terminal.pager import pages
 
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
 _PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "errors.md")
-"""A link to docs/errors.md: its rows are what is said about an error."""
+"""Its rows are what is said about an error, as Markdown with the links of a page in docs."""
 _ROW = re.compile(r"\| `([a-z0-9-]+)` \| (\d+) \| (.+) \| (.+) \| (.+) \|")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)]+)\)")
 _COLUMN = 12
@@ -81,6 +85,8 @@ Environment variables
                           empty, nothing does
   NO_COLOR, TERM=dumb     no colour
   FORCE_COLOR             colour elsewhere than on a terminal too
+  SMLOCAL_HYPERLINKS      links in terminals: auto, always or never; none with
+                          NO_COLOR, TERM=dumb or CI
 """,
 }
 """The texts of `smlocal help TOPIC`."""
@@ -88,39 +94,66 @@ Environment variables
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     del context, parameter
-    return [each for each in (*TOPICS, *COMMANDS, *error_pages()) if each.startswith(incomplete)]
+    from smlocal.debugger.rule_texts import rule_modules
+
+    return [
+        each for each in (*TOPICS, *COMMANDS, *error_pages(), *_rules(), *rule_modules()) if each.startswith(incomplete)
+    ]
 
 
-@click.command("help")
+@shown_command(
+    "help",
+    examples=(
+        ("smlocal help exit-codes", "Show a topic."),
+        ("smlocal help source-missing", "Show an error."),
+        ("smlocal help train-missing", "Show a rule of check."),
+    ),
+)
 @click.argument("topic", required=False, shell_complete=_completed)
 @pages
 @click.pass_context
 def command(ctx: click.Context, *, topic: str | None) -> None:
-    """Show help about a command, a topic or an error.
+    """Show help about a command, a topic, an error or a rule.
 
-    Topics: exit-codes, job-names, configuration, environment, and the id of an error, such as source-missing.
+    TOPIC is a command, exit-codes, job-names, configuration, environment, the id of an error, such as source-missing,
+    a rule of smlocal check, such as train-missing, or a debugger rule, such as LossNotDecreasing.
     """
     above = ctx.parent or ctx
+    topic = topic if topic is None else command_named(topic)
     if topic is None:
         click.echo(above.get_help())
-        click.echo(f"\nTopics: {', '.join(TOPICS)}. Show one with: smlocal help TOPIC")
+        click.echo(
+            f"\nTopics: {', '.join(TOPICS)},\nthe ids of errors, the rules of smlocal check and debugger rules. "
+            "Show one with: smlocal help TOPIC"
+        )
     elif topic in TOPICS:
-        click.echo(TOPICS[topic], nl=False)
+        _show(TOPICS[topic].rstrip("\n"))
     elif topic in COMMANDS:
         about = load_command(topic)
         click.echo(about.get_help(click.Context(about, info_name=topic, parent=above)))
     else:
-        _show_error_page(ctx, topic)
+        _show_page(ctx, topic)
 
 
-def _show_error_page(ctx: click.Context, topic: str) -> None:
-    pages = error_pages()
-    if topic in pages:
-        click.echo("\n".join(pages[topic].lines(sys.stdout)))
+def _show(text: str) -> None:
+    click.echo(with_page_links(text, sys.stdout))
+
+
+def _show_page(ctx: click.Context, topic: str) -> None:
+    from smlocal.debugger.rule_texts import rule_modules
+
+    pages, rules, debugger_rules = error_pages(), _rules(), rule_modules()
+    found = [
+        *([pages[topic].lines(sys.stdout)] if topic in pages else ()),
+        *([_rule_lines(rules[topic], sys.stdout)] if topic in rules else ()),
+        *([_debugger_rule_lines(topic, sys.stdout)] if topic in debugger_rules else ()),
+    ]
+    if found:
+        _show("\n\n".join("\n".join(lines) for lines in found))
     else:
         from smlocal.jobs.contract.validation.suggestions import closest
 
-        near = closest(topic, [*TOPICS, *COMMANDS, *pages], likeness=_LIKENESS)
+        near = closest(topic, [*TOPICS, *COMMANDS, *pages, *rules, *debugger_rules], likeness=_LIKENESS)
         meant = f" Did you mean '{near}'?" if near else ""
         raise click.UsageError(f"No topic or command '{topic}'.{meant} The topics are {', '.join(TOPICS)}.", ctx)
 
@@ -139,18 +172,73 @@ class ErrorPage:
         """The page, at the width of the terminal that the stream writes to."""
         yield f"{self.id}   exit code {self.exit_code}"
         yield ""
-        for head, text in (("It says", self.says), ("Cause", self.cause), ("What to do", self.remedy)):
-            yield from row(f"{head:<{_COLUMN}}", text, width=width_of(stream))
+        yield from _page_rows((("It says", self.says), ("Cause", self.cause), ("What to do", self.remedy)), stream)
+        yield _more("errors", self.id)
+
+
+def _page_rows(rows: Iterable[tuple[str, str]], stream: TextIO) -> Iterator[str]:
+    for head, text in rows:
+        yield from row(f"{head:<{_COLUMN}}", text, width=width_of(stream))
+
+
+def _rules() -> dict[str, str]:
+    """The module of each rule of check, by the rule's id."""
+    from smlocal.check.registry import RULES
+
+    return {name.replace("_", "-"): name for name in RULES}
+
+
+def _rule_lines(module: str, stream: TextIO) -> Iterator[str]:
+    """What docs/checks.md says about a rule, without its example."""
+    rule = import_module(f"smlocal.check.rules.{module}").RULE
+    profiles = " or ".join(f"--for {each}" for each in sorted(rule.profiles))
+    yield f"{rule.id}   {rule.severity} of smlocal check{f', with {profiles}' if profiles else ''}"
+    yield ""
+    texts = (("It finds", rule.title), ("Why", rule.why), ("What to do", rule.remedy))
+    yield from _page_rows(((head, _plain(text)) for head, text in texts), stream)
+    yield _more("checks", rule.id)
+
+
+def _debugger_rule_lines(name: str, stream: TextIO) -> Iterator[str]:
+    """What docs/debugger-rules.md says about a rule, without its parameters."""
+    from smlocal.debugger.rule_texts import rule_text
+
+    yield f"{name}   debugger rule"
+    yield ""
+    for paragraph in rule_text(name).split("\n\n"):
+        items = re.sub(r"\n(?!- )\s*", " ", paragraph)
+        yield from (each for line in items.split("\n") for each in row("", _plain(line), width=width_of(stream)))
+        yield ""
+    yield "Parameters: docs/debugger-rules.md"
+
+
+def _more(page: str, anchor: str) -> str:
+    """In one piece, so that a terminal opens it."""
+    return f"{'More':<{_COLUMN}}{section(page, anchor)}"
+
+
+def error_rows() -> list[ErrorPage]:
+    """All of them, as Markdown."""
+    with open(_PAGE, encoding="utf-8") as file:
+        found = [_ROW.fullmatch(line.rstrip("\n")) for line in file]
+    rows = [each.groups() for each in found if each is not None]
+    return [
+        ErrorPage(id=name, exit_code=code, says=says, cause=cause, remedy=remedy)
+        for name, code, says, cause, remedy in rows
+    ]
 
 
 def error_pages() -> dict[str, ErrorPage]:
-    """All of them, by id."""
-    with open(_PAGE, encoding="utf-8") as file:
-        found = [_ROW.fullmatch(line.rstrip("\n")) for line in file]
-    pages = [each.groups() for each in found if each is not None]
+    """All of them, by id, without Markdown."""
     return {
-        name: ErrorPage(id=name, exit_code=code, says=_plain(says), cause=_plain(cause), remedy=_plain(remedy))
-        for name, code, says, cause, remedy in pages
+        row.id: ErrorPage(
+            id=row.id,
+            exit_code=row.exit_code,
+            says=_plain(row.says),
+            cause=_plain(row.cause),
+            remedy=_plain(row.remedy),
+        )
+        for row in error_rows()
     }
 
 

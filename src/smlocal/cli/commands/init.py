@@ -10,6 +10,7 @@ import click
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.new_file import check_new_file, write_new_file
+from smlocal.cli.shown_help import shown_command
 from smlocal.errors import ImageNameError, InitSourceError
 
 if TYPE_CHECKING:
@@ -36,14 +37,20 @@ _CODE = (".py", ".ipynb", ".sh")
 _LARGEST = 1 << 20
 
 
-@click.command("init")
+@shown_command(
+    "init",
+    examples=(
+        ("smlocal init my-image", "Write job.yaml for an image."),
+        ("smlocal init . --file train.yaml", "Write a job file for the Dockerfile here."),
+    ),
+)
 @click.argument("source", required=False, metavar="[SOURCE]")
 @click.option(
     "--file",
     type=click.Path(readable=False),
     metavar="FILE",
     default="job.yaml",
-    help='The new file; "-" is standard output. Default: job.yaml.',
+    help='Job file to write; "-" is standard output. Default: job.yaml.',
 )
 def command(*, source: str | None, file: str) -> None:
     """Write a commented job file that smlocal run can run.

@@ -5,16 +5,20 @@ from functools import partial
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
 
 
-@click.command("interrupt")
+@shown_command(
+    "interrupt",
+    examples=(("smlocal interrupt my-job", "Interrupt a job once."),),
+)
 @partial(job_argument, required=True)
 def command(*, name: str) -> None:
     """Simulate a spot interruption of a running job.
 
     Sends SIGTERM, waits for the grace period, and restarts the job from its checkpoints.
 
-    The job must be training, with EnableManagedSpotTraining. Local.Faults in the job file interrupts at a set time.
+    The job must be training, with EnableManagedSpotTraining. Local.Faults in the job file does this at a set time.
     """
     from smlocal.api.training_job import TrainingJob
 

@@ -9,6 +9,7 @@ import click
 
 from smlocal.base.readable import ago
 from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, selection_of
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.jobs.contract.statuses import training_seconds
@@ -25,7 +26,13 @@ _SHRINKABLE = ((2, 8), (0, 8))
 _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
 
 
-@click.command("jobs")
+@shown_command(
+    "jobs",
+    examples=(
+        ("smlocal jobs", "List the newest jobs."),
+        ("smlocal jobs --status Failed --older-than 7d", "List the jobs that failed over a week ago."),
+    ),
+)
 @click.option(
     "--limit", "-n", type=click.IntRange(min=1), default=50, show_default=True, help="Show the newest N jobs."
 )
@@ -41,7 +48,8 @@ def command(
 ) -> None:
     """List the jobs that were run here, newest first.
 
-    With --json, jobs of AI Platform Training are in `jobs`, and custom jobs in `customJobs` (docs/ai-platform.md).
+    The words ls, list and ps run this command too. With --json, jobs of AI Platform Training are in `jobs`, and custom
+    jobs in `customJobs` (docs/ai-platform.md).
     """
     from smlocal.api.job_list import list_jobs
 

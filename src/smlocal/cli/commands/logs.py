@@ -11,6 +11,7 @@ import click
 from smlocal.cli.ci_messages import chosen_service
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.screen_options import LINE_OPTIONS
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import has_colours
 from smlocal.cli.terminal.pager import paged
 from smlocal.cli.terminal.printable import chosen_changes
@@ -24,7 +25,14 @@ _MAX_KEPT = 1 << 16
 """Bytes of a line that has no end yet. Longer lines of several hosts may be mixed."""
 
 
-@click.command("logs")
+@shown_command(
+    "logs",
+    examples=(
+        ("smlocal logs @last", "Print the log of the newest job."),
+        ("smlocal logs my-job --follow", "Follow the log until the job ends."),
+        ("smlocal logs my-job --host algo-1 --timestamps", "Print the log of one host, with times."),
+    ),
+)
 @job_argument
 @click.option("--host", metavar="HOST", help="Show only this host, such as 2, algo-2 or workerpool1-0.")
 @click.option("--follow", "-f", is_flag=True, help="Follow the log until the job ends.")
@@ -50,7 +58,7 @@ def command(
 ) -> None:
     """Print the logs of a job's containers.
 
-    Prints the log as the service's log would show it: a TAB is #011.
+    Prints the log as CloudWatch shows it (a tab is #011).
     """
     from smlocal.api.logs import log_pieces
     from smlocal.api.training_job import TrainingJob

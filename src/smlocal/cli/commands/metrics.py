@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.views.figures import sparkline
@@ -20,7 +21,13 @@ _HEAD = ("METRIC", "LAST", "MIN", "MAX", "COUNT", "")
 _LONGEST_NAME = 40
 
 
-@click.command("metrics")
+@shown_command(
+    "metrics",
+    examples=(
+        ("smlocal metrics @last", "Show the metrics of the newest job."),
+        ("smlocal metrics my-job --csv", "Print every value as CSV."),
+    ),
+)
 @job_argument
 @click.option("--json", "as_json", is_flag=True, help="Print every value as one JSON document.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print every value as CSV: metric, value, timestamp, host.")

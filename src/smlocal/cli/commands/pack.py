@@ -1,6 +1,7 @@
 """`smlocal pack`: pack what a finished job could not pack."""
 
 import json
+import sys
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -8,10 +9,18 @@ from typing import Any
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
+from smlocal.cli.terminal.links import with_file_links
 from smlocal.cli.terminal.printable import json_without_commands
 
 
-@click.command("pack")
+@shown_command(
+    "pack",
+    examples=(
+        ("smlocal pack my-job", "Pack the artifacts again."),
+        ("smlocal pack my-job --output ./out", "Pack the artifacts into another folder."),
+    ),
+)
 @partial(job_argument, required=True)
 @click.option(
     "--output",
@@ -42,6 +51,7 @@ def _say(artifacts: Mapping[str, Any]) -> None:
 
     for kind in ("Model", "Output"):
         if artifacts[kind]:
-            click.echo(f"{short_path(artifacts[kind])}  {readable_bytes(artifacts[f'{kind}Bytes'])}")
+            line = f"{short_path(artifacts[kind])}  {readable_bytes(artifacts[f'{kind}Bytes'])}"
+            click.echo(with_file_links(line, [artifacts[kind]], sys.stdout))
     for note in artifacts["Notes"]:
         click.echo(f"note: {note}", err=True)

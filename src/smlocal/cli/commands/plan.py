@@ -10,9 +10,11 @@ import click
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_file_here import with_job_file
 from smlocal.cli.job_options import job_options, overrides_and_defaults, read_job_options, said
+from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.layout import LEAST, row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import UsageRefusedError
+from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
@@ -23,21 +25,47 @@ _LEAST_BESIDE = 48
 _BELOW = 15
 
 
-@click.command("plan")
+@shown_command(
+    "plan",
+    examples=(
+        ("smlocal plan job.yaml", "Show the plan of a job file."),
+        ("smlocal plan job.yaml --script", "Print the docker commands."),
+        ("smlocal plan --recorded @last", "Plan the request of the newest job."),
+    ),
+)
 @job_options
-@click.option("--recorded", metavar="NAME", shell_complete=completed_jobs, help="Plan the request of an earlier job.")
-@click.option("--json", "as_json", is_flag=True, help="Print the whole plan as one JSON document.")
-@click.option("--script", is_flag=True, help="Print only a bash script of docker commands that does the same.")
-@click.option(
-    "--try-line", "texts", multiple=True, metavar="TEXT", help="Test MetricDefinitions on a log line; repeatable."
+@shown_option(
+    "--recorded",
+    metavar="NAME",
+    shell_complete=completed_jobs,
+    help="Plan the request of an earlier job.",
+    head=Head.JOB,
+    common=True,
+)
+@shown_option(
+    "--json", "as_json", is_flag=True, help="Print the whole plan as one JSON document.", head=Head.RESULT, common=True
+)
+@shown_option(
+    "--script",
+    is_flag=True,
+    help="Print only a bash script of docker commands that does the same.",
+    head=Head.RESULT,
+    common=True,
+)
+@shown_option(
+    "--try-line",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help="Test MetricDefinitions on a log line; repeatable.",
+    head=Head.RESULT,
 )
 def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
     """Show what a run would do and how it differs from the service.
 
-    JOB is a CreateTrainingJob request, or a job of AI Platform Training or a custom job (docs/ai-platform.md).
-    Default: the only one of job.yaml, job.yml and job.json in this folder.
-
-    Nothing is run or pulled, and no job is created.
+    JOB is a CreateTrainingJob request, a job of AI Platform Training or a custom job (docs/ai-platform.md).
+    Default: the only one of job.yaml, job.yml and job.json in this folder. Nothing is run or pulled, and no job is
+    created.
     """
     if as_json and script:
         raise click.UsageError("--json and --script cannot be used together: the document includes the script.")

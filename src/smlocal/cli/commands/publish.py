@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
 _SIGNALLED = 128
 
 
-@click.command("publish")
+@shown_command(
+    "publish",
+    examples=(
+        ("smlocal publish my-job", "Upload the artifacts of a job."),
+        ("smlocal publish @last --json", "Print what was uploaded as JSON."),
+    ),
+)
 @partial(job_argument, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, as_json: bool) -> int:

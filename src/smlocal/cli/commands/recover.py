@@ -2,8 +2,13 @@
 
 import click
 
+from smlocal.cli.shown_help import shown_command
 
-@click.command("recover")
+
+@shown_command(
+    "recover",
+    examples=(("smlocal recover", "Finish all such jobs."),),
+)
 @click.pass_context
 def command(ctx: click.Context) -> int:
     """Finish jobs whose supervisor was killed.

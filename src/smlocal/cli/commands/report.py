@@ -1,11 +1,21 @@
 """`smlocal report`: one page with everything about a job, to send to others."""
 
+import sys
+
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
+from smlocal.cli.terminal.links import with_file_links
 
 
-@click.command("report")
+@shown_command(
+    "report",
+    examples=(
+        ("smlocal report @last --html report.html", "Write the report of the newest job."),
+        ("smlocal report my-job --html -", "Print the report."),
+    ),
+)
 @job_argument
 @click.option(
     "--html",
@@ -18,7 +28,7 @@ from smlocal.cli.job_argument import job_argument
 def command(*, name: str, path: str | None, opened: bool) -> None:
     """Write an HTML report about a job, finished or running.
 
-    One HTML file without scripts, fonts or images, and without links to other files.
+    The page is one HTML file without scripts, fonts, images or links to other files.
     """
     if opened and path == "-":
         raise click.UsageError("--open needs a file, and --html - writes to standard output.")
@@ -33,9 +43,9 @@ def command(*, name: str, path: str | None, opened: bool) -> None:
     check_report_path(target)
     write_report(target, job.report())
     if path is None:
-        click.echo(target)
+        click.echo(with_file_links(target, [target], sys.stdout))
     else:
-        click.echo(f"Report of {name}: {path}", err=True)
+        click.echo(with_file_links(f"Report of {name}: {path}", [path], sys.stderr), err=True)
     if opened:
         from smlocal.cli.browser import open_page
 

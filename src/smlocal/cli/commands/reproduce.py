@@ -17,9 +17,11 @@ from smlocal.cli.image_build import with_built_image
 from smlocal.cli.job_of_service import job_of_service, names_file, service_options
 from smlocal.cli.job_options import override_options, overrides_and_defaults, said, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS
+from smlocal.cli.shown_help import ShownCommand, shown_command, shown_option
 from smlocal.cli.terminal.layout import row, shortened, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable, without_colours
 from smlocal.errors import MachineNotReadyError, SourceEmptyError, SourceUnmappedError
+from smlocal.jobfile.option import Head
 from smlocal.jobs.contract.secrets.masking import looks_secret, masked_text
 
 if TYPE_CHECKING:
@@ -51,14 +53,21 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         setting_option("pull", help="When to pull the image."),
         setting_option("keep", help="Keep the containers of the run."),
-        click.option(
+        shown_option(
             "--build",
             type=click.Path(readable=False),
             metavar="DIR",
             help="Build the Dockerfile in DIR first, as the image of the run.",
+            head=Head.RUN,
+            common=True,
         ),
-        click.option(
-            "--json", "as_json", is_flag=True, help="Print both ends as JSON; container output goes to stderr."
+        shown_option(
+            "--json",
+            "as_json",
+            is_flag=True,
+            help="Print both ends as JSON; container output goes to stderr.",
+            head=Head.RESULT,
+            common=True,
         ),
         *SCREEN_OPTIONS,
     )
@@ -67,7 +76,7 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-class WithWords(click.Command):
+class WithWords(ShownCommand):
     """A command that keeps the words that it was given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -108,16 +117,34 @@ def _without_secrets(words: Sequence[str]) -> Iterator[str]:
         before = word
 
 
-@click.command("reproduce", cls=WithWords)
+@shown_command(
+    "reproduce",
+    cls=WithWords,
+    examples=(
+        ("smlocal reproduce my-job --source s3://my-bucket/data=./data", "Use a local copy of the data."),
+        ("smlocal reproduce described.json --sample 100", "Use only 100 objects of each channel."),
+    ),
+)
 @click.argument("job", type=click.Path(readable=False), metavar="JOB/FILE")
-@click.option("--job", "chosen", metavar="NAME", help="Which job, if a file describes several.")
-@click.option(
+@shown_option(
+    "--job", "chosen", metavar="NAME", help="Name of the job, if a file describes several.", head=Head.SERVICE
+)
+@shown_option(
     "--logs",
     type=click.Path(readable=False),
     metavar="FILE",
     help="A saved log of the job: text, what aws logs prints, or a CSV. Default: CloudWatch, if JOB is a name.",
+    head=Head.SERVICE,
+    common=True,
 )
-@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only the first N objects of each channel.")
+@shown_option(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Use only the first N objects of each channel.",
+    head=Head.DATA,
+    common=True,
+)
 @allow_local_paths_option
 @service_options
 @override_options
@@ -135,7 +162,8 @@ def command(
     """Run a job of the service here, and compare how both ended.
 
     JOB is the name or ARN of a job in your AWS account. FILE is a saved answer of DescribeTrainingJob; it needs neither
-    credentials nor the network. Options override the request. Exit codes: 0 reproduced, 1 not, others as of run.
+    credentials nor the network. Options override the request. Exit codes: 0 reproduced, 1 not reproduced, others as for
+    run.
     """
     from smlocal.service.reproduction import check_ended, document_for, reproduction
 

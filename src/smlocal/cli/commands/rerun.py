@@ -3,18 +3,23 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from smlocal.cli.commands.run import run_job, run_options
 from smlocal.cli.image_build import with_built_image
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.job_options import override_options, overrides_and_defaults, said
+from smlocal.cli.shown_help import shown_command
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
 
 
-@click.command("rerun")
+@shown_command(
+    "rerun",
+    examples=(
+        ("smlocal rerun @last", "Run the newest job again."),
+        ("smlocal rerun my-job -p epochs=5 --name my-job-2", "Change a hyperparameter."),
+    ),
+)
 @partial(job_argument, parameter="recorded", required=True)
 @override_options
 @run_options

@@ -7,19 +7,29 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, jobs_argument, selection_of
+from smlocal.cli.shown_help import shown_command
 
 if TYPE_CHECKING:
     from smlocal.api.job_list import JobSelection
 
 
-@click.command("rm")
+@shown_command(
+    "rm",
+    examples=(
+        ("smlocal rm my-job", "Remove one job."),
+        ("smlocal rm --status Failed --older-than 7d", "Remove jobs that failed over a week ago."),
+        ("smlocal rm --stop 'test-*'", "Kill and remove all jobs with such names."),
+    ),
+)
 @jobs_argument
 @STATUS_OPTION
 @AGE_OPTION
-@click.option("--stop", is_flag=True, help="Kill jobs that have not ended, and remove them when they have.")
-@click.option("--force", is_flag=True, help="Also forget what the jobs may have left on an unreachable engine.")
+@click.option("--stop", is_flag=True, help="Kill jobs that have not ended, then remove them.")
 @click.option(
-    "--abandon", is_flag=True, help="Also end and remove jobs that have not ended and whose engine is gone for good."
+    "--force", is_flag=True, help="Remove jobs even if they may have left something on an unreachable engine."
+)
+@click.option(
+    "--abandon", is_flag=True, help="End and remove jobs that have not ended and whose engine is gone for good."
 )
 @click.pass_context
 def command(
@@ -35,8 +45,8 @@ def command(
     """Remove finished jobs and their logs. Artifacts in the output folder are kept.
 
     NAME is a job, or a shell pattern with * ? [] in quotes. --status and --older-than choose among these jobs, or among
-    all of them; jobs that have not ended, and those with artifacts that are not packed yet, then stay.
-    If one job cannot be removed, the others still are. The exit code is then the highest one.
+    all; jobs that have not ended or whose artifacts are not packed yet are then kept. If one job cannot be removed, the
+    others still are, and the exit code is the highest one. The words delete and remove run this command too.
     """
     selection = selection_of(statuses, older_than)
     _check(names, selects=selection is not None, stop=stop, abandon=abandon)

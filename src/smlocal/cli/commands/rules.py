@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import ShownGroup, shown_group
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
@@ -16,7 +17,7 @@ _SHRINKABLE = ((0, 16), (4, 20))
 _LOOK_SECONDS = 0.3
 
 
-class _NameOrCommand(click.Group):
+class _NameOrCommand(ShownGroup):
     """`smlocal rules NAME` is short for `smlocal rules show NAME`."""
 
     def resolve_command(
@@ -34,7 +35,14 @@ class _NameOrCommand(click.Group):
         return super().parse_args(ctx, args)
 
 
-@click.group("rules", cls=_NameOrCommand)
+@shown_group(
+    "rules",
+    cls=_NameOrCommand,
+    examples=(
+        ("smlocal rules my-job", "Show the rules of a job."),
+        ("smlocal rules build", "Build the image of the rules."),
+    ),
+)
 def command() -> None:
     """Show the debugger rules of a job, or build their image.
 
@@ -42,7 +50,13 @@ def command() -> None:
     """
 
 
-@command.command("show")
+@command.command(
+    "show",
+    examples=(
+        ("smlocal rules show my-job", "Show the rules of a job."),
+        ("smlocal rules show my-job --follow", "Print each change until the job ends."),
+    ),
+)
 @job_argument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--follow", "-f", is_flag=True, help="Print each change, until the job has ended.")
@@ -70,7 +84,13 @@ def show(*, name: str, as_json: bool, follow: bool) -> None:
             click.echo(printable(f"{action['RuleConfigurationName']}: {_sentence(action)}"))
 
 
-@command.command("build")
+@command.command(
+    "build",
+    examples=(
+        ("smlocal rules build", "Build the image of the rules."),
+        ("smlocal rules build --base python:3.11-bookworm", "Build it on another image."),
+    ),
+)
 @click.option("--base", metavar="IMAGE", help="An image with Python 3.11 and pip. Default: python:3.11-slim-bookworm.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the name of the image.")
 def build(*, base: str | None, quiet: bool) -> None:

@@ -14,9 +14,11 @@ from smlocal.cli.image_build import build_job_image, with_built_image
 from smlocal.cli.job_file_here import files_here, with_job_file
 from smlocal.cli.job_options import job_options, read_job_options, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
+from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.messages import NonblockingWriter, ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.errors import SmlocalError, StandardOutputError
+from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
@@ -33,34 +35,56 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         setting_option("pull"),
         setting_option("keep"),
-        click.option(
+        shown_option(
             "--build",
             type=click.Path(readable=False),
             metavar="DIR",
             help="Build the Dockerfile in DIR first, as the image of the job.",
+            head=Head.RUN,
+            common=True,
         ),
-        click.option("--replace", is_flag=True, help="Replace a finished job of the same name."),
-        click.option(
+        shown_option(
+            "--replace", is_flag=True, help="Replace a finished job of the same name.", head=Head.RUN, common=True
+        ),
+        shown_option(
             "--json",
             "as_json",
             is_flag=True,
             help="Print the final job description as JSON; container output goes to stderr.",
+            head=Head.RESULT,
+            common=True,
         ),
-        click.option(
+        shown_option(
             "--report",
             type=click.Path(readable=False),
             metavar="FILE",
             help="Write the final job description to FILE as JSON, however the job ends.",
+            head=Head.RESULT,
+            common=True,
         ),
-        click.option(
+        shown_option(
             "--junit",
             type=click.Path(readable=False),
             metavar="FILE",
             help="Write the outcome to FILE as JUnit XML, however the job ends.",
+            head=Head.RESULT,
         ),
         ci_option,
-        click.option("--detach", "-d", is_flag=True, help="Run the job in the background; print its name."),
-        click.option("--verbose", "-v", is_flag=True, help="Also print a docker command that starts the job by hand."),
+        shown_option(
+            "--detach",
+            "-d",
+            is_flag=True,
+            help="Run the job in the background; print its name.",
+            head=Head.RUN,
+            common=True,
+        ),
+        shown_option(
+            "--verbose",
+            "-v",
+            is_flag=True,
+            help="Also print a docker command that starts the job by hand.",
+            head=Head.SCREEN,
+        ),
         *SCREEN_OPTIONS,
     )
     for option in reversed(options):
@@ -68,15 +92,22 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command("run")
+@shown_command(
+    "run",
+    examples=(
+        ("smlocal run job.yaml", "Run the job of a file."),
+        ("smlocal run job.yaml -p epochs=3 --instance-count 2", "Change the request for this run."),
+        ("smlocal run --image my-image --channel train=./data --output ./out", "Run a job without a file."),
+    ),
+)
 @job_options
 @run_options
 def command(*, ci: str | None, **given: Any) -> int:
     """Run a training job and wait until it ends.
 
-    JOB is a CreateTrainingJob request, or a job of AI Platform Training or a custom job (docs/ai-platform.md), in
-    YAML or JSON ("-" reads it from standard input). Default: the only one of job.yaml, job.yml and job.json in this
-    folder. Options override it; with --image no file is needed.
+    JOB is a CreateTrainingJob request, a job of AI Platform Training or a custom job (docs/ai-platform.md), in YAML or
+    JSON; "-" reads it from standard input. Default: the only one of job.yaml, job.yml and job.json in this folder.
+    Options override it. With --image, no file is needed.
     """
     if given["build"] is None or files_here():
         given = with_job_file(given)

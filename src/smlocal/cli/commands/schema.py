@@ -4,19 +4,31 @@ import json
 
 import click
 
+from smlocal.cli.shown_help import shown_command
+
 _DEFAULT = "CreateTrainingJob"
 
 
-@click.command("schema")
+@shown_command(
+    "schema",
+    examples=(
+        ("smlocal schema", "Print the schema of job files."),
+        ("smlocal schema --result", "Print the schema of job descriptions."),
+    ),
+)
 @click.option(
     "--of",
     "request",
     type=click.Choice([_DEFAULT, "Job", "CustomJob"]),
     default=_DEFAULT,
     show_default=True,
-    help="The request, or the job of the other platform.",
+    help="Kind of job file.",
 )
-@click.option("--result", is_flag=True, help="That of the result of a job: run --json, run --report, describe --json.")
+@click.option(
+    "--result",
+    is_flag=True,
+    help="Print the schema of job descriptions (run --json, run --report, describe --json) instead.",
+)
 def command(*, request: str, result: bool) -> None:
     """Print the JSON Schema of a job file.
 

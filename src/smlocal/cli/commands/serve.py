@@ -1,52 +1,66 @@
-"""`smlocal serve`: an endpoint for boto3, the AWS CLI and the SageMaker SDKs."""
+"""`smlocal serve`: an endpoint for boto3, the AWS CLI and the SDKs."""
 
 import os
 
 import click
 
+from smlocal.cli.shown_help import shown_command
 from smlocal.jobs.contract.s3_uri import may_be_bucket
 
 PORT = 4597
 _PACKAGES = ("cryptography", "starlette", "uvicorn")
 
 
-@click.command("serve")
+@shown_command(
+    "serve",
+    examples=(
+        ("smlocal serve", "Listen on the default port of this machine."),
+        ("smlocal serve --port 0 --buckets ./buckets", "Pick a free port; keep buckets here."),
+    ),
+)
 @click.option(
-    "--port", type=click.IntRange(0, 65535), metavar="N", default=PORT, show_default=True, help="0: any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    default=PORT,
+    show_default=True,
+    help="Port to listen on; 0 picks a free one.",
 )
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--key/--no-key",
     "demand_key",
     default=None,
-    help="Answer signed requests alone, or also those without the key. Default: the first, if others reach it.",
+    help="Require requests to be signed with the key, or not. Default: --key if other machines can reach the endpoint.",
 )
-@click.option("--allow-host", metavar="NAME", multiple=True, help="Another host name to answer to; repeatable.")
+@click.option("--allow-host", metavar="NAME", multiple=True, help="Accept requests for this host name too; repeatable.")
 @click.option(
     "--allow-path",
     type=click.Path(readable=False),
     metavar="DIR",
     multiple=True,
-    help="A folder that jobs of clients may name; repeatable.",
+    help="Let jobs of clients use this folder; repeatable.",
 )
 @click.option(
     "--allow-bucket",
     metavar="NAME",
     multiple=True,
-    help="A bucket of S3 that jobs of clients may use with your AWS credentials; repeatable.",
+    help="Let jobs of clients use this S3 bucket with your AWS credentials; repeatable.",
 )
 @click.option(
-    "--allow-local", is_flag=True, help="Let clients set every member of Local, also those that share credentials."
+    "--allow-local", is_flag=True, help="Let clients set every member of Local, including those that share credentials."
 )
 @click.option("--allow-cpu", is_flag=True, help="Run GPU and Neuron instance types without their devices.")
 @click.option(
     "--buckets",
     type=click.Path(readable=False),
     metavar="DIR",
-    help="Folder with a folder for each S3 bucket. Default: one in the home of smlocal.",
+    help="Parent folder of the buckets, one folder each. Default: a folder in the home of smlocal.",
 )
-@click.option("--max-instances", type=click.IntRange(min=1), metavar="N", help="Instances in use at once.")
-@click.option("--refuse", is_flag=True, help="Refuse jobs above --max-instances. Without it, they wait.")
+@click.option(
+    "--max-instances", type=click.IntRange(min=1), metavar="N", help="Maximum number of instances in use at once."
+)
+@click.option("--refuse", is_flag=True, help="Refuse jobs above --max-instances instead of letting them wait.")
 def command(
     *,
     port: int,
@@ -61,7 +75,7 @@ def command(
     max_instances: int | None,
     refuse: bool,
 ) -> None:
-    """Answer boto3, the AWS CLI and both SDKs."""
+    """Run a local endpoint for boto3, the AWS CLI and the SDKs."""
     if refuse and max_instances is None:
         raise click.UsageError("--refuse needs --max-instances.")
     for path in allow_path:

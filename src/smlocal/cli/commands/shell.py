@@ -14,7 +14,9 @@ from click.shell_completion import CompletionItem
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS, named_or_newest
 from smlocal.cli.job_options import override_options, overrides_and_defaults, read_job_options
+from smlocal.cli.shown_help import ShownCommand, shown_command, shown_option
 from smlocal.errors import JobUnknownError
+from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.engine.interface import ProcessStreams
@@ -24,7 +26,7 @@ _COMMAND = "smlocal.shell.command"
 _SIGNALLED = 128
 
 
-class _WithCommand(click.Command):
+class _WithCommand(ShownCommand):
     """Everything after `--` is the command for the container, also if it looks like an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -48,22 +50,32 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     return [*map(CompletionItem, completed_names(incomplete)), CompletionItem(incomplete, type="file")]
 
 
-@click.command("shell", cls=_WithCommand)
+@shown_command(
+    "shell",
+    cls=_WithCommand,
+    examples=(
+        ("smlocal shell my-job", "Open a shell in a running or kept job."),
+        ("smlocal shell my-job -- ls /opt/ml", "Run one command there."),
+        ("smlocal shell job.yaml", "Open a shell in a new container."),
+    ),
+)
 @click.argument("subject", required=False, metavar="[JOB/NAME]", shell_complete=_completed)
-@click.option(
+@shown_option(
     "--host",
     default="1",
     metavar="HOST",
     help="Number or name of the host, such as 2, algo-2 or workerpool1-0. Default: 1.",
+    head=Head.MACHINE,
+    common=True,
 )
 @override_options
 @allow_local_paths_option
 def command(*, subject: str | None, host: str, **given: Any) -> int:
     """Open a shell in the container of a job.
 
-    NAME of a running job: in its container. NAME of an ended job that was run with --keep: in a container with the
-    files that it has left. Of another ended job, or with a job file: in a new container, as the job has it at its
-    start; options override the request. Default: the newest job. Exits with the exit code of the shell or of COMMAND.
+    Running job: a shell in its container. Job run with --keep: a new container with its files. Other job or job file: a
+    new container as at the start; options override the request. Default: the newest job. Exits with the exit code of
+    the shell or of COMMAND.
     """
     from smlocal.cli.terminal.process_terminal import SignalledError, connect_streams, has_terminal, raised_signals
     from smlocal.jobs.shells import ShellProgram

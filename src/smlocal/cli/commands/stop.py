@@ -6,12 +6,19 @@ import time
 import click
 
 from smlocal.cli.job_argument import completed_jobs
+from smlocal.cli.shown_help import shown_command
 
 _MOST_SHOWN = 5
 _NOT_CONFIRMED = 2
 
 
-@click.command("stop")
+@shown_command(
+    "stop",
+    examples=(
+        ("smlocal stop @last", "Stop the newest job."),
+        ("smlocal stop my-job --grace 0 --wait", "Kill a job and wait for its end."),
+    ),
+)
 @click.argument("given", required=False, metavar="[NAME]", shell_complete=completed_jobs)
 @click.option(
     "--grace",
@@ -19,15 +26,14 @@ _NOT_CONFIRMED = 2
     metavar="SECONDS",
     help="Time from SIGTERM to SIGKILL. Default: the job's setting (120; custom jobs 30).",
 )
-@click.option("--force", is_flag=True, help="Allow more than the 120 s of SageMaker.")
-@click.option("--wait", is_flag=True, help="Wait until the job ends. Exits with 0 if it was stopped.")
+@click.option("--force", is_flag=True, help="Allow more than the 120 s that SageMaker allows.")
+@click.option("--wait", is_flag=True, help="Wait until the job ends; exit with 0 if it was stopped.")
 def command(*, given: str | None, grace: float | None, force: bool, wait: bool) -> int:
     """Stop a running job, with time to save its work.
 
-    Sends SIGTERM, then SIGKILL after the grace period (120 s, or the job's setting; 30 s for jobs of
-    AI Platform Training and custom jobs).
-    Without NAME, it asks on a terminal whether the newest running job is meant.
-    Returns once the stop is recorded; the job then packs its artifacts.
+    Sends SIGTERM, then SIGKILL after the grace period: 120 s, or the job's setting; 30 s for jobs of AI Platform
+    Training and custom jobs. Returns once the stop is recorded; the job then packs its artifacts. Without NAME, it
+    asks on a terminal whether the newest running job is meant.
     """
     from smlocal.api.job_names import resolve_job_name
     from smlocal.api.stopping import LONGEST_GRACE

@@ -14,9 +14,11 @@ import click
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import asked_document, override_options, said, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
+from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import RegionMissingError, SmlocalError
+from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
@@ -27,25 +29,73 @@ if TYPE_CHECKING:
 
 _SUBMIT_OPTIONS = (
     setting_option("role", help="RoleArn."),
-    setting_option("code", help="Folder for /opt/ml/code, for the toolkit."),
-    click.option(
-        "--upload-to", metavar="S3URI", help="Prefix in S3 below which local channels and the code are uploaded."
+    setting_option("code", help="Folder for /opt/ml/code; the image needs the training toolkit."),
+    shown_option(
+        "--upload-to",
+        metavar="S3URI",
+        help="S3 prefix for uploads of local channels and code.",
+        head=Head.SERVICE,
+        common=True,
     ),
-    click.option("--output-to", metavar="S3URI", help="OutputDataConfig.S3OutputPath."),
-    click.option(
-        "--upload-sources", is_flag=True, help="Upload the folders of Local.Sources in place of what is in S3."
+    shown_option(
+        "--output-to",
+        metavar="S3URI",
+        help="S3 prefix for artifacts (OutputDataConfig.S3OutputPath).",
+        head=Head.SERVICE,
+        common=True,
     ),
-    click.option("--profile", metavar="NAME", help="AWS profile. Default: as for all of AWS."),
-    click.option("--region", metavar="REGION", help="AWS region. Default: Local.Region, or as for all of AWS."),
-    click.option("--dry-run", is_flag=True, help="Send nothing: print the request and what would be uploaded."),
-    click.option("--yes", "-y", is_flag=True, help="Do not ask before the job starts, or before Ctrl-C stops it."),
-    click.option("--wait/--no-wait", default=True, help="Follow the job until it ends. Default: --wait."),
-    click.option("--json", "as_json", is_flag=True, help="Print the final job description as JSON; logs go to stderr."),
-    click.option(
+    shown_option(
+        "--upload-sources",
+        is_flag=True,
+        help="Upload the folders of Local.Sources instead of using the data in S3.",
+        head=Head.SERVICE,
+    ),
+    shown_option(
+        "--profile",
+        metavar="NAME",
+        help="AWS profile. Default: your AWS configuration.",
+        head=Head.SERVICE,
+        common=True,
+    ),
+    shown_option(
+        "--region",
+        metavar="REGION",
+        help="AWS region. Default: Local.Region, or your AWS configuration.",
+        head=Head.SERVICE,
+        common=True,
+    ),
+    shown_option(
+        "--dry-run",
+        is_flag=True,
+        help="Print the request and the uploads; send nothing.",
+        head=Head.SERVICE,
+        common=True,
+    ),
+    shown_option(
+        "--yes",
+        "-y",
+        is_flag=True,
+        help="Do not ask before the job starts, or before Ctrl-C stops it.",
+        head=Head.SERVICE,
+        common=True,
+    ),
+    shown_option(
+        "--wait/--no-wait", default=True, help="Follow the job until it ends. Default: --wait.", head=Head.SERVICE
+    ),
+    shown_option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        help="Print the final job description as JSON; logs go to stderr.",
+        head=Head.RESULT,
+        common=True,
+    ),
+    shown_option(
         "--report",
         type=click.Path(readable=False),
         metavar="FILE",
         help="Write the final job description to FILE as JSON, however the job ends.",
+        head=Head.RESULT,
     ),
 )
 
@@ -56,16 +106,22 @@ def _options(command: Any) -> Any:
     return command
 
 
-@click.command("submit")
+@shown_command(
+    "submit",
+    examples=(
+        ("smlocal submit job.yaml --upload-to s3://my-bucket/jobs --dry-run", "Show what would be sent."),
+        ("smlocal submit job.yaml --upload-to s3://my-bucket/jobs --yes", "Run the job without a question."),
+    ),
+)
 @click.argument("job", required=False, type=click.Path(), metavar="[JOB]")
 @partial(override_options, submit=True)
 @_options
 def command(**given: Any) -> int:
     """Run a job file on SageMaker.
 
-    JOB is a job file as smlocal run takes it. What the service would refuse is said first. Local channels and the code
-    are uploaded below --upload-to; what is there already is not uploaded again. Then the job is created, after a
-    question that says how many instance-hours it may take, and followed until it ends.
+    JOB is a job file as for smlocal run. First, everything that the service would refuse is reported. Local channels
+    and code are uploaded below --upload-to, unless they are there already. The job is created after you confirm the
+    maximum instance-hours, and followed until it ends.
     """
     if mode_of(given) is not ProgressMode.JSON:
         return _submit(given)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.job_argument import completed_jobs, named_or_newest
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
@@ -17,12 +18,20 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 20
 
 
-@click.command("tensors")
+@shown_command(
+    "tensors",
+    examples=(
+        ("smlocal tensors my-job --match loss --stats", "Show statistics of the losses."),
+        ("smlocal tensors ./tensors --export values.npz", "Write the tensors of a folder for NumPy."),
+    ),
+)
 @click.argument("name", required=False, metavar="[NAME]", shell_complete=completed_jobs)
-@click.option("--match", "pattern", metavar="REGEX", help="Only tensors with such a text in their names.")
-@click.option("--step", type=click.IntRange(min=0), metavar="N", help="Only tensors of this step.")
-@click.option("--stats", is_flag=True, help="Lowest and highest value, mean, … in each step.")
-@click.option("--export", "path", type=click.Path(readable=False), metavar="FILE", help="Write all values as .npz.")
+@click.option("--match", "pattern", metavar="REGEX", help="Show only tensors whose name matches REGEX.")
+@click.option("--step", type=click.IntRange(min=0), metavar="N", help="Show only tensors of this step.")
+@click.option("--stats", is_flag=True, help="Show minimum, maximum, mean, … for each step.")
+@click.option(
+    "--export", "path", type=click.Path(readable=False), metavar="FILE", help="Write all values to FILE as .npz."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     *, name: str | None, pattern: str | None, step: int | None, stats: bool, path: str | None, as_json: bool

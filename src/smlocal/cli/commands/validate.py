@@ -1,4 +1,4 @@
-"""`smlocal validate`: what is wrong with job files, without an engine."""
+"""`smlocal validate`: check job files without an engine."""
 
 import json
 import time
@@ -10,6 +10,7 @@ import click
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option, file_of_repository, file_problems
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.job_file_here import job_file_here
+from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import SmlocalError
 from smlocal.jobs.contract.secrets.masking import without_passwords
@@ -24,7 +25,13 @@ _MOST_SHOWN = 30
 """So many files with errors are shown, and so many warnings."""
 
 
-@click.command("validate")
+@shown_command(
+    "validate",
+    examples=(
+        ("smlocal validate job.yaml", "Check one job file."),
+        ("smlocal validate *.yaml --junit jobs.xml", "Check all of them, with a report for CI."),
+    ),
+)
 @click.argument("jobs", nargs=-1, type=click.Path(readable=False), metavar="[JOB...]")
 @click.option("--strict", is_flag=True, help="Accept only what the service accepts: no local paths and no Local block.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -47,9 +54,9 @@ def command(
     allow_local_paths: bool,
     ci: str | None,
 ) -> int:
-    """Say what is wrong with job files.
+    """Check job files and report every problem.
 
-    Needs neither an engine nor the network, and reads no data. JOB is a job file in YAML or JSON; "-" is standard
+    Needs neither an engine nor the network, and does not read data. JOB is a job file in YAML or JSON; "-" is standard
     input. Default: the only one of job.yaml, job.yml and job.json in this folder.
 
     Exits with 0 if smlocal run would accept every file, and with 2 otherwise.

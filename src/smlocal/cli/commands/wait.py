@@ -4,10 +4,17 @@ import click
 
 from smlocal.cli.commands.run import EXIT_CODES
 from smlocal.cli.job_argument import jobs_argument, named_or_newest
+from smlocal.cli.shown_help import shown_command
 from smlocal.errors import WaitTimeoutError
 
 
-@click.command("wait")
+@shown_command(
+    "wait",
+    examples=(
+        ("smlocal wait my-job", "Wait for one job."),
+        ("smlocal wait my-job other-job --timeout 600", "Wait for two jobs, 10 minutes at most."),
+    ),
+)
 @jobs_argument
 @click.option(
     "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Give up after this time, with exit code 124."
@@ -21,7 +28,7 @@ from smlocal.errors import WaitTimeoutError
 def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None) -> int:
     """Wait until jobs have ended.
 
-    Default: the newest job. Exits with the first exit code that is not 0, in the given order.
+    Default: the newest job. Exits with the first exit code that is not 0, in the order of the names.
     """
     if timeout is not None and timeout != timeout:  # noqa: PLR0124 - NaN
         raise click.UsageError("--timeout: must be a number of seconds.")

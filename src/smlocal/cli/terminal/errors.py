@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from smlocal.cli.terminal.layout import RED, paint, width_of, wrapped
+from smlocal.cli.terminal.links import with_page_links
 from smlocal.cli.terminal.printable import json_without_commands, own_lines, printable
 from smlocal.errors import SmlocalError, UsageRefusedError
 from smlocal.jobs.contract.secrets.masking import without_passwords
@@ -55,7 +56,7 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
     if debug:
         lines.append(printable(without_passwords("".join(traceback.format_exception(error)))))
     with suppress(OSError):  # there is no place for the message
-        print(own_lines("\n".join(lines)), file=sys.stderr)  # noqa: T201 - output for the user
+        print(with_page_links(own_lines("\n".join(lines)), sys.stderr), file=sys.stderr)  # noqa: T201 - output for the user
     if as_json:
         print(json_without_commands(json.dumps({"Error": error_document(error)}, indent=2)))  # noqa: T201 - likewise
     sys.stdout.flush()

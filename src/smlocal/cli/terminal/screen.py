@@ -110,9 +110,11 @@ class Screen(Reporter):
 
                 lines.append(own_lines(failure(view.state, view.reason)))
         else:
-            from smlocal.cli.views.summary import summary
+            from smlocal.cli.terminal.links import with_file_links
+            from smlocal.cli.views.summary import shown_files, summary
 
-            lines.append(own_lines(summary(view, lines_shown=None if group_end else self.lines_shown)))
+            text = own_lines(summary(view, lines_shown=None if group_end else self.lines_shown))
+            lines.append(with_file_links(text, shown_files(view), sys.stderr))
         self.finish("\n".join(lines), before_waiting)
 
     def ended_there(self, answer: Mapping[str, Any], hints: Sequence[str], before_waiting: Callable[[], None]) -> None:

@@ -41,6 +41,13 @@ def summary(view: JobView, *, lines_shown: int | None = None) -> str:
     return "\n".join(_lines(view, output_visible=visible))
 
 
+def shown_files(view: JobView) -> Iterator[str]:
+    """The files and folders that the text names."""
+    artifacts = view.local["Artifacts"]
+    yield from (artifacts[kind] for kind in ("Model", "Output") if artifacts[kind])
+    yield from (each.folder for each in view.outputs)
+
+
 def failure(state: str, reason: str) -> str:
     """The reason of a failed job: `Failed: AlgorithmError: …`."""
     first, *more = printable(reason).splitlines() or [""]

@@ -6,13 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from tests.kit import Run
 from tests.unit.cli.test_imports import HEAVY, imported
 from tests.unit.data.channels.cache.shelf import Shelf
 
-from smlocal.cli.commands.cache import command
 from smlocal.data.channels.cache.folder import Cache
 
 
@@ -124,20 +122,6 @@ def test_nothing_heavy_is_imported(shelf: Shelf, tmp_path: Path) -> None:
     for words in (("cache", "--help"), ("cache", "ls"), ("cache", "ls", "--json"), ("cache", "rm", "s3://bucket/idle")):
         assert not imported(tmp_path, *words) & HEAVY
     assert [path.name for path in shelf.root.glob("trees/*/about.json")] == ["about.json"]
-
-
-def test_the_page_names_every_option_of_both_commands() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert isinstance(command, click.Group)
-    assert sorted(command.commands) == ["ls", "rm"]
-    for name, each in command.commands.items():
-        part = page.partition(f"\n### cache {name}\n")[2].partition("\n#")[0]
-        rows = [line.split("|")[1].strip(" `") for line in part.splitlines() if line.startswith("| `")]
-        assert rows == [
-            parameter.opts[0] if isinstance(parameter, click.Option) else str(parameter.metavar).strip("[]")
-            for parameter in each.params
-            if not (isinstance(parameter, click.Option) and parameter.hidden)
-        ]
 
 
 def test_ls_is_quick_to_start() -> None:

@@ -1,12 +1,17 @@
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from smlocal import errors
-from smlocal.cli.commands.help import TOPICS
+from smlocal.check.registry import RULES
+from smlocal.cli.command_table import COMMANDS, SYNONYMS
+from smlocal.cli.commands.help import TOPICS, error_pages
 from smlocal.cli.commands.run import EXIT_CODES
+from smlocal.cli.documentation import DOCUMENTATION
 from smlocal.cli.main import run_command_line
+from smlocal.debugger.rule_texts import rule_modules, rule_text
 
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -47,8 +52,64 @@ def test_the_page_of_every_error(capsys: pytest.CaptureFixture[str]) -> None:
     for error in errors_below(errors.SmlocalError):
         text = shown(capsys, "help", error.id)
         assert text.startswith(f"{error.id}   exit code ")
-        assert [line[:12].strip() for line in text.splitlines()[2:]] == ["It says", "Cause", "What to do"]
+        assert [line[:12].strip() for line in text.split("\n\n")[1].splitlines()] == [
+            "It says",
+            "Cause",
+            "What to do",
+            "More",
+        ]
+        assert f" {DOCUMENTATION}errors/#{error.id}\n" in text
         assert not [mark for mark in ("`", "](", " *") if mark in text], text
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_page_of_every_rule_of_check(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+    # An error of a run has the same id as one of the rules.
+    text = shown(capsys, "help", rule.replace("_", "-")).split("\n\n", maxsplit=2 * (rule == "image_architecture"))[-1]
+    head, _, *rows = text.splitlines()
+    about = import_module(f"smlocal.check.rules.{rule}").RULE
+    assert head.startswith(f"{about.id}   {about.severity} of smlocal check")
+    assert all(f"--for {profile}" in head for profile in about.profiles)
+    assert [line[:12].strip() for line in rows] == ["It finds", "Why", "What to do", "More"]
+    assert about.title.replace("`", "") in rows[0]
+    assert "](" not in text
+
+
+def test_a_name_of_an_error_and_of_a_rule_shows_both(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(capsys, "help", "image-architecture")
+    assert text.startswith("image-architecture   exit code 3\n")
+    assert "\n\nimage-architecture   error of smlocal check\n" in text
+
+
+def test_topics_and_commands_hide_no_error_and_no_rule() -> None:
+    pages = {*error_pages(), *(name.replace("_", "-") for name in RULES)}
+    assert not pages & {*TOPICS, *COMMANDS, *SYNONYMS}
+
+
+def test_the_page_of_every_debugger_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(rule_modules()) > 15
+    for name in rule_modules():
+        text = shown(capsys, "help", name)
+        assert text.startswith(f"{name}   debugger rule\n\n")
+        assert text.endswith("\n\nParameters: docs/debugger-rules.md\n")
+        assert " ".join(rule_text(name).replace("`", "").split())[:60] in " ".join(text.split())
+
+
+def test_a_debugger_rule_is_suggested_whatever_its_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["help", "lossnotdecreasing"]) == 2
+    assert "Did you mean 'LossNotDecreasing'?" in capsys.readouterr().err
+
+
+def test_a_similar_rule_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["help", "train-mising"]) == 2
+    assert "Did you mean 'train-missing'?" in capsys.readouterr().err
+
+
+def test_help_alone_lists_commands_and_topics(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(capsys, "help")
+    assert text.startswith(shown(capsys, "--help").rstrip("\n"))
+    last = text.split("\n\n")[-1]
+    assert all(topic in last for topic in TOPICS)
 
 
 def test_an_error_names_its_page(

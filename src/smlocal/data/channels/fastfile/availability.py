@@ -21,7 +21,7 @@ def why_no_fuse() -> str | None:
 
 def _problems() -> Iterator[str]:
     if find_spec("mfusepy") is None:
-        yield "mfusepy is not installed: pip install 'mfusepy>=3.0'"
+        yield "mfusepy is not installed: pip install 'smlocal[fastfile]'"
     if not os.path.exists(_DEVICE):
         yield f"this machine has no {_DEVICE}: load the kernel's fuse module (modprobe fuse)"
     if not os.access(_DEVICE, os.R_OK | os.W_OK):

@@ -1,4 +1,4 @@
-"""The table of all leaf members of CreateTrainingJob. docs/coverage.md is made from it."""
+"""The table of all leaf members of CreateTrainingJob. The table of coverage is made from it."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -19,7 +19,7 @@ def test_without_mfusepy(tmp_path: Path) -> None:
     said = subprocess.run(
         [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path
     )
-    assert said.stdout == "mfusepy is not installed: pip install 'mfusepy>=3.0'\n"
+    assert said.stdout == "mfusepy is not installed: pip install 'smlocal[fastfile]'\n"
 
 
 @pytest.mark.parametrize(

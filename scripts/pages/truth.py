@@ -1,0 +1,113 @@
+"""The page of truth: each fact of the contract with its evidence and its tests, from tests/contract/facts.yaml."""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tests.contract.records.verdicts import NOT_HERE, OLDER, all_records, compared
+
+_ROOT = Path(__file__).resolve().parents[2]
+_DATA: dict[str, Any] = yaml.safe_load((_ROOT / "tests" / "contract" / "facts.yaml").read_text(encoding="utf-8"))
+SOURCES: dict[str, dict[str, str]] = _DATA["sources"]
+"""By a short name: a title, and an address if there is one."""
+EVIDENCE = ("documented", "seen", "inferred")
+_RECORDS = "tests/contract/records/facts"
+_PROJECT: dict[str, Any] = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+_MAIN = f"{_PROJECT['urls']['Repository']}/blob/main"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fact:
+    """One sentence about the service."""
+
+    id: str
+    fact: str
+    evidence: str
+    date: str
+    tests: tuple[str, ...]
+    """Their full names."""
+    source: tuple[str, ...] = ()
+    """Names of SOURCES, and of records."""
+    why: str = ""
+    """Of a fact that is inferred."""
+
+
+def facts() -> dict[str, list[Fact]]:
+    """All of them, by area."""
+    return {area: [_fact(each) for each in found] for area, found in _DATA["areas"].items()}
+
+
+def truth_markdown() -> str:
+    """What docs/truth.md ends with."""
+    return "\n".join(_lines())
+
+
+def _fact(given: dict[str, Any]) -> Fact:
+    tests = tuple(
+        f"tests/contract/test_cases.py::test_{each}" if each.startswith("case[") else f"tests/{each}"
+        for each in given["tests"]
+    )
+    return Fact(**{**given, "date": str(given["date"]), "tests": tests, "source": tuple(given.get("source", ()))})
+
+
+def _lines() -> Iterator[str]:
+    by_area = facts()
+    every = [each for found in by_area.values() for each in found]
+    counts = ", ".join(f"{sum(each.evidence == kind for each in every)} {kind}" for kind in EVIDENCE)
+    several = len(compared())
+    agree = several - len(OLDER) - len(NOT_HERE)
+    yield f"{len(every)} facts: {counts}. {agree} of {several} public records agree in all that they say.\n"
+    for area, found in by_area.items():
+        yield f"## {area}\n"
+        yield "| fact | evidence | held by |\n|---|---|---|"
+        yield from (_row(each) for each in found)
+        yield ""
+    yield from _records()
+
+
+def _records() -> Iterator[str]:
+    yield "## Public records\n"
+    yield "| record | date | verdict |\n|---|---|---|"
+    for name, record in all_records().items():
+        if name not in compared():
+            verdict = "about another kind of job, or another call: not compared"
+        elif name in OLDER:
+            verdict = f"words that the service has changed since: {_code(OLDER[name])}"
+        elif name in NOT_HERE:
+            verdict = f"what smlocal does not have: {_code(NOT_HERE[name])}"
+        else:
+            verdict = "agrees"
+        address = f"{_MAIN}/{_RECORDS}/{name}.json"
+        yield f"| <span id='{name}'></span>[`{name}`]({address}) | {record.get('date', '')} | {verdict} |"
+    yield ""
+
+
+def _code(words: list[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def _row(fact: Fact) -> str:
+    where = "; ".join(_source(each) for each in fact.source) or fact.why
+    tests = "<br>".join(f"[`{_short(each)}`]({_MAIN}/{_file(each)})" for each in fact.tests)
+    return f"| <span id='{fact.id}'></span>{fact.fact} | **{fact.evidence}**, {fact.date}. {where} | {tests} |"
+
+
+def _source(name: str) -> str:
+    if name not in SOURCES:
+        return f"record [`{name}`](#{name})"
+    source = SOURCES[name]
+    return f"[{source['title']}]({source['url']})" if "url" in source else source["title"]
+
+
+def _file(test: str) -> str:
+    path, _, function = test.partition("::")
+    if function.startswith("test_case["):
+        return f"tests/contract/cases/{function.removeprefix('test_case[').removesuffix(']')}/expect.yaml"
+    return path
+
+
+def _short(test: str) -> str:
+    return test.partition("::")[2].replace("test_case[", "case[")
