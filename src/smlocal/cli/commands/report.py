@@ -12,7 +12,7 @@ from smlocal.cli.terminal.links import with_file_links
 @shown_command(
     "report",
     examples=(
-        ("smlocal report @last --html report.html", "Write the report of the newest job."),
+        ("smlocal report", "Write the report of the newest job to a file of its name."),
         ("smlocal report my-job --html -", "Print the report."),
     ),
 )
