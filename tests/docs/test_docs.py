@@ -70,6 +70,7 @@ def test_commands(
     stand_ins = {
         "my-image": build_image(ROOT / "benchmarks" / "images" / "no-op"),
         "my-shell": image("sh"),
+        "python:3.11-slim": image("py"),
         "my-bucket": bucket,
         "http://127.0.0.1:9000": server,
         r"\bNAME\b": _LAST,

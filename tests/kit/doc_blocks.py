@@ -1,7 +1,8 @@
 """The code blocks of README.md, docs/ and the examples: which of them are commands that a reader would type.
 
 A block that a comment marks as `output`, or as `not run` with the reason, holds none; web pages do not show comments. A
-block that begins with a member of a job file is a piece of one, and one whose first line is `# NAME.yaml` is that file.
+block that begins with a member of a job file is a piece of one, and one whose first line is `# NAME.yaml`, `# NAME.py`
+or `# Dockerfile` is that file.
 In a block with `$ ` those lines are commands and the others are what they print. Every other line is a command.
 """
 
@@ -20,7 +21,7 @@ EXAMPLE_PAGES = {path.parent.name: path for path in sorted(ROOT.glob("examples/*
 """The page of an example, by its folder. test_example_pages.py runs them."""
 _MARK = re.compile(r"<!-- (output|not run: .+) -->$")
 _MEMBER = re.compile(r"[A-Z][A-Za-z]+:[ \n]")
-_FILE = re.compile(r"# (\S+\.yaml)$")
+_FILE = re.compile(r"# (\S+\.(?:yaml|py)|Dockerfile)$")
 _CODE = re.compile(r"; echo \$\?$")
 
 

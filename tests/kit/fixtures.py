@@ -30,8 +30,7 @@ from tests.kit.own_engine import OwnEngine
 from tests.kit.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.kit.s3_servers import S3Server, S3Servers
 
-from smlocal.engine.docker import connect
-from smlocal.engine.removal import MISCOUNTED
+from smlocal.engine.docker import MISCOUNTED, connect
 
 ROOT = Path(__file__).parents[2]
 IMAGES = Path(__file__).with_name("images")
@@ -124,7 +123,7 @@ class _Engine(HTTPConnection):
         return json.loads(text)
 
     def miscounts(self, network: str) -> bool:
-        """True for a network that Docker keeps for nobody (`engine.removal.MISCOUNTED`)."""
+        """True for a network that Docker keeps for nobody (`engine.docker.MISCOUNTED`)."""
         self.request("DELETE", f"/networks/{network}")
         answer = self.getresponse()
         refused = b"active endpoints" in answer.read()

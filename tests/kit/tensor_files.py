@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from smlocal.debugger.tensors.event import masked_crc32c
+from smlocal.debugger.tensors.saved_tensors import masked_crc32c
 
 NUMBERS = {
     "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "complex64": 8, "int64": 9, "bool": 10,

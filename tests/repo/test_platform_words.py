@@ -73,7 +73,7 @@ SAGEMAKER = Platform(
             frozenset({"sagemaker"}),
             "what an uploader leaves has this suffix in buckets and folders, whoever reads them",
         ),
-        "jobs/contract/metrics/metric_values.py": (frozenset({"MetricName"}), "the key of stored values"),
+        "jobs/contract/metric_values.py": (frozenset({"MetricName"}), "the key of stored values"),
         "jobs/credentials/renewal.py": (frozenset({"RoleArn"}), "a parameter of STS"),
         "jobs/credentials/http_messages.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
         "doctor/machine_checks.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),

@@ -1,1 +1,0 @@
-"""AI Platform Training, and the custom jobs of its successor."""

@@ -18,7 +18,7 @@ from smlocal.jobs.planning.model import JobPlan
 class PlannedJob:
     """Its replicas and rules."""
 
-    replicas: tuple[progress.Replica, ...]
+    replicas: tuple[progress.ReplicaProgress, ...]
     rules: progress.Rules
     hosts: Mapping[str, str] = field(default_factory=dict)
     """The names that the service gives to replicas, by host."""
@@ -65,6 +65,6 @@ def lifecycle_rules(kind: JobKind, request: Mapping[str, Any], *, region: str) -
     )
 
 
-def lifecycle_replicas(replicas: Iterable[Replica]) -> tuple[progress.Replica, ...]:
+def lifecycle_replicas(replicas: Iterable[Replica]) -> tuple[progress.ReplicaProgress, ...]:
     """The replicas, as the lifecycle knows them."""
-    return tuple(progress.Replica(name=each.name, primary=each.is_primary) for each in replicas)
+    return tuple(progress.ReplicaProgress(name=each.name, primary=each.is_primary) for each in replicas)

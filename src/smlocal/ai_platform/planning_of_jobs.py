@@ -1,18 +1,20 @@
 """The plan, made from the request and the facts, with notes and document. Pure: nothing here looks at the machine."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from smlocal.ai_platform.answer import snake_case, stored_form
 from smlocal.ai_platform.coverage.lookup import recorded_members
-from smlocal.ai_platform.identity import PROJECT, resource_name
+from smlocal.ai_platform.identity import PROJECT, cloud_id, custom_job_number, resource_name
 from smlocal.ai_platform.jobfile.job_file import JobFile
 from smlocal.ai_platform.lifecycle.progress import GRACE
-from smlocal.ai_platform.locations import BucketFolder
+from smlocal.ai_platform.locations import BucketFolder, output_locations
 from smlocal.ai_platform.machine_types import container_memory_mib
 from smlocal.ai_platform.model.members import JobKind
 from smlocal.ai_platform.planned_job import lifecycle_rules
-from smlocal.ai_platform.replica_environment import replica_variables
 from smlocal.ai_platform.replicas import Replica, replicas
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts, ImageFacts
@@ -21,6 +23,8 @@ from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.contract.limits import Limits
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators, share_out
+from smlocal.jobs.planning.aspects.debugging.plan import debug_of
+from smlocal.jobs.planning.aspects.debugging.show import debug_text
 from smlocal.jobs.planning.aspects.engines.plan import EnginesPlan, MachineFacts
 from smlocal.jobs.planning.aspects.faults.plan import faults_of
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
@@ -28,6 +32,7 @@ from smlocal.jobs.planning.aspects.inputs.plan import HostInputs, TreePlan
 from smlocal.jobs.planning.aspects.limits.plan import MIB, asked_limits, wants_limits, within
 from smlocal.jobs.planning.aspects.network.asked import plan_network
 from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork, NetworkPlan
+from smlocal.jobs.planning.aspects.network.show import added_hosts_text, joined_text
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.model import (
     ContainerFolders,
@@ -83,13 +88,13 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         identity=IdentityPlan(arn=_resource(job, name, facts.region), region=facts.region, account=PROJECT),
         image=_image(primary, facts),
         engines=EnginesPlan(first=facts.engine, machine=facts.machine),
-        network=JobNetwork(own=network),
+        network=JobNetwork(own=network, joined=tuple(local.Networks)),
         folders=_FOLDERS,
         hosts=tuple(
             HostPlan(
                 host=host,
                 container=f"{stem}-{host.name}",
-                names=_names(replica, planned, hosts, network),
+                names=_names(replica, planned, hosts, network, added=local.AddHosts),
                 directories=(),
                 files={},
                 inputs=HostInputs(trees=tuple(_tree(bucket) for bucket in facts.buckets)),
@@ -118,6 +123,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
             compression="NONE",
             merge_output=False,
         ),
+        debug=debug_of(local.DebugPort, [host.name for host in hosts]),
         stop=StopPlan(
             max_runtime=int(rules.max_running or 0),
             grace=_grace(job),
@@ -144,14 +150,19 @@ def _image(replica: Replica, facts: Facts) -> ImagePlan:
 
 
 def _names(
-    replica: Replica, planned: Sequence[Replica], hosts: Sequence[Host], network: NetworkPlan | None
+    replica: Replica,
+    planned: Sequence[Replica],
+    hosts: Sequence[Host],
+    network: NetworkPlan | None,
+    *,
+    added: Mapping[str, str],
 ) -> HostNames:
     """On the job's own network each replica knows all of them by the names that the platform gives them."""
     name = replica.host_name
     if network is None:
-        return HostNames(hostname=name, extra_hosts={name: "127.0.0.1"})
+        return HostNames(hostname=name, extra_hosts={name: "127.0.0.1", **added})
     known = {each.host_name: network.addresses[host.name] for each, host in zip(planned, hosts, strict=True)}
-    return HostNames(hostname=name, extra_hosts=known, aliases=(name,))
+    return HostNames(hostname=name, extra_hosts={**known, **added}, aliases=(name,))
 
 
 def _grace(job: JobFile) -> int:
@@ -236,6 +247,12 @@ def _notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> Iterator
         for each, host in zip(replicas, plan.hosts, strict=True)
         if each.accelerators and not host.accelerators.gpus
     ]
+    said = {
+        "networks-joined": joined_text(plan),
+        "hosts-added": added_hosts_text(job.local),
+        "debug": debug_text(plan),
+    }
+    yield from ((name, text) for name, text in said.items() if text is not None)
     if without:
         yield "allow-cpu", f"without the accelerators that the service gives them: {', '.join(without)}"
 
@@ -288,3 +305,107 @@ def _host(host: HostPlan) -> dict[str, Any]:
         "Mounts": [{"Target": tree.target, "Source": tree.listing.root, "Uri": tree.uri} for tree in host.inputs.trees],
         "Limits": {"Memory": host.limits.memory, "Cpus": host.limits.cpus},
     }
+
+
+_TASKS: Final = {
+    "workerpool0": "chief",
+    "workerpool1": "worker",
+    "workerpool2": "ps",
+    "workerpool3": "evaluator",
+}
+"""What TensorFlow calls the replicas of a custom job; those of AI Platform Training have its names."""
+_EVALUATOR: Final = "evaluator"
+_OPEN_PORTS: Final = [3333]
+_NO_PACKAGE: Final = '{"python_module":"","package_uris":[],"job_args":[]}'
+"""`job` of a custom job whose pools have images. The documentation says that it is the whole specification, but what
+replicas have printed is this text."""
+
+
+def cluster_spec(
+    kind: JobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica]
+) -> dict[str, Any]:
+    """The value of CLUSTER_SPEC."""
+    spec = {
+        "cluster": _addresses((each.group, each) for each in replicas),
+        "environment": "cloud",
+        "task": {"type": replica.group, "index": replica.index},
+        "job": job_description(kind, request),
+    }
+    return spec if kind is JobKind.TRAINING_JOB else {**spec, "open_ports": _OPEN_PORTS}
+
+
+def tf_config(
+    kind: JobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica], *, job: str
+) -> dict[str, Any]:
+    """The value of TF_CONFIG. Evaluators are not part of the cluster."""
+    is_chief = kind is JobKind.CUSTOM_JOB or bool(request["trainingInput"].get("useChiefInTfConfig"))
+    tasks = ((_task(each, is_chief=is_chief), each) for each in replicas)
+    return {
+        "cluster": _addresses((task, each) for task, each in tasks if task != _EVALUATOR),
+        "environment": "cloud",
+        "job": job_description(kind, request),
+        "task": {"cloud": cloud_id(job), "index": replica.index, "type": _task(replica, is_chief=is_chief)},
+    }
+
+
+def job_description(kind: JobKind, request: Mapping[str, Any]) -> dict[str, Any] | str:
+    """`job` in both variables."""
+    if kind is JobKind.CUSTOM_JOB:
+        return _NO_PACKAGE
+    stored = snake_case(stored_form(kind, "TrainingInput", request["trainingInput"]))
+    return {**stored, "run_on_raw_vm": True}
+
+
+def compact(value: Any) -> str:
+    """JSON on one line, as the services write it."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _task(replica: Replica, *, is_chief: bool) -> str:
+    if replica.group == "master":
+        return "chief" if is_chief else "master"
+    return _TASKS.get(replica.group, replica.group)
+
+
+def _addresses(replicas: Iterable[tuple[str, Replica]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, replica in replicas:
+        found.setdefault(name, []).append(replica.address)
+    return found
+
+
+_OUTPUT: Final = {"AIP_MODEL_DIR": "model", "AIP_CHECKPOINT_DIR": "checkpoints", "AIP_TENSORBOARD_LOG_DIR": "logs"}
+_REFERENCE: Final = re.compile(r"\$\$\((\w+)\)|\$\((\w+)\)")
+
+
+def replica_variables(
+    kind: JobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica], *, job: str
+) -> dict[str, str]:
+    """All variables of a replica: those of the service, then those of the request."""
+    found = {"CLUSTER_SPEC": compact(cluster_spec(kind, request, replica, replicas))}
+    if kind is JobKind.TRAINING_JOB or len(replicas) > 1:
+        found["TF_CONFIG"] = compact(tf_config(kind, request, replica, replicas, job=job))
+    if kind is JobKind.TRAINING_JOB:
+        found |= {"CLOUD_ML_JOB_ID": job, "CLOUD_ML_JOB": compact(job_description(kind, request))}
+    else:
+        found["CLOUD_ML_JOB_ID"] = custom_job_number(job)
+        for location in output_locations(kind, request):
+            found |= {name: f"{location.rstrip('/')}/{folder}/" for name, folder in _OUTPUT.items()}
+    return expanded(found, replica.variables)
+
+
+def expanded(service: Mapping[str, str], given: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The variables of the service and those of a request, in which `$(NAME)` stands for an earlier one.
+
+    A name that is not known is left as it is, and `$$(NAME)` is `$(NAME)`.
+    """
+    found = dict(service)
+    for name, value in given:
+        found[name] = _REFERENCE.sub(lambda match: _meant(match, found), value)
+    return found
+
+
+def _meant(match: re.Match[str], found: Mapping[str, str]) -> str:
+    if match[1] is not None:
+        return f"$({match[1]})"
+    return found.get(match[2], match[0])

@@ -12,7 +12,7 @@ from smlocal.ai_platform.lifecycle import actions, events
 from smlocal.ai_platform.lifecycle.entries import Happened
 from smlocal.ai_platform.lifecycle.job_states import JobState
 from smlocal.ai_platform.lifecycle.lifecycle import Lifecycle
-from smlocal.ai_platform.lifecycle.progress import End, Progress
+from smlocal.ai_platform.lifecycle.progress import End, JobProgress
 from smlocal.ai_platform.planned_job import PlannedJob
 from smlocal.ai_platform.run.container_events import (
     NUMBER_LABEL,
@@ -90,7 +90,7 @@ class ReplicaSupervisor(Supervisor):
     def __post_init__(self) -> None:
         Supervisor.__post_init__(self)
         self.job = PlannedJob.of(self.plan)
-        self._use(StoredLifecycle(progress=Progress(created=self.context.created)))
+        self._use(StoredLifecycle(progress=JobProgress(created=self.context.created)))
 
     def run_attempts(self) -> None:
         """Run the job to its end."""

@@ -18,7 +18,7 @@ from smlocal.ai_platform.model.members import JobKind
 from smlocal.ai_platform.run.stored_lifecycle import LIFECYCLE
 from smlocal.ai_platform.shape import job_kind
 from smlocal.base.readable import local_time, readable_bytes, short_path
-from smlocal.jobs.contract.secrets.masking import masked_words
+from smlocal.jobs.contract.masking import masked_words
 from smlocal.jobs.contract.statuses import JobPhase, StopCause
 from smlocal.jobs.documents import PLAN, REQUEST
 from smlocal.jobs.planning.aspects.accelerators.show import device_rows

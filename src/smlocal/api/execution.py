@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from smlocal.api.job_files import prepare
 from smlocal.engine.engines import Engines, engines_at, engines_named
 from smlocal.errors import JobUnknownError, NotPackedError, SmlocalError
+from smlocal.jobs.control import detach
 from smlocal.jobs.control.requests import StopRequests, StopSignals
 from smlocal.jobs.documents import LOCAL
+from smlocal.jobs.finish.cleanup import clear_this_engine
 from smlocal.jobs.kinds import not_finished, spoken_of
 from smlocal.jobs.prepared import Prepared, ReportFiles, find_credentials
 from smlocal.jobs.shells import remove_dead_shells
@@ -65,8 +67,6 @@ def execute_in_background(
     junit: str | None = None,
 ) -> None:
     """Return as soon as the job has a supervisor, in a process of its own."""
-    from smlocal.jobs.control import detach
-
     engines = engines_named(job.local.Engines)
     with Store.open(home_directory()) as store:
         home = store.home
@@ -124,8 +124,6 @@ def _prepare(
     check_job_name(store, name, replace=replace)
     remove_dead_shells(store.home)
     if store.left_on_engines():
-        from smlocal.jobs.finish.cleanup import clear_this_engine
-
         for engine in engines:
             for each in clear_this_engine(store, engine):
                 reporter.warning(f"removed what the job {each} left on this engine")

@@ -3,17 +3,15 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_origin
+from typing import Any, Final, Literal, TypedDict, get_origin
 
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
+from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
 from smlocal.jobfile.settings import OPTIONS, LocalSettings
 from smlocal.jobs.contract.model.structure import members, split
 from smlocal.jobs.contract.validation.suggestions import closest
 from smlocal.jobs.contract.validation.violation import Path as MemberPath
-
-if TYPE_CHECKING:
-    from smlocal.jobfile.document import Document
 
 KEYWORD_ARGUMENTS: Final = "keyword arguments"
 """What overrides are called in messages if they are not flags."""
@@ -59,6 +57,12 @@ class Overrides(TypedDict, total=False):
     """Upload artifacts and mirror checkpoints to their s3:// locations."""
     engines: Sequence[str] | None
     """Addresses or Docker contexts; they replace those of the file."""
+    networks: Sequence[str] | None
+    """Networks of the engine that the hosts join beside their own; they replace those of the file."""
+    add_hosts: Mapping[str, str] | None
+    """Addresses of further host names in the containers."""
+    wait_for_debugger: bool
+    """Have the Python program wait for a debugger on port 5678."""
     gpus: str | int | None
     allow_cpu: bool
     memory: str | int | None

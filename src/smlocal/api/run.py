@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Unpack
 
+from smlocal.api.job_files import plan_job
 from smlocal.api.job_source import JobSource, read_source
 from smlocal.api.keywords import RUN_SWITCHES, check_keywords
 from smlocal.api.overrides import Overrides
@@ -50,7 +51,6 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
 
 def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "JobPlan":
     """The plan of a validated job. Nothing is run or pulled, and no job is made."""
-    from smlocal.api.job_files import plan_job
     from smlocal.engine.engines import engines_named
     from smlocal.jobs.store.home import home_directory
 

@@ -1,14 +1,17 @@
 """`smlocal.TrainingJob`: a job that was made on this machine, by any process."""
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
+from smlocal.jobs.contract.rights import EVERYTHING
+from smlocal.jobs.contract.statuses import JobPhase, JobStatus
+
 if TYPE_CHECKING:
     from smlocal.api.artifact import Artifact
     from smlocal.api.overrides import Overrides
-    from smlocal.jobs.contract.statuses import JobPhase, JobStatus
     from smlocal.jobs.finish.publish import PublishResult
     from smlocal.jobs.kinds import Spoken
     from smlocal.jobs.metrics.job_metrics import JobMetrics
@@ -200,8 +203,6 @@ class TrainingJob:
 
     def report(self) -> str:
         """The HTML page of `smlocal report`."""
-        import time
-
         from smlocal.report.job_report import read_job_report
         from smlocal.report.page import render_report
 
@@ -213,7 +214,6 @@ class TrainingJob:
 
         Returns `Local.Artifacts` of `describe()`. `NothingToPackError` if everything is packed.
         """
-        from smlocal.jobs.contract.rights import EVERYTHING
         from smlocal.jobs.finish.artifacts import pack_again
         from smlocal.jobs.planning.aspects.output.look import folder_at
 

@@ -1,6 +1,7 @@
 """Bytes, times and paths as people read them."""
 
 import os.path
+from datetime import UTC, datetime
 
 _STEP = 1024
 
@@ -17,8 +18,6 @@ def readable_bytes(count: int) -> str:
 
 def local_time(seconds: float) -> str:
     """`2026-11-20 14:12:07`, in the time zone of this machine."""
-    from datetime import UTC, datetime
-
     return datetime.fromtimestamp(seconds, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 

@@ -1,19 +1,33 @@
 """`smlocal check` as a function: look at an image, ask the rules, and judge what they say."""
 
+import hashlib
+import json
+import os
+import posixpath
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
+from smlocal.api.image_name import is_image_name
+from smlocal.base.files import replacement
+from smlocal.base.readable import readable_bytes
 from smlocal.check import DEFAULT_TIMEOUT
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.examine import Ignore, examine, ignores_of, without_ignored
+from smlocal.check.image_files import Files, ImageEntry, ImageFiles, Wanted, wanted
 from smlocal.check.interface import CheckReport, Rule, RuleResult
 from smlocal.check.jobs.interface import Scenario
-from smlocal.check.look import look_at
 from smlocal.check.places import placer
-from smlocal.check.registry import check_ids, chosen_rules
-from smlocal.check.subject import LaunchProfile, Subject
+from smlocal.check.registry import all_rules, check_ids, chosen_rules
+from smlocal.check.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
+from smlocal.check.subject import LaunchProfile, Step, Subject
+from smlocal.engine.containers import idle_container
+from smlocal.engine.facts import ImageFacts
 from smlocal.engine.interface import Engine
+from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError
 from smlocal.jobs.planning.aspects.image.plan import is_model_trainer
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
@@ -91,3 +105,173 @@ def _scenarios(rules: Sequence[Rule], subject: Subject) -> Iterator[Scenario]:
                 yield from rule.jobs(subject)
             except CannotLookError:
                 continue
+
+
+_LARGE = 300 << 20
+"""Bytes, which an engine needs some seconds to deliver."""
+
+
+def look_at(
+    image: str,
+    engine: Engine,
+    rules: Sequence[Rule],
+    *,
+    home: str,
+    job: JobFile | None = None,
+    profiles: frozenset[LaunchProfile] = frozenset(),
+    said: Callable[[str], None] = lambda _: None,
+) -> Subject:
+    """What these rules need to see; `said` is told before something that takes long."""
+    if not is_image_name(image):
+        raise ImageNameError(
+            f"{image!r} is not a valid image name",
+            remedy=[
+                "Write [registry/]repository[:tag][@digest], with the repository in lower case, or the id of an image."
+            ],
+        )
+    facts = engine.image(image)
+    if facts is None:
+        raise ImageMissingError(
+            f"the image {image} is not available locally",
+            remedy=["Build it, or load or pull it: docker pull " + image, "docker images lists the local images."],
+        )
+    if any(rule.files for rule in rules):
+        saved = _files(facts, engine, home, image, said)
+        return Subject(
+            image=image, facts=facts, read=saved.files, history=saved.history, profiles=profiles, job=job, home=home
+        )
+    steps = tuple(Step(text=text) for text in engine.history(facts.id))
+    return Subject(image=image, facts=facts, history=steps, profiles=profiles, job=job, home=home)
+
+
+def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Callable[[str], None]) -> SavedImage:
+    """All that any rule may ask for is read, so that what is remembered serves every later call."""
+    wishes = tuple(dict.fromkeys(wish for rule in all_rules() for wish in rule.files))
+    known = stored_image(home, facts.id, wishes)
+    if known is not None:
+        return known
+    names = {posixpath.basename(word) for word in (*(facts.entrypoint or ()), *(facts.command or ()))}
+    if facts.size > _LARGE:
+        said(f"reading {image} ({readable_bytes(facts.size)}); this is done once for an image")
+    try:
+        with closing(engine.save(facts.id)) as pieces:
+            saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)
+    except (BrokenImageError, EngineError) as error:
+        if isinstance(error, EngineError) and not error.status:
+            raise  # the engine is lost, or no engine
+        if engine.image(facts.id) is None:
+            raise ImageMissingError(f"the image {image} was removed while it was being checked") from error
+        raise ImageArchiveError(
+            f"the engine did not deliver the files of the image {image}: {error}",
+            remedy=[f"Does this work?  docker save {image} > /dev/null"],
+        ) from error
+    if saved.files.unread:
+        saved = _flattened(facts, engine, wanted(wishes, names)) or saved
+    store_image(home, facts.id, wishes, saved)
+    return saved
+
+
+def _flattened(facts: ImageFacts, engine: Engine, wish: Wanted) -> SavedImage | None:
+    """The files as a container has them, which the engine has unpacked; only from which layer they are is not known.
+
+    None where the engine does not deliver them so either.
+    """
+    with idle_container(engine, facts.id, label="image-check") as container:
+        try:
+            files = read_root(engine.get_archive(container, "/"), wish)
+        except (BrokenImageError, EngineError):
+            return None
+    return SavedImage(files=files, history=tuple(Step(text=text) for text in engine.history(facts.id)))
+
+
+_FORMAT = 3
+"""Of the file, and of how images are read: raise it with either."""
+_MOST = 30
+"""Images; those that were not used for the longest time go first."""
+_FOLDER = "checked-images"
+_CONTENTS, _END = "contents", "end"
+"""Lines between the parts; the last says that the file is whole."""
+
+
+def stored_image(home: str, image: str, wishes: Sequence[Files]) -> SavedImage | None:
+    """What is remembered of an image, if it is all that is wished for."""
+    path = _path(home, image, wishes)
+    try:
+        with open(path, encoding="ascii") as file:
+            found = _read(map(json.loads, file))
+        os.utime(path)
+    except (OSError, ValueError, LookupError, TypeError, StopIteration):  # absent, or damaged
+        return None
+    return found
+
+
+def store_image(home: str, image: str, wishes: Sequence[Files], saved: SavedImage) -> None:
+    """Write it down. A home that does not exist or takes nothing is left alone: the next check reads again."""
+    if saved.files.unread or saved.files.crowded:
+        return
+    path = _path(home, image, wishes)
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with replacement(path) as file:
+            file.writelines(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in _lines(saved))
+        _make_room(os.path.dirname(path))
+
+
+def _path(home: str, image: str, wishes: Sequence[Files]) -> str:
+    what = hashlib.sha256(repr((_FORMAT, image, wishes)).encode()).hexdigest()[:32]
+    return os.path.join(home, _FOLDER, f"{what}.jsonl")
+
+
+def _make_room(folder: str) -> None:
+    paths = sorted((entry.path for entry in os.scandir(folder)), key=lambda path: os.stat(path).st_mtime)
+    for path in paths[:-_MOST]:
+        os.unlink(path)
+
+
+def _lines(saved: SavedImage) -> Iterator[Any]:
+    """One after another, so that neither side holds it all twice. Most files have one of a few owners and modes."""
+    kinds: dict[tuple[Any, ...], int] = {}
+    for entries in saved.files.folders.values():
+        for entry in entries.values():
+            kinds.setdefault(_kind(entry), len(kinds))
+    yield [list(kinds), [[step.text, step.layer] for step in saved.history]]
+    for folder, entries in saved.files.folders.items():
+        yield [
+            folder,
+            [
+                [name, entry.size, kinds[_kind(entry)], *([entry.link] if entry.link else [])]
+                for name, entry in entries.items()
+            ],
+        ]
+    yield _CONTENTS
+    for path, content in saved.files.contents.items():
+        yield [path, b64encode(content).decode()]
+    yield _END
+
+
+def _kind(entry: ImageEntry) -> tuple[Any, ...]:
+    return (entry.kind, entry.mode, entry.uid, entry.gid, entry.layer)
+
+
+def _read(lines: Iterator[Any]) -> SavedImage:
+    listed, history = next(lines)
+    kinds = [tuple(kind) for kind in listed]
+    folders: dict[str, dict[str, ImageEntry]] = {}
+    for line in lines:
+        if line == _CONTENTS:
+            break
+        folder, entries = line
+        here = folders.setdefault(folder, {})
+        for name, size, number, *link in entries:
+            kind, mode, uid, gid, layer = kinds[number]
+            here[name] = ImageEntry(kind, mode, uid, gid, size, layer, link[0] if link else "")
+    contents: dict[str, bytes] = {}
+    for line in lines:
+        if line == _END:
+            break
+        path, content = line
+        contents[path] = b64decode(content)
+    else:
+        raise ValueError
+    steps = tuple(Step(text=text, layer=layer) for text, layer in history)
+    return SavedImage(files=ImageFiles(folders=folders, contents=contents), history=steps)

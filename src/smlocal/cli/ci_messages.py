@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from typing import TYPE_CHECKING, Self, TextIO
 
 import click
@@ -14,7 +15,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.shown_help import shown_option
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import Head
-from smlocal.jobs.contract.secrets.masking import without_passwords
+from smlocal.jobs.contract.masking import without_passwords
 
 if TYPE_CHECKING:
     from smlocal.base.ci.services import Annotation, CiService
@@ -206,8 +207,6 @@ class ReportPaths:
 
 def show_in_group(service: "CiService", title: str, show: Callable[[], None]) -> None:
     """Show a text in a part of the log that can be folded, and keep the service from obeying what is in it."""
-    from io import StringIO
-
     from smlocal.base.ci.services import group_begin, group_end, harmless
 
     with redirect_stdout(StringIO()) as shown:

@@ -1,13 +1,10 @@
 """A description of a job where a job file is expected: the request in it is used."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from smlocal.cli.shown_help import shown_option
+from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Head
-
-if TYPE_CHECKING:
-    from smlocal.jobfile.document import Document
 
 _SIGNS = {"TrainingJobArn", "TrainingJobSummaries", "TrainingJob", "Results", "detail", "S3Operations"}
 """No job file has such a key. Answers of the service have one, and so has a request that SDK v2 made for Airflow."""

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.api.job_names import resolve_job_name
+from smlocal.api.training_job import TrainingJob
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.shown_help import shown_option
+from smlocal.errors import SmlocalError, UsageRefusedError
 from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
@@ -36,7 +39,6 @@ def job_of_service(job: str, *, chosen: str | None, profile: str | None, region:
     if not names_file(job):
         if chosen is not None:
             raise click.UsageError("--job chooses a job in a file.")
-        from smlocal.errors import SmlocalError, UsageRefusedError
         from smlocal.service.fetched_job import fetch_job
 
         try:
@@ -71,8 +73,6 @@ def names_file(job: str) -> bool:
 
 def _job_here(text: str) -> str | None:
     """The name of the job of this machine that may be meant."""
-    from smlocal.api.job_names import resolve_job_name
-    from smlocal.errors import SmlocalError
     from smlocal.service.fetched_job import is_job_arn
 
     if is_job_arn(text):
@@ -85,7 +85,6 @@ def _job_here(text: str) -> str | None:
 
 def _what_helps(here: str) -> list[str]:
     from smlocal.api.job_files import is_replica_job
-    from smlocal.api.training_job import TrainingJob
 
     replicas = is_replica_job(TrainingJob(here).describe(service=True))
     made = f"init {here}.json" if replicas else f"fetch {here}.json --allow-local-paths"

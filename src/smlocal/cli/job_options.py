@@ -2,6 +2,8 @@
 
 import json
 import os
+import shlex
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +16,12 @@ from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.shown_help import shown_option
 from smlocal.cli.terminal.printable import printable
 from smlocal.errors import EnvFileError, JobFileMissingError, VariableUnsetError
+from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Form, Head, Option
 from smlocal.jobfile.settings import OPTIONS
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
-    from smlocal.jobfile.document import Document
 
 
 def _members(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, Any] | None:
@@ -160,9 +162,10 @@ def _overrides(given: dict[str, Any]) -> "Overrides":
     else:
         overrides["environment"] = {}
     overrides["entrypoint"] = _words(given.get("entrypoint"))
-    overrides["engines"] = given.get("engines") or None
-    for keyword in ("hyperparameters", "sources", "channels"):
-        overrides[keyword] = _pairs(given[keyword], OPTIONS[keyword])
+    for keyword in ("engines", "networks"):
+        overrides[keyword] = given.get(keyword) or None
+    for keyword in ("hyperparameters", "sources", "channels", "add_hosts"):
+        overrides[keyword] = _pairs(given.get(keyword) or (), OPTIONS[keyword])
     named: Overrides = overrides
     return named
 
@@ -171,7 +174,6 @@ def _words(command: str | None) -> tuple[str, ...] | None:
     """As a shell splits them."""
     if command is None:
         return None
-    import shlex
 
     try:
         words = tuple(shlex.split(command))
@@ -252,8 +254,6 @@ def _text(path: str) -> str:
 
 def _content(path: str) -> bytes:
     """Read a regular file, or a pipe of the shell (`<(command)`). A named FIFO may have no writer, and would block."""
-    import stat
-
     try:
         mode = os.stat(path).st_mode
         piped = stat.S_ISFIFO(mode) and path.startswith(("/dev/", "/proc/"))

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from smlocal.cli.shown_help import HELP_NAMES, ShownGroup
 from smlocal.cli.terminal.errors import show_error
 from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output, output_error
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _WITHOUT_FLAGS = ("cache", "config", "completion", "help")
 """Commands that read no configuration file, or read it by themselves."""
@@ -39,6 +43,17 @@ class Commands(ShownGroup):
         for head, commands in HEADS.items():
             with formatter.section(head):
                 formatter.write_dl([(f"{name:<{column}}", line) for name, line in commands.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list["CompletionItem"]:
+        """Complete the name of a command, or an option before it; no command is loaded."""
+        from click.shell_completion import CompletionItem
+
+        names = [
+            CompletionItem(name, help=click.Command(name, help=line).get_short_help_str())
+            for name, line in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,1 +1,0 @@
-"""Whether this machine is ready for jobs, and what to do if it is not."""

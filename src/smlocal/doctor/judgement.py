@@ -3,12 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from smlocal.doctor.machine import Machine
+from smlocal.doctor.machine import Machine
 
 
 class Readiness(StrEnum):

@@ -38,6 +38,7 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         "LogConfig": _LOGS[product],
         "Mounts": [_mount(mount) for mount in spec.mounts],
         "NetworkMode": spec.network or "default",
+        "PortBindings": {f"{port}/tcp": [{"HostIp": "127.0.0.1", "HostPort": str(port)}] for port in spec.ports},
         "RestartPolicy": {"Name": "no"},
     }
     host |= _limits(spec.limits)
@@ -56,6 +57,7 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         "AttachStdin": spec.standard_input,
         "AttachStdout": True,
         "Env": [f"{name}={value}" for name, value in spec.environment.items()],
+        "ExposedPorts": {f"{port}/tcp": {} for port in spec.ports},
         "HostConfig": host,
         "Hostname": spec.hostname,
         "Image": spec.image,

@@ -73,6 +73,10 @@ class ContainerSpec:
     name_servers: tuple[str, ...] = ()
     """DNS servers for names that the engine does not know; empty: those of the engine's machine."""
     aliases: tuple[str, ...] = ()
+    joined: tuple[str, ...] = ()
+    """Further networks, by name."""
+    ports: tuple[int, ...] = ()
+    """Ports that are the same ones of 127.0.0.1 on the engine's machine."""
     devices: GpuDevices | None = None
     """GPUs."""
     runtime: str = ""

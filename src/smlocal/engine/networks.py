@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Mapping
+from ipaddress import IPv4Network, ip_network
 from typing import Any, Final
 
 from smlocal.engine import podman
@@ -120,8 +121,6 @@ def overlay_document(
 
     The swarm takes an address on it for each engine. It takes them from the first half of the subnet.
     """
-    from ipaddress import IPv4Network
-
     first_half = next(IPv4Network(subnet).subnets())
     return {
         "Attachable": True,
@@ -169,8 +168,6 @@ def _subnets(document: Mapping[str, Any]) -> list[str]:
 
 def _blocking(client: Client, network: str, subnet: str) -> str:
     """The name of another network of the swarm that has addresses of this subnet."""
-    from ipaddress import ip_network
-
     wanted = ip_network(subnet)
     for other in client.read("/networks"):
         if other["Scope"] == "swarm" and other["Id"] != network:

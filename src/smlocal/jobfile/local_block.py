@@ -3,7 +3,9 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from ipaddress import IPv4Network
 from typing import Final
+from urllib.parse import urlsplit
 
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Kind
@@ -196,7 +198,6 @@ def _wrong_network(local: LocalSettings) -> Iterator[Violation]:
 
 
 def _range_trouble(given: str) -> str | None:
-    from ipaddress import IPv4Network  # takes a millisecond, and few jobs say anything about it
 
     try:
         network = IPv4Network(given)
@@ -209,7 +210,6 @@ def _range_trouble(given: str) -> str | None:
 
 
 def _is_url(url: str) -> bool:
-    from urllib.parse import urlsplit  # as above
 
     try:
         parts = urlsplit(url)

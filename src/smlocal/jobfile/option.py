@@ -91,7 +91,7 @@ class Option:
     """True if `--help` shows the flag, and not only `--help-all`."""
     written: Callable[[Any], Any] = lambda value: value
     """Makes what the document gets of a value."""
-    when_given: bool = True
+    when_given: bool | int = True
     """What a switch sets."""
     default: Any = None
     """Of a request that no file describes."""

@@ -112,6 +112,33 @@ class NetworkSettings(Structure):
     NetworkRange: NotEmpty = setting(
         default="198.18.0.0/15", description="Address range for the networks of jobs, as ADDRESS/BITS."
     )
+    Networks: Annotated[list[NotEmpty], Items(minimum=0, maximum=8)] = setting(
+        default_factory=list,
+        description="Networks of the engine that the hosts join beside their own, by name.",
+        option=Option(
+            keyword="networks",
+            flags=("--network",),
+            form=Form.LIST,
+            written=list,
+            example='networks=["compose_default"]',
+            metavar="NAME",
+            help="Network of the engine that the hosts join beside their own; repeatable.",
+            head=Head.MACHINE,
+        ),
+    )
+    AddHosts: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
+        default_factory=dict,
+        description="Addresses of further host names in the containers; host-gateway is this machine.",
+        option=Option(
+            keyword="add_hosts",
+            flags=("--add-host",),
+            form=Form.MAP,
+            example='add_hosts={"mlflow": "host-gateway"}',
+            metavar="NAME=ADDRESS",
+            help="Address of a host name in the containers, or host-gateway for this machine; repeatable.",
+            head=Head.MACHINE,
+        ),
+    )
     Endpoints: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
         default_factory=dict,
         description="URL of an AWS service, passed to the containers as AWS_ENDPOINT_URL_SERVICE.",
@@ -247,6 +274,27 @@ IMAGE: Final = (
         head=Head.JOB,
     ),
 )
+
+
+DEBUG_PORT: Final = 5678
+"""What debuggers of Python, and the settings of editors for them, use."""
+
+
+class DebugSettings(Structure):
+    """Whether the program waits for a debugger."""
+
+    DebugPort: Annotated[int, Whole(minimum=0, maximum=65535)] = setting(
+        default=0,
+        description="Port of 127.0.0.1 on which the first host waits for a debugger; 0: none does.",
+        option=Option(
+            keyword="wait_for_debugger",
+            form=Form.SWITCH,
+            when_given=DEBUG_PORT,
+            help=f"Have the Python program wait for a debugger on port {DEBUG_PORT} of 127.0.0.1.",
+            of_run=True,
+            head=Head.RUN,
+        ),
+    )
 
 
 class KeepSettings(Structure):

@@ -13,6 +13,7 @@ import yaml
 from smlocal.errors import JobFileSyntaxError
 from smlocal.jobfile.document import MOST_LEVELS, shown_key, too_large_for_a_request
 from smlocal.jobs.contract.json_size import MOST_PARTS
+from smlocal.jobs.contract.masking import masked_text
 from smlocal.jobs.contract.validation.violation import Path
 
 _TAG = "tag:yaml.org,2002:"
@@ -172,8 +173,6 @@ def _refusal(error: yaml.MarkedYAMLError, text: str, name: str) -> JobFileSyntax
         problem = "a tab; YAML is indented with spaces"
     details = [f"{name}:{mark.line + 1}:{mark.column + 1}   {problem}"]
     if mark.line < len(lines):
-        from smlocal.jobs.contract.secrets.masking import masked_text  # only after a mistake
-
         details.append(f"  {masked_text(lines[mark.line][:200])}")
     return JobFileSyntaxError(f"{name} is not YAML", details=details)
 

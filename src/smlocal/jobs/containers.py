@@ -30,13 +30,18 @@ def container_spec(
 ) -> ContainerSpec:
     """The container of a host. `environment`: variables that those of the plan override."""
     network, program = plan.network.own, host.program or plan.image
+    debugged: Mapping[str, str] = {}
+    if plan.debug is not None:
+        from smlocal.jobs.planning.aspects.debugging.asked import debug_variables  # few jobs wait for a debugger
+
+        debugged = debug_variables(plan, host)
     return ContainerSpec(
         name=host.container,
         image=program.name,
         labels=labels,
         entrypoint=program.entrypoint,
         command=program.command,
-        environment={**environment, **host.environment},
+        environment={**environment, **host.environment, **debugged},
         hostname=host.names.hostname,
         mounts=mounts,
         extra_hosts={**(network.addresses if network is not None else {}), **host.names.extra_hosts},
@@ -45,6 +50,8 @@ def container_spec(
         # Nobody listens there: an engine's own DNS forwards, with some engines even from an isolated network.
         name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
         aliases=() if plan.faults.names_after else host.names.aliases,
+        joined=plan.network.joined,
+        ports=() if plan.debug is None else (plan.debug.ports[host.host.name],),
         devices=host.accelerators.gpus,
         runtime=host.accelerators.runtime,
         device_files=host.accelerators.neuron,

@@ -12,7 +12,7 @@ from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.errors import JobFinishedError, JobNotFinishedError
 from smlocal.jobs.contract.failures import Failure
-from smlocal.jobs.contract.metrics.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricDefinition
 from smlocal.jobs.contract.statuses import Ending
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.jobs.documents import REQUEST

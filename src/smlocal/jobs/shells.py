@@ -22,6 +22,7 @@ from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containe
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.mirrored.checkpoints import delete_downloaded_checkpoints
+from smlocal.jobs.planning.aspects.network.look import make_network
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.recall import recall, remember
 from smlocal.jobs.prepared import Prepared
@@ -91,6 +92,7 @@ def shell_in_kept(
     """Start a container with the mounts, the environment and the files of the ended one, which does not change."""
     for each in _not_served(plan, host):
         warn(each)
+    plan = replace(plan, debug=None)
     folder = ShellFolder.make(home)
     folder.record({"Engine": plan.engine_of(host).address, "Job": plan.name})
     ours = ""
@@ -184,6 +186,7 @@ def shell_in_new(
     folder = ShellFolder.make(home)
     plan = replace(
         prepared.plan,
+        debug=None,
         job_directory=folder.path,
         image=replace(prepared.plan.image, entrypoint=program.words, command=()),
     )
@@ -217,8 +220,6 @@ def _staged(
         ended.callback(credentials.close)
         credentials.open(lambda _, __: None)
     if plan.network.own is not None:
-        from smlocal.jobs.planning.aspects.network.look import make_network  # most jobs have one host
-
         plan = make_network(engines, plan)
     host = choose(plan)
     delivery = Delivery(

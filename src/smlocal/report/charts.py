@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from smlocal.base.readable import readable_bytes
-from smlocal.jobs.contract.metrics.metric_values import MetricValue, is_later
+from smlocal.jobs.contract.metric_values import MetricValue, is_later
 from smlocal.jobs.contract.usage import MIB, ContainerUsage, readable_memory
 from smlocal.jobs.metrics.job_metrics import JobMetrics
 from smlocal.jobs.usage.series import UsageSeries

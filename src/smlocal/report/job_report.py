@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smlocal.base.foreign_archive.archive import ForeignArchive
 from smlocal.base.foreign_archive.stream import ArchiveError, opened, pieces_of
 from smlocal.base.foreign_archive.tar_entries import BLOCK, TarEntry
-from smlocal.jobs.contract.secrets.masking import HIDDEN, masked_request, with_strings
+from smlocal.jobs.contract.masking import HIDDEN, masked_request, with_strings
 from smlocal.jobs.documents import PLAN, REQUEST
 from smlocal.jobs.finish.describe import view_job
 from smlocal.jobs.logs.log_readers import LogTail, host_logs, read_log_tail

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Protocol
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.secrets.masking import looks_secret
+from smlocal.jobs.contract.masking import looks_secret
 from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms, Trouble
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract import paths

@@ -3,10 +3,11 @@
 `docs/fidelity.md` has one row for each id.
 """
 
-from smlocal.jobs.contract.secrets.masking import without_passwords
+from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.data_parallel.notes import DISTRIBUTED_RULES
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
+from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
 from smlocal.jobs.planning.aspects.engines.show import ENGINE_RULES
 from smlocal.jobs.planning.aspects.image.show import IMAGE_RULES
 from smlocal.jobs.planning.aspects.inputs.show import INPUT_RULES, inputs
@@ -142,6 +143,7 @@ RULES = (
     NoteRule(id="vpc", says=_vpc),
     *ENGINE_RULES,
     *NETWORK_RULES,
+    *DEBUG_RULES,
     *METRIC_RULES,
     *COLLECTOR_RULES,
     *RULE_RULES,

@@ -13,6 +13,7 @@ from smlocal.jobs.data_parallel.mounts import search_paths
 from smlocal.jobs.data_parallel.requested import data_parallel_of
 from smlocal.jobs.planning.aspects.accelerators.plan import accelerators_of
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
+from smlocal.jobs.planning.aspects.debugging.plan import debug_of
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts, EnginesPlan
 from smlocal.jobs.planning.aspects.faults.plan import faults_of
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
@@ -113,6 +114,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         rules=rules_of(request.DebugRuleConfigurations or (), local, facts.engines, facts.rules),
         metrics=definitions_of(job.raw),
         data_parallel=data_parallel,
+        debug=debug_of(local.DebugPort, [host.name for host in hosts]),
         stop=_stop(request, local),
         faults=faults_of(local.Faults),
         kept=KeptPlan(containers=local.Keep, changes=local.ListChanges),
@@ -152,7 +154,11 @@ def _hosts(
                 names=HostNames(
                     hostname=instance_hostname(host.number, facts.region),
                     # A single host on the default network must be able to resolve its own name.
-                    extra_hosts={**({} if network.own is not None else {host.name: "127.0.0.1"}), **named},
+                    extra_hosts={
+                        **({} if network.own is not None else {host.name: "127.0.0.1"}),
+                        **named,
+                        **local.AddHosts,
+                    },
                     aliases=(host.name,) if network.own is not None else (),
                 ),
                 directories=_directories(request),
@@ -207,7 +213,9 @@ def _network(
             isolated=isolated,
             manager=facts.engines.manager,
         )
-    return JobNetwork(own=own, unreachable=() if isolated else facts.network.loopback_only)
+    return JobNetwork(
+        own=own, unreachable=() if isolated else facts.network.loopback_only, joined=tuple(local.Networks)
+    )
 
 
 def _stop(request: CreateTrainingJobRequest, local: LocalSettings) -> StopPlan:

@@ -65,6 +65,6 @@ def docker_command(plan: JobPlan) -> str | None:
     """The `docker run` that starts a failed job again, or what prints a script; None on several engines."""
     if plan.engines.several:
         return None
-    from smlocal.sagemaker.docker_command import docker_command as command  # after a failure only
+    from smlocal.sagemaker.script import docker_command as command  # after a failure only
 
     return command(plan)

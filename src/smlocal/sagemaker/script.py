@@ -3,22 +3,28 @@
 A job that one `docker run` can start again has that command too.
 """
 
+import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from shlex import quote
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.secrets.masking import masked, masked_file, masked_words
+from smlocal.jobs.contract.json_size import compact
+from smlocal.jobs.contract.masking import masked, masked_file, masked_words, with_strings
 from smlocal.jobs.data_parallel.mounts import PACKAGE
 from smlocal.jobs.data_parallel.package import SOURCE
+from smlocal.jobs.debugging.package import SOURCE as DEBUGGING
 from smlocal.jobs.planning.aspects.accelerators.show import device_options
+from smlocal.jobs.planning.aspects.debugging import plan as debugging
+from smlocal.jobs.planning.aspects.debugging.show import debug_options
 from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
 from smlocal.jobs.planning.aspects.limits.show import limit_options, ulimit_options
 from smlocal.jobs.planning.aspects.mirrored.show import checkpoint_commands, collector_commands
-from smlocal.jobs.planning.aspects.network.show import network_commands
+from smlocal.jobs.planning.aspects.network.show import joining_commands, network_commands
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract import paths
-from smlocal.sagemaker.script_secrets import ScriptSecrets
 
 _MANY = 1000
 """The most objects that are copied one by one, and the most lines of a manifest."""
@@ -192,6 +198,84 @@ def _refusal(plan: JobPlan) -> Iterator[str]:
         yield f"echo {quote(why)} >&2; exit 3"
 
 
+_OPEN, _CLOSE = "\ue000", "\ue001"
+"""Mark the name of a variable in a JSON document; private-use characters."""
+_VARIABLE = "[A-Za-z_][A-Za-z0-9_]*"
+_TO_JSON = (
+    r"""json() { printf %s "$1" | sed -z 's/[\\"]/\\&/g; s/\n/\\n/g; s/\r/\\r/g; s/\t/\\t/g'; }  # as a JSON string"""
+)
+
+
+class ScriptSecrets:
+    """Writes values as words of a shell script, and collects the variables that replace secrets."""
+
+    def __init__(self, environment: Collection[str]) -> None:
+        """Take the names of the containers' variables, which no other value may get."""
+        self._taken = set(environment)
+        self._of_environment: list[str] = []
+        self._of_files: dict[tuple[str, str], str] = {}
+        self._of_command: list[str] = []
+
+    def required(self) -> list[str]:
+        """Lines that end the script if a secret used so far is not set."""
+        others = [*self._of_files.values(), *self._of_command]
+        lines = [f': "${{{name}:?}}"; export {name}' for name in self._of_environment]
+        lines += [f': "${{{name}:?}}"' for name in others]
+        if lines:
+            lines.insert(
+                0, f"# Secrets are not included. Set these first: {' '.join([*self._of_environment, *others])}"
+            )
+        return [*lines, _TO_JSON] if self._of_files else lines
+
+    def variable(self, name: str, value: str) -> str:
+        """The argument of `docker create -e`; docker reads a name without a value from its own environment."""
+        if not _is_secret(name, value):
+            return quote(f"{name}={value}")
+        if not re.fullmatch(_VARIABLE, name):  # the service has no such names
+            return quote(name)
+        if name not in self._of_environment:
+            self._of_environment.append(name)
+        return name
+
+    def file(self, path: str, content: bytes) -> str:
+        """The content of a file."""
+        text = content.decode(errors="surrogateescape")
+        if not path.endswith(".json"):
+            return quote(text)
+        marked = compact(with_strings(json.loads(content), self._marked)).decode(errors="surrogateescape")
+        # Only what was marked here: the characters may be in a value, with anything between them.
+        names = "|".join(self._of_files.values())
+        pieces = re.split(f"{_OPEN}({names}){_CLOSE}", marked) if names else [marked]
+        if len(pieces) == 1:
+            return quote(text)
+        return "".join(f'"$(json "${piece}")"' if index % 2 else quote(piece) for index, piece in enumerate(pieces))
+
+    def command(self, words: Sequence[str]) -> list[str]:
+        """Entrypoint and arguments."""
+        written = []
+        for index, (word, shown) in enumerate(zip(words, masked_words(words), strict=True)):
+            if word == shown:
+                written.append(quote(word))
+            else:
+                self._of_command.append(f"ARGUMENT_{index}")
+                written.append(f'"$ARGUMENT_{index}"')
+        return written
+
+    def _marked(self, name: str, value: str) -> str:
+        if not _is_secret(name, value):
+            return value
+        variable = self._of_files.get((name, value))
+        if variable is None:
+            stem = variable = "HYPERPARAMETER_" + re.sub(r"\W", "_", name, flags=re.ASCII).upper()
+            number = 1
+            while variable in self._taken:
+                number += 1
+                variable = f"{stem}_{number}"
+            self._taken.add(variable)
+            self._of_files[name, value] = variable
+        return f"{_OPEN}{variable}{_CLOSE}"
+
+
 def _host(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[str]:
     """Make one container, and put what it finds into its volumes."""
     trees = (*host.inputs.trees, *([plan.inputs.code] if plan.inputs.code is not None else []))
@@ -207,6 +291,7 @@ def _host(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[str
         if path not in long:
             yield f"printf %s {secrets.file(path, content)} >{_here(host, path)}"
     yield " \\\n  ".join(_create(plan, host, secrets)) + " >/dev/null"
+    yield from joining_commands(plan, host)
     yield from (f"put {quote(host.host.name)} {path}" for path in _volumes(plan))
 
 
@@ -235,6 +320,9 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
         yield _bind(plan.mirrored.checkpoints.directory, plan.mirrored.checkpoints.local_path, writable=True)
     yield from _data_parallel(plan)
     yield from (f"-e {secrets.variable(variable, value)}" for variable, value in host.environment.items())
+    if plan.debug is not None:
+        yield _bind(DEBUGGING, debugging.PACKAGE, writable=False)
+        yield from debug_options(plan, host)
     words = secrets.command([*(plan.image.entrypoint or ()), *(plan.image.command or ())])
     if plan.image.entrypoint:
         yield f"--entrypoint {words.pop(0)}"
@@ -356,6 +444,8 @@ def _needs_more(plan: JobPlan, host: HostPlan) -> bool:
     return bool(
         not plan.engines.first.shares_folders
         or plan.network.own is not None
+        or plan.network.joined
+        or plan.debug is not None
         or plan.inputs.code is not None
         or plan.mirrored.checkpoints is not None
         or plan.mirrored.collectors
@@ -397,3 +487,22 @@ def _line_words(plan: JobPlan, host: HostPlan, folder: str, others: list[str]) -
     if plan.image.entrypoint:
         yield from ("--entrypoint", quote(plan.image.entrypoint[0]))
     yield from (quote(plan.image.name), *map(quote, _command(plan)[1 if plan.image.entrypoint else 0 :]))
+
+
+_FOLDER = "docker-run"
+
+
+def docker_command(plan: JobPlan) -> str:
+    """One command for a shell: `docker run`, or else what prints a script. Needs the job's folder."""
+    folder = f"{plan.job_directory}/{_FOLDER}"
+    line = None if ":" in folder else docker_line(plan, folder)
+    if line is not None:
+        with suppress(OSError):  # a full disk
+            for path in ("input", *line.folders):
+                os.makedirs(f"{folder}/{path}", exist_ok=True)
+            for path, content in line.files.items():
+                os.makedirs(os.path.dirname(f"{folder}/{path}"), exist_ok=True)
+                with open(f"{folder}/{path}", "wb") as file:
+                    file.write(content)
+            return " ".join(line.words)
+    return f"smlocal plan --recorded {plan.name} --script"

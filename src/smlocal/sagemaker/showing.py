@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.contract.secrets.masking import without_passwords
+from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.contract.statuses import JobStatus, StopCause
 from smlocal.jobs.documents import FINAL_METRICS, LOCAL, REQUEST, RULES
 from smlocal.jobs.kinds import Spoken

@@ -17,7 +17,7 @@ from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.upload import Item, Uploaded, upload_all
 from smlocal.data.sources.s3.upload_body import GrowingFile
-from smlocal.data.sources.s3.writer import S3Writer, Target
+from smlocal.data.sources.s3.writer import S3Writer, UploadTarget
 from smlocal.data.sources.s3_listing import machine_error
 from smlocal.data.sources.source_errors import RequestedSource
 from smlocal.errors import SmlocalError
@@ -163,9 +163,9 @@ class Pending(NamedTuple):
     file: LocalFile
 
     @property
-    def target(self) -> Target:
+    def target(self) -> UploadTarget:
         """Its object."""
-        return Target(bucket=self.upload.bucket, key=f"{self.upload.key_base}{self.file.path}")
+        return UploadTarget(bucket=self.upload.bucket, key=f"{self.upload.key_base}{self.file.path}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,7 +18,7 @@ from tests.kit.replica_members import leaves
 
 from smlocal.ai_platform.answer import JobFacts, describe, stored_form
 from smlocal.ai_platform.model.members import JobKind
-from smlocal.ai_platform.replica_environment import replica_variables
+from smlocal.ai_platform.planning_of_jobs import replica_variables
 from smlocal.ai_platform.replicas import replicas
 from smlocal.ai_platform.validation.reading import read_document
 from smlocal.ai_platform.validation.rules import RequestReading, read_request

@@ -19,11 +19,12 @@ from tests.kit.s3_servers import S3Server, S3Servers, environment, opened
 from tests.unit.data.artifacts.mirror.mirror_rig import Rig, files_in
 from tests.unit.data.artifacts.mirror.test_any_order import OPERATIONS, carry_out
 
-from smlocal.data.artifacts.mirror import host_mirror, schedule
+from smlocal.data.artifacts.mirror import host_mirror
+from smlocal.data.artifacts.mirror import host_mirror as schedule
 from smlocal.data.artifacts.mirror.s3_target import S3Target
 from smlocal.data.artifacts.mirror.target import FileChangedError
 from smlocal.data.sources.s3.upload import NoJournal
-from smlocal.data.sources.s3.writer import Target
+from smlocal.data.sources.s3.writer import UploadTarget
 from smlocal.errors import ArtifactError
 
 PREFIX = "a b/ckpt/"
@@ -43,7 +44,7 @@ class S3Rig(Rig):
 
     def place(self, retry_seconds: float = 1) -> S3Target:
         return S3Target(
-            prefix=Target(bucket=self.bucket, key=PREFIX),
+            prefix=UploadTarget(bucket=self.bucket, key=PREFIX),
             open_store=lambda: opened(environment(self.url), retry_seconds=retry_seconds),
             journal=NoJournal(),
             cancelled=lambda: False,

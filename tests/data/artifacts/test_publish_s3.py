@@ -22,7 +22,7 @@ from smlocal.data.artifacts.job_artifacts import Artifacts, write_artifacts
 from smlocal.data.artifacts.s3_publish import Publisher, PublishResult
 from smlocal.data.artifacts.tree import walk
 from smlocal.data.sources.s3.client import S3Client
-from smlocal.data.sources.s3.writer import Target
+from smlocal.data.sources.s3.writer import UploadTarget
 from smlocal.errors import ArtifactError
 from smlocal.jobs.contract.statuses import COMPLETED, JobStatus
 from smlocal.jobs.planning.recall import remember
@@ -88,7 +88,7 @@ def pack(model: Path, data: Path, out: Path, publisher: Publisher, **options: An
 
 
 def publisher_to(store: S3Client, bucket: str, **options: Any) -> Publisher:
-    return Publisher(lambda: store, Target(bucket=bucket, key=PREFIX), **options)
+    return Publisher(lambda: store, UploadTarget(bucket=bucket, key=PREFIX), **options)
 
 
 def held(s3: S3Server, bucket: str) -> dict[str, bytes]:

@@ -18,7 +18,7 @@ from tests.kit.noise import noise
 from tests.kit.reasons import assert_reason
 from tests.kit.s3_servers import ON_MOTO, S3Server, S3Servers, opened
 
-from smlocal.data.channels.pipe import sender
+from smlocal.data.channels.pipe import feeder as sender
 from smlocal.data.channels.pipe.stop import StoppedError
 from smlocal.errors import StagingError
 from smlocal.jobs.contract.listing import Listing, Shard

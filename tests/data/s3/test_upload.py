@@ -21,7 +21,7 @@ from smlocal.data.sources.s3.error_responses import FetchCancelledError, upload_
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.upload import Item, Uploaded, upload_all
 from smlocal.data.sources.s3.upload_body import PART, GrowingFile
-from smlocal.data.sources.s3.writer import Target
+from smlocal.data.sources.s3.writer import UploadTarget
 
 THREE_PARTS = 2 * PART + 1000
 
@@ -37,7 +37,7 @@ class Told:
     def moved(self, count: int) -> None:
         self.bytes += count
 
-    def begun(self, target: Target, upload: str) -> None:
+    def begun(self, target: UploadTarget, upload: str) -> None:
         assert target.key
         self.open.add(upload)
 
@@ -61,7 +61,7 @@ def file_of(tmp_path: Path) -> Callable[[int], Path]:
 
 
 def item(path: Path, bucket: str, key: str = "k") -> Item:
-    return Item(source=GrowingFile.complete(os.open(path, os.O_RDONLY)), target=Target(bucket=bucket, key=key))
+    return Item(source=GrowingFile.complete(os.open(path, os.O_RDONLY)), target=UploadTarget(bucket=bucket, key=key))
 
 
 def upload(store: S3Client, told: Told, *items: Item, **options: Any) -> None:
@@ -111,7 +111,7 @@ def test_nothing_is_visible_before_the_file_is_whole(
     path.touch()
     source = GrowingFile(os.open(path, os.O_RDONLY), most=len(data))
     uploading = threading.Thread(
-        target=upload, args=(store, told, Item(source=source, target=Target(bucket=bucket, key="k")))
+        target=upload, args=(store, told, Item(source=source, target=UploadTarget(bucket=bucket, key="k")))
     )
     uploading.start()
     with path.open("ab") as file:
@@ -136,7 +136,7 @@ def test_a_file_that_will_never_be_whole_is_taken_back(
 
     def run() -> None:
         try:
-            upload(store, told, Item(source=source, target=Target(bucket=bucket, key="k")))
+            upload(store, told, Item(source=source, target=UploadTarget(bucket=bucket, key="k")))
         except FetchCancelledError as error:
             failures.append(error)
 
@@ -337,7 +337,9 @@ def test_keys_of_the_customers_own(
 ) -> None:
     for size in (5, PART + 5):
         source = GrowingFile.complete(os.open(file_of(size), os.O_RDONLY))
-        upload(troubled, told, Item(source=source, target=Target(bucket=bucket, key=f"{size}", kms_key="alias/mine")))
+        upload(
+            troubled, told, Item(source=source, target=UploadTarget(bucket=bucket, key=f"{size}", kms_key="alias/mine"))
+        )
     heads = [head for head in proxy.requests if "x-amz-server-side-encryption-aws-kms-key-id: alias/mine" in head]
     assert [head.partition(" ")[0] for head in heads] == ["PUT", "POST"]
     assert {len(data) for data in held(s3, bucket).values()} == {5, PART + 5}
@@ -367,11 +369,11 @@ def test_memory_does_not_grow_with_the_file(s3_servers: Callable[[str], Any], tm
         "from smlocal.data.sources.s3.client import open_store\n"
         "from smlocal.data.sources.s3.upload_body import GrowingFile\n"
         "from smlocal.data.sources.s3.upload import Item, upload_all\n"
-        "from smlocal.data.sources.s3.writer import Target\n"
+        "from smlocal.data.sources.s3.writer import UploadTarget\n"
         "store = open_store('', rights=EVERYTHING)\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "source = GrowingFile.complete(os.open(sys.argv[1], os.O_RDONLY))\n"
-        "upload_all(store, [Item(source=source, target=Target(bucket=sys.argv[2], key='k'))])\n"
+        "upload_all(store, [Item(source=source, target=UploadTarget(bucket=sys.argv[2], key='k'))])\n"
         "print(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "large"), server.make_bucket()]

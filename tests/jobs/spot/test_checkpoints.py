@@ -20,7 +20,7 @@ from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.sagemaker.jobfile.job_file import read_job
 from smlocal.sagemaker.plan import for_attempt
 from smlocal.sagemaker.prepare import plan_job
-from smlocal.sagemaker.show import plan_document
+from smlocal.sagemaker.preparing import plan_document
 
 Image = Callable[[str], str]
 

@@ -12,8 +12,7 @@ from tests.unit.check.large_images import DEEP, END, image, long_name
 from smlocal.base.foreign_archive.stream import BeyondLimitError, ByteStream
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import PROGRAMS, SCRIPTS, wanted
-from smlocal.check.layers import TOO_MANY, Room, merged, read_layer
-from smlocal.check.saved_image import BrokenImageError, read_root, read_saved_image
+from smlocal.check.saved_image import TOO_MANY, BrokenImageError, Room, merged, read_layer, read_root, read_saved_image
 
 DAMAGED = int(os.environ.get("SMLOCAL_DAMAGED_IMAGES", "2000"))
 ALL = DAMAGED >= 6000

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tests.unit.check.images import ID, LINK, file, layer, program, read
 
+from smlocal.check.check_image import store_image, stored_image
 from smlocal.check.image_files import NAMES, PROGRAMS, SCRIPTS
-from smlocal.check.look import store_image, stored_image
 
 ODD = b"f\xff".decode("utf-8", "surrogateescape")
 WISHES = (NAMES, PROGRAMS, SCRIPTS)

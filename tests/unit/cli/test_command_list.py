@@ -3,6 +3,7 @@ import sys
 
 import click
 import pytest
+from click.shell_completion import CompletionItem
 
 from smlocal.cli.command_table import COMMANDS, HEADS, SYNONYMS, load_command
 from smlocal.cli.main import cli, run_command_line
@@ -124,3 +125,12 @@ def test_a_wrong_option_suggests(words: list[str], meant: str, capsys: pytest.Ca
 def test_an_option_of_other_commands_is_not_suggested(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["jobs", "--data", "x"]) == 2
     assert "Did you mean" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("incomplete", ["", "r", "re", "--", "x"])
+def test_names_are_completed_as_click_would(incomplete: str) -> None:
+    def shown(items: list[CompletionItem]) -> list[tuple[str, str | None]]:
+        return [(each.value, each.help) for each in items]
+
+    context = click.Context(cli)
+    assert shown(cli.shell_complete(context, incomplete)) == shown(click.Group.shell_complete(cli, context, incomplete))

@@ -10,9 +10,8 @@ from tests.unit.report.conftest import StoredJob
 
 from smlocal.endpoint.aws_calls import find
 from smlocal.endpoint.call import AwsCall
-from smlocal.endpoint.objects.container_port import ContainerPort
 from smlocal.endpoint.protocol.models import check_parameters, operation_model
-from smlocal.endpoint.serving import Options, Serving, StatusWatch, WaitingJobs
+from smlocal.endpoint.serving import ContainerPort, Options, Serving, StatusWatch, WaitingJobs
 from smlocal.jobs.store.jobs import Store
 
 Ask = Callable[..., dict[str, Any]]

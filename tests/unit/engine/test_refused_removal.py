@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from smlocal.engine.removal import MISCOUNTED, is_no_manager, miscounted, seconds_to_wait
+from smlocal.engine.docker import MISCOUNTED, is_no_manager, miscounted, seconds_to_wait
 from smlocal.errors import EngineError
 
 IN_USE = "rpc error: code = FailedPrecondition desc = network iq9 is in use by task 2y7"

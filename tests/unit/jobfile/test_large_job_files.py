@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
 from smlocal.jobfile.reading import load_document
-from smlocal.jobs.contract.secrets.masking import HIDDEN, masked
+from smlocal.jobs.contract.masking import HIDDEN, masked
 from smlocal.sagemaker.jobfile.job_file import read_job
 
 _MEBI = 1 << 20

@@ -242,6 +242,9 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "endpoints": (({}, {"Endpoints": ENDPOINTS}, {}, {}), (ISOLATED, {"Endpoints": ENDPOINTS}, {}, {})),
     "endpoints-unused": ((ISOLATED, {"Endpoints": ENDPOINTS}, {}, {}), ({}, {"Endpoints": ENDPOINTS}, {}, {})),
+    "networks-joined": (({}, {"Networks": ["compose_default"]}, {}, {}), NOTHING),
+    "hosts-added": (({}, {"AddHosts": {"mlflow": "host-gateway"}}, {}, {}), NOTHING),
+    "debug": (({}, {"DebugPort": 5678}, {}, {}), NOTHING),
     "endpoint-loopback": (({}, {"Endpoints": ENDPOINTS}, {}, {}), (ISOLATED, {"Endpoints": ENDPOINTS}, {}, {})),
     "metric-definitions": (
         (

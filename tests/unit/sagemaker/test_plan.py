@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from smlocal.jobs.containers import container_spec
 from smlocal.jobs.contract.gpus import GpuDevices
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.sagemaker.show import plan_document
+from smlocal.sagemaker.preparing import plan_document
 
 Planner = Callable[..., JobPlan]
 CONFIG = "/opt/ml/input/config"
@@ -260,3 +261,27 @@ def test_the_document_is_json_and_tells_how_each_mount_is_made(plan: Planner) ->
         "/opt/ml/sagemaker/warmpoolcache": "bind",
         "/opt/ml/input/data/train": "copy",
     }
+
+
+def test_each_host_waits_for_its_own_debugger(plan: Planner) -> None:
+    made = plan(TWO_HOSTS, {"DebugPort": 5678})
+    specs = [container_spec(made, host, labels={}, mounts=()) for host in made.hosts]
+    assert [spec.ports for spec in specs] == [(5678,), (5679,)]
+    assert [spec.environment["SMLOCAL_DEBUG_PORT"] for spec in specs] == ["5678", "5679"]
+    assert {spec.environment["PYTHONPATH"] for spec in specs} == {"/opt/smlocal/debugging"}
+    own = plan({"Environment": {"PYTHONPATH": "/a:/b"}}, {"DebugPort": 1})
+    spec = container_spec(own, own.hosts[0], labels={}, mounts=())
+    assert spec.environment["PYTHONPATH"] == "/opt/smlocal/debugging:/a:/b"
+    plain = container_spec(plan(), plan().hosts[0], labels={}, mounts=())
+    assert (plain.ports, plain.joined, "PYTHONPATH" in plain.environment) == ((), (), False)
+    assert [host["DebugPort"] for host in plan_document(made)["Hosts"]] == [5678, 5679]
+
+
+def test_hosts_join_networks_and_know_added_names(plan: Planner) -> None:
+    local = {"Networks": ["a", "b"], "AddHosts": {"mlflow": "host-gateway"}}
+    for made in (plan({}, local), plan(TWO_HOSTS, local)):
+        for host in made.hosts:
+            spec = container_spec(made, host, labels={}, mounts=())
+            assert spec.joined == ("a", "b")
+            assert spec.extra_hosts["mlflow"] == "host-gateway"
+        assert plan_document(made)["JoinedNetworks"] == ["a", "b"]

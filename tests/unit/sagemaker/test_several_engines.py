@@ -15,8 +15,8 @@ from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall, remember
 from smlocal.sagemaker import running
+from smlocal.sagemaker.preparing import plan_rows
 from smlocal.sagemaker.script import shell_script
-from smlocal.sagemaker.show import plan_rows
 
 Planner = Callable[..., JobPlan]
 A, B = "ssh://a", "ssh://b"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from smlocal.ai_platform.lifecycle.entries import Entry
+from smlocal.ai_platform.lifecycle.entries import HistoryEntry
 from smlocal.ai_platform.lifecycle.job_states import JobState
 from smlocal.base.quick_dataclass import dataclass
 
@@ -11,7 +11,7 @@ from smlocal.base.quick_dataclass import dataclass
 class Record:
     """Write this into the history, before what follows is done."""
 
-    entry: Entry
+    entry: HistoryEntry
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from smlocal.ai_platform.lifecycle.error_classes import ErrorClass
 from smlocal.ai_platform.lifecycle.events import CancelCause, ReplicaExited, ReplicaLost, StartRefused
-from smlocal.ai_platform.lifecycle.progress import Progress
+from smlocal.ai_platform.lifecycle.progress import JobProgress
 from smlocal.base.quick_dataclass import dataclass
 
 
@@ -40,7 +40,7 @@ class Happened(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class HistoryEntry:
     """One thing that happened, and what was decided."""
 
     happened: Happened
@@ -81,21 +81,21 @@ class Entry:
 
 
 def end_entry(
-    progress: Progress,
+    progress: JobProgress,
     event: ReplicaExited | ReplicaLost | StartRefused,
     decision: Decision,
     error: ErrorClass | None = None,
     *,
     signal: str | None = None,
-) -> Entry:
+) -> HistoryEntry:
     """The end of a container. `progress`: before a restart of the replica is counted."""
     name = event.replica
     known: dict[str, Any] = {"attempt": progress.attempt, "decision": decision, "error": error, "signal": signal}
     known |= {"replica": name, "number": event.number, "restarts": progress.restarts.get(name, 0)}
     match event:
         case ReplicaExited(exit_code=code, oom_killed=oom_killed):
-            return Entry(happened=Happened.EXITED, exit_code=code, oom_killed=oom_killed, **known)
+            return HistoryEntry(happened=Happened.EXITED, exit_code=code, oom_killed=oom_killed, **known)
         case ReplicaLost(why=why):
-            return Entry(happened=Happened.LOST, why=why, **known)
+            return HistoryEntry(happened=Happened.LOST, why=why, **known)
         case StartRefused(why=why):
-            return Entry(happened=Happened.START_REFUSED, why=why, **known)
+            return HistoryEntry(happened=Happened.START_REFUSED, why=why, **known)

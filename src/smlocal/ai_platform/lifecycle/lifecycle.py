@@ -20,7 +20,7 @@ from smlocal.ai_platform.lifecycle.actions import (
     Start,
     Terminate,
 )
-from smlocal.ai_platform.lifecycle.entries import Decision, Entry, Happened, end_entry
+from smlocal.ai_platform.lifecycle.entries import Decision, Happened, HistoryEntry, end_entry
 from smlocal.ai_platform.lifecycle.error_classes import (
     CANCELLED,
     ERROR_CODES,
@@ -43,7 +43,7 @@ from smlocal.ai_platform.lifecycle.events import (
     StockOut,
 )
 from smlocal.ai_platform.lifecycle.job_states import JobState
-from smlocal.ai_platform.lifecycle.progress import End, Progress, Replica, Rules, Verdict
+from smlocal.ai_platform.lifecycle.progress import AttemptVerdict, End, JobProgress, ReplicaProgress, Rules
 from smlocal.base.quick_dataclass import dataclass
 
 _ReplicaEnd = ReplicaExited | ReplicaLost | StartRefused
@@ -54,9 +54,9 @@ _FINAL = {End.SUCCEEDED: JobState.SUCCEEDED, End.FAILED: JobState.FAILED, End.CA
 class Lifecycle:
     """A job, its replicas, and what has been decided."""
 
-    replicas: tuple[Replica, ...]
+    replicas: tuple[ReplicaProgress, ...]
     rules: Rules
-    progress: Progress
+    progress: JobProgress
     ended: set[str] = field(default_factory=set)
     """Those in `running` whose container has ended, while its output is still being read."""
 
@@ -169,7 +169,7 @@ class Lifecycle:
             since, limit, cause = self.progress.created, self.rules.max_wait, CancelCause.WAITED_TOO_LONG
         return cause, since + limit if limit is not None and self._open else None
 
-    def _retries(self, verdict: Verdict) -> bool:
+    def _retries(self, verdict: AttemptVerdict) -> bool:
         """True if another attempt follows this error."""
         if verdict.error is None:
             return False
@@ -222,7 +222,7 @@ class Lifecycle:
         self.running.discard(event.replica)
         if not self._replica(event.replica).primary:
             return [self._record_end(event, Decision.NOTHING)]
-        self.progress.verdict = Verdict(end=End.SUCCEEDED, replica=event.replica, exit_code=0)
+        self.progress.verdict = AttemptVerdict(end=End.SUCCEEDED, replica=event.replica, exit_code=0)
         return [self._record_end(event, Decision.SUCCEED), *self._terminate(now)]
 
     def _failed(self, event: _ReplicaEnd, now: float) -> list[Action]:
@@ -244,7 +244,7 @@ class Lifecycle:
         if progress.verdict is not None or name not in self.running - progress.starting - progress.moving:
             return []
         if self.rules.restarts_job:
-            progress.verdict = Verdict(end=End.MOVED, replica=name)
+            progress.verdict = AttemptVerdict(end=End.MOVED, replica=name)
             recorded = self._record(Happened.MAINTENANCE, Decision.RESTART_JOB, replica=name)
             return [recorded, *self._terminate(now)]
         progress.moving.add(name)
@@ -265,7 +265,7 @@ class Lifecycle:
             actions.append(self._lose(event.replica, event.why))
         return actions
 
-    def _fail(self, happened: Happened, verdict: Verdict) -> list[Action]:
+    def _fail(self, happened: Happened, verdict: AttemptVerdict) -> list[Action]:
         """An error that no replica caused. If the attempt ends anyway, it changes nothing."""
         if self.progress.verdict is not None or self.over:
             return []
@@ -313,10 +313,10 @@ class Lifecycle:
         number, moved = self.progress.numbers[name], name in self.progress.moving
         return Restart(replica=name, number=number, other_machine=moved)
 
-    def _replica(self, name: str) -> Replica:
+    def _replica(self, name: str) -> ReplicaProgress:
         return next(replica for replica in self.replicas if replica.name == name)
 
-    def _decision(self, verdict: Verdict) -> Decision:
+    def _decision(self, verdict: AttemptVerdict) -> Decision:
         return Decision.RETRY_JOB if self._retries(verdict) else Decision.FAIL
 
     def _enter(self, state: JobState) -> list[Action]:
@@ -326,7 +326,7 @@ class Lifecycle:
         return [EnterState(state=state)]
 
     def _record(self, happened: Happened, decision: Decision = Decision.NOTHING, **known: Any) -> Action:
-        return Record(entry=Entry(happened=happened, attempt=self.progress.attempt, decision=decision, **known))
+        return Record(entry=HistoryEntry(happened=happened, attempt=self.progress.attempt, decision=decision, **known))
 
     def _record_end(
         self, event: _ReplicaEnd, decision: Decision, error: ErrorClass | None = None, *, signal: str | None = None
@@ -343,7 +343,7 @@ class Lifecycle:
 # Signals to replicas, and when the next are due.
 
 
-def terminate(progress: Progress, replicas: Collection[str], *, grace: float, now: float) -> list[Action]:
+def terminate(progress: JobProgress, replicas: Collection[str], *, grace: float, now: float) -> list[Action]:
     """SIGTERM to those that have not had it. A shorter grace than before moves their SIGKILL forward.
 
     A replica whose container is just starting gets its signal when it has started.
@@ -356,7 +356,7 @@ def terminate(progress: Progress, replicas: Collection[str], *, grace: float, no
     return [Terminate(replicas=there)] if there else []
 
 
-def kill(progress: Progress, replicas: Collection[str], *, timeout: float, now: float) -> list[Action]:
+def kill(progress: JobProgress, replicas: Collection[str], *, timeout: float, now: float) -> list[Action]:
     """SIGKILL to those that have not had it."""
     chosen = (progress.running & {*replicas}) - progress.killed
     for replica in chosen:
@@ -368,27 +368,27 @@ def kill(progress: Progress, replicas: Collection[str], *, timeout: float, now: 
     return [Kill(replicas=there)] if there else []
 
 
-def kill_due(progress: Progress, *, timeout: float, now: float) -> list[Action]:
+def kill_due(progress: JobProgress, *, timeout: float, now: float) -> list[Action]:
     """SIGKILL to those whose grace period is over."""
     due = [replica for replica, at in progress.kill_at.items() if now >= at]
     return kill(progress, due, timeout=timeout, now=now)
 
 
-def repeat_signal(progress: Progress, replica: str) -> list[Action]:
+def repeat_signal(progress: JobProgress, replica: str) -> list[Action]:
     """The signal that this replica could not get because it was just starting."""
     if replica in progress.killed:
         return [Kill(replicas=(replica,))]
     return [Terminate(replicas=(replica,))] if replica in progress.signalled else []
 
 
-def signal_to(progress: Progress, replica: str) -> str | None:
+def signal_to(progress: JobProgress, replica: str) -> str | None:
     """The last signal that this replica got; None: it got none."""
     if replica in progress.killed:
         return "SIGKILL"
     return "SIGTERM" if replica in progress.signalled else None
 
 
-def forget(progress: Progress, replica: str) -> None:
+def forget(progress: JobProgress, replica: str) -> None:
     """The container has ended: no signal to it is remembered or due."""
     for names in (progress.signalled, progress.killed):
         names.discard(replica)
@@ -404,7 +404,7 @@ GONE = 137
 """The exit code of a container of which nothing is left."""
 
 
-def of_replica(event: ReplicaExited | ReplicaLost | StartRefused) -> Verdict:
+def of_replica(event: ReplicaExited | ReplicaLost | StartRefused) -> AttemptVerdict:
     """A replica ended, and not with exit code 0."""
     name = event.replica
     why: str | None = None
@@ -420,21 +420,21 @@ def of_replica(event: ReplicaExited | ReplicaLost | StartRefused) -> Verdict:
         message = messages.out_of_memory(name, code)
     else:
         message = messages.user_exception(name, code, reason)
-    return Verdict(end=End.FAILED, error=error, message=message, replica=name, exit_code=code, why=why)
+    return AttemptVerdict(end=End.FAILED, error=error, message=message, replica=name, exit_code=code, why=why)
 
 
-def of_stock_out(rules: Rules) -> Verdict:
+def of_stock_out(rules: Rules) -> AttemptVerdict:
     """There are no machines for the job."""
     message = messages.stock_out(rules.region, rules.stock_out_advice)
-    return Verdict(end=End.FAILED, error=ErrorClass.STOCK_OUT, message=message)
+    return AttemptVerdict(end=End.FAILED, error=ErrorClass.STOCK_OUT, message=message)
 
 
-def of_internal_error(event: InternalError) -> Verdict:
+def of_internal_error(event: InternalError) -> AttemptVerdict:
     """The service has failed."""
-    return Verdict(end=End.FAILED, error=ErrorClass.INTERNAL, message=messages.INTERNAL, why=event.why)
+    return AttemptVerdict(end=End.FAILED, error=ErrorClass.INTERNAL, message=messages.INTERNAL, why=event.why)
 
 
-def of_cancellation(cause: CancelCause, rules: Rules) -> Verdict:
+def of_cancellation(cause: CancelCause, rules: Rules) -> AttemptVerdict:
     """The job was cancelled."""
     match cause:
         case CancelCause.REQUEST:
@@ -443,4 +443,4 @@ def of_cancellation(cause: CancelCause, rules: Rules) -> Verdict:
             message = messages.ran_too_long(rules.max_running or 0.0)
         case CancelCause.WAITED_TOO_LONG:
             message = messages.waited_too_long(rules.max_wait or 0.0)
-    return Verdict(end=End.CANCELLED, message=message)
+    return AttemptVerdict(end=End.CANCELLED, message=message)

@@ -22,7 +22,7 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Verdict:
+class AttemptVerdict:
     """How an attempt ends, and why."""
 
     end: End
@@ -37,7 +37,7 @@ class Verdict:
 
 
 @dataclass(kw_only=True, slots=True)
-class Progress:
+class JobProgress:
     """All that changes while a job lives. Times are seconds of a clock that goes on in later supervisors."""
 
     created: float
@@ -59,7 +59,7 @@ class Progress:
     """Those that have started in this attempt."""
     ran_at: float | None = None
     """When the job was RUNNING for the first time."""
-    verdict: Verdict | None = None
+    verdict: AttemptVerdict | None = None
     signalled: set[str] = field(default_factory=set)
     killed: set[str] = field(default_factory=set)
     kill_at: dict[str, float] = field(default_factory=dict)
@@ -77,8 +77,8 @@ class Progress:
         return values
 
 
-def read_progress(stored: Mapping[str, Any]) -> Progress:
-    """The reverse of `Progress.stored`."""
+def read_progress(stored: Mapping[str, Any]) -> JobProgress:
+    """The reverse of `JobProgress.stored`."""
     values = dict(stored)
     values["state"] = JobState(values["state"])
     for name in ("running", "starting", "moving", "available", "signalled", "killed"):
@@ -87,8 +87,8 @@ def read_progress(stored: Mapping[str, Any]) -> Progress:
         verdict = dict(values["verdict"])
         verdict["end"] = End(verdict["end"])
         verdict["error"] = verdict["error"] and ErrorClass(verdict["error"])
-        values["verdict"] = Verdict(**verdict)
-    return Progress(**values)
+        values["verdict"] = AttemptVerdict(**verdict)
+    return JobProgress(**values)
 
 
 SEVEN_DAYS = 604_800.0
@@ -97,7 +97,7 @@ GRACE = 30.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Replica:
+class ReplicaProgress:
     """One machine of a job."""
 
     name: str

@@ -5,10 +5,10 @@ from dataclasses import field
 from typing import Any, Final
 
 from smlocal.ai_platform.lifecycle import messages
-from smlocal.ai_platform.lifecycle.entries import Entry
+from smlocal.ai_platform.lifecycle.entries import HistoryEntry
 from smlocal.ai_platform.lifecycle.error_classes import ErrorClass
 from smlocal.ai_platform.lifecycle.events import CancelCause
-from smlocal.ai_platform.lifecycle.progress import Progress, Verdict, read_progress
+from smlocal.ai_platform.lifecycle.progress import AttemptVerdict, JobProgress, read_progress
 from smlocal.base.quick_dataclass import dataclass
 
 LIFECYCLE: Final = "lifecycle"
@@ -19,7 +19,7 @@ LIFECYCLE: Final = "lifecycle"
 class StoredLifecycle:
     """What has been decided, what happened, and what a later supervisor needs beside."""
 
-    progress: Progress
+    progress: JobProgress
     entries: list[dict[str, Any]] = field(default_factory=list)
     """With the time of each."""
     logged: dict[str, int] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class StoredLifecycle:
     error: Mapping[str, Any] | None = None
     """The code and the message of the job's error, once it has ended."""
 
-    def add(self, entry: Entry, at: float) -> None:
+    def add(self, entry: HistoryEntry, at: float) -> None:
         """Note that something has happened."""
         self.entries.append({"At": round(at, 3), **entry.as_json()})
 
@@ -64,7 +64,7 @@ def read_lifecycle(document: Mapping[str, Any]) -> StoredLifecycle:
 _WITHOUT_TRACEBACK = {ErrorClass.OUT_OF_MEMORY, ErrorClass.STOCK_OUT, ErrorClass.INTERNAL, None}
 
 
-def reason_of(verdict: Verdict | None, log: str) -> str:
+def reason_of(verdict: AttemptVerdict | None, log: str) -> str:
     """The message of a verdict; `log` is the end of the replica's log. None: smlocal could not run the job."""
     if verdict is None:
         return f"{messages.INTERNAL}{f': {log}' if log else ''}"

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.readable import local_time, readable_bytes
 from smlocal.cli.shown_help import shown_group
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
     from smlocal.data.channels.cache.summary import Contents, Download
@@ -43,7 +45,6 @@ def command() -> None:
 def show(*, as_json: bool) -> None:
     """List cached downloads, most recently used first."""
     from smlocal.data.channels.cache.summary import contents
-    from smlocal.jobs.store.home import home_directory
 
     found = contents(home_directory())
     if as_json:
@@ -54,7 +55,6 @@ def show(*, as_json: bool) -> None:
     else:
         for line in table([_HEAD, *map(_row, found.downloads)], width=width_of(sys.stdout), shrinkable=_SHRINKABLE):
             click.echo(line)
-    from smlocal.base.readable import readable_bytes
 
     click.echo(
         f"{readable_bytes(found.bytes)} of {readable_bytes(found.limit)} in {found.directory}"
@@ -77,9 +77,7 @@ def remove(*, patterns: tuple[str, ...], everything: bool) -> None:
 
     PATTERN is an s3:// prefix, or a shell pattern with * ? []. Downloads that a running job uses are kept.
     """
-    from smlocal.base.readable import readable_bytes
     from smlocal.data.channels.cache.summary import remove as remove_downloads
-    from smlocal.jobs.store.home import home_directory
 
     if bool(patterns) is everything:
         raise click.UsageError("Say what to remove: an s3:// prefix, or --all.")
@@ -88,7 +86,6 @@ def remove(*, patterns: tuple[str, ...], everything: bool) -> None:
 
 
 def _row(download: "Download") -> tuple[str, ...]:
-    from smlocal.base.readable import local_time, readable_bytes
 
     if not download.uri:
         return ("(damaged)", "", "", "", ", ".join(download.jobs))

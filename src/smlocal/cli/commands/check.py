@@ -2,13 +2,18 @@
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.api.image_name import is_image_name
+from smlocal.api.overrides import Overrides
+from smlocal.base.ci.services import CiService
 from smlocal.check import DEFAULT_TIMEOUT, LONGEST_TIMEOUT
+from smlocal.check.cannot_look import JOB_FILE_NEEDED
 from smlocal.cli.ci_messages import (
     ReportPaths,
     annotate_check,
@@ -19,19 +24,20 @@ from smlocal.cli.ci_messages import (
 )
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.ended_by_signals import ended_by_signals
+from smlocal.cli.image_build import folder_image
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.job_file_here import job_file_here
 from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.engine.interface import Engine
 from smlocal.errors import ImageMissingError, UsageRefusedError
 from smlocal.jobfile.option import Head
+from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
-    from smlocal.base.ci.services import CiService
     from smlocal.check.examine import Ignore
     from smlocal.check.interface import CheckReport, Finding, RuleResult
-    from smlocal.engine.interface import Engine
     from smlocal.sagemaker.jobfile.job_file import JobFile
 
 _MARKS = {"error": "✗", "warning": "!", "info": "·"}
@@ -185,7 +191,6 @@ def _check(
     from smlocal.check.check_image import check_image
     from smlocal.check.interface import Severity
     from smlocal.check.subject import LaunchProfile
-    from smlocal.jobs.store.home import home_directory
 
     job = _job(subject, image, allow_local_paths=allow_local_paths)
     try:
@@ -227,8 +232,6 @@ def _check(
 
 def _refuse_unbuilt(subject: str) -> None:
     """Refuse a folder or a Dockerfile. The name of a folder may also be that of an image, which is then meant."""
-    from smlocal.api.image_name import is_image_name
-
     name = os.path.basename(subject)
     if os.path.isdir(subject):
         if is_image_name(subject):
@@ -242,9 +245,6 @@ def _refuse_unbuilt(subject: str) -> None:
 
 
 def _unbuilt(subject: str, folder: str) -> "UsageRefusedError":
-    import shlex
-
-    from smlocal.cli.image_build import folder_image
 
     file = "" if subject == folder or os.path.basename(subject) == "Dockerfile" else f"-f {shlex.quote(subject)} "
     image = folder_image(folder)
@@ -263,7 +263,6 @@ def _job(subject: str, image: str | None, *, allow_local_paths: bool) -> "JobFil
     if not _is_job_file(subject):
         return None
     from smlocal.api.job_source import read_document, read_file
-    from smlocal.api.overrides import Overrides
 
     document = read_file(subject)
     use_described_request(
@@ -299,8 +298,6 @@ def _ignore(text: str) -> "Ignore":
 
 def _words_again(subject: str, image: str | None, profiles: tuple[str, ...]) -> str:
     """The command for another look, to which rules can be added."""
-    import shlex
-
     more = [
         *(["--image", image] if image is not None else []),
         *(word for each in profiles for word in ("--for", each)),
@@ -309,7 +306,6 @@ def _words_again(subject: str, image: str | None, profiles: tuple[str, ...]) -> 
 
 
 def _show(report: "CheckReport", again: str = "smlocal check …") -> None:
-    from smlocal.check.cannot_look import JOB_FILE_NEEDED
 
     name = max((len(result.rule.id) for result in report.results), default=0)
     told = ""

@@ -13,12 +13,12 @@ from smlocal.cli.job_of_service import service_options
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.jobs.contract.secrets.masking import masked
+from smlocal.jobs.contract.masking import masked
+from smlocal.service.service import Service
 
 if TYPE_CHECKING:
     from smlocal.service.compare.differences import Comparison, Difference, Section
     from smlocal.service.compare.subject import JobToCompare
-    from smlocal.service.service import Service
 
 _DIFFERS = 1
 _MOST = 30
@@ -63,7 +63,6 @@ def command(
 
     @cache
     def service() -> "Service":
-        from smlocal.service.service import Service
 
         return Service(profile=profile, region=region)
 

@@ -3,7 +3,9 @@
 import os
 
 import click
+from click.shell_completion import ShellComplete, get_completion_class
 
+from smlocal.cli.main import cli
 from smlocal.cli.shown_help import shown_command
 
 _SHELLS = ("bash", "zsh", "fish")
@@ -58,10 +60,6 @@ def _say(line: str) -> None:
 
 
 def _script(shell: str) -> str:
-    from click.shell_completion import ShellComplete, get_completion_class
-
-    from smlocal.cli.main import cli
-
     kind = get_completion_class(shell)
     if kind is None:
         raise AssertionError(shell)

@@ -1,17 +1,16 @@
 """`smlocal config`: the defaults of flags, and where they come from."""
 
+import json
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from smlocal.base.readable import short_path
+from smlocal.cli.command_table import COMMANDS, load_command
+from smlocal.cli.configuration import Setting, find_configuration, settings_of
 from smlocal.cli.shown_help import shown_group
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-
-if TYPE_CHECKING:
-    from smlocal.cli.configuration import Setting
 
 _HEAD = ("KEY", "VALUE", "FROM", "FOR")
 _SHRINKABLE = ((3, 8), (1, 12), (2, 12))
@@ -36,9 +35,6 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def show(*, as_json: bool) -> None:
     """Show each value of the configuration file with its origin."""
-    from smlocal.cli.command_table import COMMANDS, load_command
-    from smlocal.cli.configuration import find_configuration, settings_of
-
     configuration = find_configuration()
     found: dict[str, list[Setting]] = {}
     if configuration is not None:
@@ -47,8 +43,6 @@ def show(*, as_json: bool) -> None:
                 found.setdefault(setting.key, []).append(setting)
     path = None if configuration is None else configuration.path
     if as_json:
-        import json
-
         values = [
             {"Key": key, "Value": same[0].value, "Origin": path, "Commands": [each.command for each in same]}
             for key, same in found.items()
@@ -68,6 +62,5 @@ def show(*, as_json: bool) -> None:
 
 
 def _shown(value: object) -> str:
-    import json
 
     return json.dumps(value, ensure_ascii=False)

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,13 @@ from smlocal.api.overrides import Overrides
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import setting_option
+from smlocal.cli.new_file import check_new_folder
 from smlocal.cli.shown_help import shown_group
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import OutputUnusableError
+from smlocal.service.conformance.cases import ConformanceCase, write_context, write_jobs
+from smlocal.service.service import Service
 
 if TYPE_CHECKING:
     from smlocal.service.conformance.differences import DocumentComparison, DocumentDifference
@@ -66,13 +70,11 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
 
     Prints the name of the image.
     """
-    from smlocal.service.conformance.cases import write_context, write_jobs
     from smlocal.service.conformance.local_run import see_to_image
 
     if output is not None:
         if tag is not None:
             raise click.UsageError("--output and --tag: nothing is built, so nothing gets a name.")
-        from smlocal.cli.new_file import check_new_folder
 
         check_new_folder(output, "--output")
         write_context(output, base=base)
@@ -127,9 +129,6 @@ def run(
 
     Three jobs run side by side. One of them waits for SIGKILL, so this takes as long as --grace.
     """
-    import tempfile
-
-    from smlocal.service.conformance.cases import ConformanceCase
     from smlocal.service.conformance.local_run import run_cases, see_to_image
     from smlocal.service.conformance.reading import collect
 
@@ -203,10 +202,8 @@ def submit(
 
     This costs money: five instances in all. Ctrl-C stops the jobs.
     """
-    from smlocal.service.conformance.cases import ConformanceCase
     from smlocal.service.conformance.reading import collect
     from smlocal.service.conformance.service_run import ServicePlace, requests, run_on_service
-    from smlocal.service.service import Service
 
     place = ServicePlace.read(upload_to)
     asked = requests([ConformanceCase(case) for case in cases or _CASES], place=place, **given)

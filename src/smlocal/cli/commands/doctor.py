@@ -3,17 +3,16 @@
 import json
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import GREEN, RED, YELLOW, has_colours, paint, width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.jobs.contract.secrets.masking import without_passwords
-
-if TYPE_CHECKING:
-    from smlocal.doctor.judgement import Judgement
+from smlocal.doctor.judgement import Judgement
+from smlocal.doctor.machine import Machine
+from smlocal.doctor.run_checks import CHECKS, ready, run_checks
+from smlocal.jobs.contract.masking import without_passwords
 
 _MARKS = {"ok": ("✔", GREEN), "warning": ("!", YELLOW), "problem": ("✗", RED), "unknown": ("?", YELLOW)}
 _NAME = 15
@@ -23,8 +22,6 @@ _NOT_READY = 3
 
 def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse names that no check has; the list of them is not worth importing for `--help`."""
-    from smlocal.doctor.run_checks import CHECKS
-
     for name in value:
         if name.replace("-", "_") not in CHECKS:
             known = ", ".join(each.replace("_", "-") for each in CHECKS)
@@ -57,9 +54,6 @@ def command(*, needed: tuple[str, ...], online: bool, as_json: bool, for_issue: 
 
     Exits with 3 if a check finds a problem, or if a check named by --need has a warning. Other warnings do not count.
     """
-    from smlocal.doctor.machine import Machine
-    from smlocal.doctor.run_checks import ready, run_checks
-
     if as_json and for_issue:
         raise click.UsageError("--report and --json cannot be used together.")
     machine = Machine(online=online)

@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.api.training_job import TrainingJob
 from smlocal.base.readable import readable_bytes, short_path
+from smlocal.cli.commands.serve import check_endpoint_packages
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import paint, row, width_of
 from smlocal.cli.terminal.links import with_file_links
 from smlocal.cli.terminal.printable import printable
+from smlocal.endpoint.local_mode import LocalModeLine, local_mode_lines
+from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.store.home import home_directory, prepare_home
+from smlocal.sagemaker.contract.identity import DEFAULT_REGION
 
 if TYPE_CHECKING:
-    from smlocal.endpoint.local_mode import LocalModeLine
     from smlocal.jobs.view import JobView
 
 _MOST = 20
@@ -39,11 +44,6 @@ def command(*, allow_cpu: bool, words: tuple[str, ...]) -> int:
     AWS. At the end, the jobs that the program started are listed with their outcomes and models. Exits with the exit
     code of the program.
     """
-    from smlocal.cli.commands.serve import check_endpoint_packages
-    from smlocal.errors import SmlocalError
-    from smlocal.jobs.store.home import home_directory, prepare_home
-    from smlocal.sagemaker.contract.identity import DEFAULT_REGION
-
     check_endpoint_packages()
     from smlocal.endpoint.run_program import run_program
 
@@ -72,7 +72,6 @@ def _say_what_ran(command: tuple[str, ...], jobs: tuple[str, ...]) -> None:
     if jobs:
         _say("\n".join(job_lines(jobs)))
         return
-    from smlocal.endpoint.local_mode import local_mode_lines
 
     if found := local_mode_lines(command, os.getcwd()):
         _say("\n".join(local_mode_text(found)))
@@ -87,9 +86,6 @@ def _has_region() -> bool:
 
 def job_lines(names: Sequence[str]) -> Iterator[str]:
     """The jobs of a program, in the order in which it has started them. Those that are running go on."""
-    from smlocal.api.training_job import TrainingJob
-    from smlocal.errors import JobUnknownError
-
     yield "1 training job of this program" if len(names) == 1 else f"{len(names)} training jobs of this program"
     views: list[JobView] = []
     for name in names[:_MOST]:

@@ -16,6 +16,7 @@ from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.links import with_page_links
 from smlocal.cli.terminal.pager import pages
+from smlocal.jobs.contract.validation.suggestions import closest
 
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
@@ -151,8 +152,6 @@ def _show_page(ctx: click.Context, topic: str) -> None:
     if found:
         _show("\n\n".join("\n".join(lines) for lines in found))
     else:
-        from smlocal.jobs.contract.validation.suggestions import closest
-
         near = closest(topic, [*TOPICS, *COMMANDS, *pages, *rules, *debugger_rules], likeness=_LIKENESS)
         meant = f" Did you mean '{near}'?" if near else ""
         raise click.UsageError(f"No topic or command '{topic}'.{meant} The topics are {', '.join(TOPICS)}.", ctx)

@@ -3,18 +3,18 @@
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.api.image_name import is_image_name
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.cli.image_build import folder_image
 from smlocal.cli.new_file import check_new_file, write_new_file
 from smlocal.cli.shown_help import shown_command
 from smlocal.errors import ImageNameError, InitSourceError
-
-if TYPE_CHECKING:
-    from smlocal.jobfile.document import Document
+from smlocal.jobfile.document import Document
 
 _DEFAULT_IMAGE = "my-image:latest"
 _FILE_OPTION = "--file"
@@ -81,7 +81,6 @@ def command(*, source: str | None, file: str) -> None:
 
 
 def _from_folder(folder: str | None, file: str, steps: list[str]) -> str:
-    from smlocal.cli.image_build import folder_image
 
     built = dockerfile_facts(folder or ".")
     if built is None:
@@ -97,7 +96,6 @@ def _from_folder(folder: str | None, file: str, steps: list[str]) -> str:
 
 
 def _from_image(image: str, file: str) -> str:
-    from smlocal.api.image_name import is_image_name
 
     if not is_image_name(image):
         raise ImageNameError(
@@ -161,7 +159,6 @@ def _has_entries(folder: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    import shlex
 
     return shlex.quote(text)
 

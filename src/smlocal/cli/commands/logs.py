@@ -4,10 +4,11 @@ import os
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.api.logs import log_pieces
+from smlocal.api.training_job import TrainingJob
 from smlocal.cli.ci_messages import chosen_service
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.screen_options import LINE_OPTIONS
@@ -17,9 +18,7 @@ from smlocal.cli.terminal.pager import paged
 from smlocal.cli.terminal.printable import chosen_changes
 from smlocal.cli.terminal.standard_streams import output_errors
 from smlocal.cli.views.log_lines import LogLines, host_prefix
-
-if TYPE_CHECKING:
-    from smlocal.jobs.logs.log_times import LogTimes
+from smlocal.jobs.logs.log_times import LogTimes, times_path
 
 _MAX_KEPT = 1 << 16
 """Bytes of a line that has no end yet. Longer lines of several hosts may be mixed."""
@@ -60,10 +59,6 @@ def command(
 
     Prints the log as CloudWatch shows it (a tab is #011).
     """
-    from smlocal.api.logs import log_pieces
-    from smlocal.api.training_job import TrainingJob
-    from smlocal.jobs.logs.log_times import LogTimes, times_path
-
     job = TrainingJob(name)
     logs = job.log_files
     chosen = logs

@@ -1,21 +1,21 @@
 """`smlocal metrics`: the values that MetricDefinitions found in the logs of a job."""
 
+import csv
 import json
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import click
 
+from smlocal.api.training_job import TrainingJob
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.views.figures import sparkline
-
-if TYPE_CHECKING:
-    from smlocal.jobs.contract.metrics.metric_values import MetricValue
-    from smlocal.jobs.metrics.found_values import MetricSummary
-    from smlocal.jobs.metrics.job_metrics import JobMetrics
+from smlocal.jobs.contract.metric_values import MetricValue
+from smlocal.jobs.metrics.found_values import MetricSummary
+from smlocal.jobs.metrics.job_metrics import JobMetrics
 
 _HEAD = ("METRIC", "LAST", "MIN", "MAX", "COUNT", "")
 _LONGEST_NAME = 40
@@ -35,7 +35,6 @@ def command(*, name: str, as_json: bool, as_csv: bool) -> None:
     """Show the metrics of a job, finished or running."""
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together.")
-    from smlocal.api.training_job import TrainingJob
 
     job = TrainingJob(name)
     found = job.metrics
@@ -95,7 +94,6 @@ def _rounded(at: float | None) -> float | None:
 
 
 def _write_csv(found: "JobMetrics", out: TextIO) -> None:
-    import csv
 
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("metric", "value", "timestamp", "host"))

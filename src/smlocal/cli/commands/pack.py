@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from smlocal.api.training_job import TrainingJob
+from smlocal.base.readable import readable_bytes, short_path
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.links import with_file_links
@@ -36,8 +38,6 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
     The output folder was full or missing; the job's folder keeps the files until they are packed. The status of the
     job does not change.
     """
-    from smlocal.api.training_job import TrainingJob
-
     artifacts = TrainingJob(name).pack(output=output)
     if as_json:
         click.echo(json_without_commands(json.dumps({"Artifacts": artifacts}, indent=2)))
@@ -47,7 +47,6 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
 
 
 def _say(artifacts: Mapping[str, Any]) -> None:
-    from smlocal.base.readable import readable_bytes, short_path
 
     for kind in ("Model", "Output"):
         if artifacts[kind]:

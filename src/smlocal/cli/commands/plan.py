@@ -13,8 +13,11 @@ from smlocal.cli.job_options import job_options, overrides_and_defaults, read_jo
 from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.layout import LEAST, row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.cli.views.figures import tried_lines, tried_rows
 from smlocal.errors import UsageRefusedError
 from smlocal.jobfile.option import Head
+from smlocal.jobs.contract.masking import without_passwords
+from smlocal.sagemaker.contract.metric_definitions import definitions_of
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
@@ -91,8 +94,6 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
     else:
         _print_rows(platform.plan_rows(plan))
         if tried:
-            from smlocal.cli.views.figures import tried_rows
-
             _print_rows(tried_rows(tried))
 
 
@@ -116,7 +117,6 @@ def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AnyJobFile, s
 
 
 def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:
-    from smlocal.jobs.contract.secrets.masking import without_passwords
     from smlocal.jobs.planning.plan_rows import COLUMN
 
     width = width_of(sys.stdout)
@@ -137,8 +137,6 @@ def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:
 def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
     if not texts:
         return []
-    from smlocal.cli.views.figures import tried_lines
-    from smlocal.sagemaker.contract.metric_definitions import definitions_of
 
     if not definitions_of(plan.request):
         raise click.UsageError("--try-line needs MetricDefinitions, and the request has none.")

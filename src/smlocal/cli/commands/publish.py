@@ -1,5 +1,6 @@
 """`smlocal publish`: upload what a finished job left on disk."""
 
+import json
 import signal
 import sys
 import time
@@ -11,9 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.api.training_job import TrainingJob
+from smlocal.base.readable import readable_bytes
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.shown_help import shown_command
+from smlocal.cli.terminal.layout import shortened, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.jobs.documents import published_document
 
 if TYPE_CHECKING:
     from smlocal.jobs.finish.publish import PublishResult
@@ -35,8 +40,6 @@ def command(*, name: str, as_json: bool) -> int:
 
     Existing objects with the same names are replaced. The status of the job does not change.
     """
-    from smlocal.api.training_job import TrainingJob
-
     line = _ProgressLine()
     with _signals_received() as signals:
         try:
@@ -52,14 +55,9 @@ def command(*, name: str, as_json: bool) -> int:
 
 def _show(name: str, published: "PublishResult", *, as_json: bool) -> None:
     if as_json:
-        import json
-
-        from smlocal.jobs.documents import published_document
-
         document = {"TrainingJobName": name, **published_document(published), "Notes": published.notes}
         click.echo(json_without_commands(json.dumps({"Publish": document}, indent=2)))
         return
-    from smlocal.base.readable import readable_bytes
 
     for each in published.objects:
         click.echo(f"{printable(each.uri)}  {readable_bytes(each.bytes)}")
@@ -71,15 +69,12 @@ class _ProgressLine:
     """On a terminal one line that overwrites itself, elsewhere a line every ten seconds."""
 
     def __init__(self) -> None:
-        from smlocal.cli.terminal.layout import width_of
 
         self._width = width_of(sys.stderr)
         self._drawn = False
         self._next = 0.0
 
     def show(self, text: str) -> None:
-
-        from smlocal.cli.terminal.layout import shortened
 
         if not text:
             return

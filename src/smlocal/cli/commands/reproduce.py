@@ -21,11 +21,12 @@ from smlocal.cli.shown_help import ShownCommand, shown_command, shown_option
 from smlocal.cli.terminal.layout import row, shortened, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable, without_colours
 from smlocal.errors import MachineNotReadyError, SourceEmptyError, SourceUnmappedError
+from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Head
-from smlocal.jobs.contract.secrets.masking import looks_secret, masked_text
+from smlocal.jobs.contract.masking import looks_secret, masked_text
+from smlocal.service.service import Service
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.document import Document
     from smlocal.jobs.supervision import Result
     from smlocal.sagemaker.jobfile.job_file import JobFile
     from smlocal.service.described_job import DescribedJob
@@ -53,6 +54,7 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         setting_option("pull", help="When to pull the image."),
         setting_option("keep", help="Keep the containers of the run."),
+        setting_option("wait_for_debugger"),
         shown_option(
             "--build",
             type=click.Path(readable=False),
@@ -257,7 +259,6 @@ def _log_there(
     if file is not None:
         return LogEnd(lines={}, missing="not known: give a saved log with --logs, or the name of the job, not a file")
     from smlocal.service.last_lines import service_log
-    from smlocal.service.service import Service
 
     service = Service(profile=profile, region=job.region or region)
     try:

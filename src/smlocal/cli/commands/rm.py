@@ -8,6 +8,8 @@ import click
 
 from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, jobs_argument, selection_of
 from smlocal.cli.shown_help import shown_command
+from smlocal.cli.terminal.errors import show_error
+from smlocal.errors import SmlocalError
 
 if TYPE_CHECKING:
     from smlocal.api.job_list import JobSelection
@@ -50,8 +52,6 @@ def command(
     """
     selection = selection_of(statuses, older_than)
     _check(names, selects=selection is not None, stop=stop, abandon=abandon)
-    from smlocal.cli.terminal.errors import show_error
-    from smlocal.errors import SmlocalError
 
     codes = [0]
 

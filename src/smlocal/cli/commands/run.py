@@ -17,6 +17,7 @@ from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
 from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.messages import NonblockingWriter, ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands
+from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
 from smlocal.errors import SmlocalError, StandardOutputError
 from smlocal.jobfile.option import Head
 
@@ -35,6 +36,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         setting_option("pull"),
         setting_option("keep"),
+        setting_option("wait_for_debugger"),
         shown_option(
             "--build",
             type=click.Path(readable=False),
@@ -230,8 +232,6 @@ def _finish(
 
 
 def _print_answer(result: "Result") -> "StandardOutputError | None":
-
-    from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
 
     try:
         with output_errors():

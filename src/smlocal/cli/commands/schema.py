@@ -5,6 +5,7 @@ import json
 import click
 
 from smlocal.cli.shown_help import shown_command
+from smlocal.report.result_schema import replica_result_schema, result_schema
 
 _DEFAULT = "CreateTrainingJob"
 
@@ -38,8 +39,6 @@ def command(*, request: str, result: bool) -> None:
 
     schema = job_file_schema(request)
     if result:
-        from smlocal.report.result_schema import replica_result_schema, result_schema
-
         of_sagemaker = request == _DEFAULT
         schema = result_schema(schema) if of_sagemaker else replica_result_schema(schema, answer_schema(request))
     click.echo(json.dumps(schema, indent=2, ensure_ascii=False))

@@ -1,10 +1,12 @@
 """`smlocal serve`: an endpoint for boto3, the AWS CLI and the SDKs."""
 
 import os
+from importlib.util import find_spec
 
 import click
 
 from smlocal.cli.shown_help import shown_command
+from smlocal.errors.serving import ServeMissingError
 from smlocal.jobs.contract.s3_uri import may_be_bucket
 
 PORT = 4597
@@ -114,12 +116,8 @@ def command(
 
 def check_endpoint_packages() -> None:
     """`ServeMissingError` if a package of the extra `serve` is not installed."""
-    from importlib.util import find_spec
-
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
-        from smlocal.errors.serving import ServeMissingError
-
         raise ServeMissingError(
             f"the endpoint needs packages that are not installed: {', '.join(missing)}",
             remedy=["Install them:  pip install 'smlocal[serve]'", "From a clone:  pip install '.[serve]'"],

@@ -11,15 +11,18 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from smlocal.api.image_name import is_image_name
+from smlocal.api.job_names import completed_names, resolve_job_name
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS, named_or_newest
 from smlocal.cli.job_options import override_options, overrides_and_defaults, read_job_options
 from smlocal.cli.shown_help import ShownCommand, shown_command, shown_option
+from smlocal.cli.terminal.messages import chosen_mode
+from smlocal.engine.interface import ProcessStreams
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
-    from smlocal.engine.interface import ProcessStreams
     from smlocal.jobs.shells import ShellProgram
 
 _COMMAND = "smlocal.shell.command"
@@ -45,7 +48,6 @@ class _WithCommand(ShownCommand):
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     del context, parameter
-    from smlocal.api.job_names import completed_names
 
     return [*map(CompletionItem, completed_names(incomplete)), CompletionItem(incomplete, type="file")]
 
@@ -108,7 +110,6 @@ def _new(
 ) -> "Iterator[ProcessStreams]":
     """A new container. `name`: the ended job that it is for."""
     from smlocal.api.shell import shell_in_new_container
-    from smlocal.cli.terminal.messages import chosen_mode
     from smlocal.cli.terminal.screen import Screen
     from smlocal.sagemaker.jobfile.job_file import JobFile
 
@@ -144,14 +145,12 @@ def _name(subject: str | None, *, described: bool) -> str | None:
         return named_or_newest(None)
     if subject is None or os.sep in subject or subject.endswith(JOB_FILE_ENDINGS):
         return None
-    from smlocal.api.job_names import resolve_job_name
 
     try:
         return resolve_job_name(subject)
     except JobUnknownError as error:
         if os.path.isfile(subject):
             return None
-        from smlocal.api.image_name import is_image_name
 
         hint = f"If {subject} is an image: smlocal shell --image {subject}"
         remedy = (*error.remedy, *([hint] if is_image_name(subject) else []))

@@ -5,8 +5,12 @@ import time
 
 import click
 
+from smlocal.api.job_names import resolve_job_name
+from smlocal.api.stopping import LONGEST_GRACE
+from smlocal.api.training_job import TrainingJob
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.shown_help import shown_command
+from smlocal.jobs.contract.statuses import JobStatus
 
 _MOST_SHOWN = 5
 _NOT_CONFIRMED = 2
@@ -35,11 +39,6 @@ def command(*, given: str | None, grace: float | None, force: bool, wait: bool) 
     Training and custom jobs. Returns once the stop is recorded; the job then packs its artifacts. Without NAME, it
     asks on a terminal whether the newest running job is meant.
     """
-    from smlocal.api.job_names import resolve_job_name
-    from smlocal.api.stopping import LONGEST_GRACE
-    from smlocal.api.training_job import TrainingJob
-    from smlocal.jobs.contract.statuses import JobStatus
-
     if grace is not None and grace < 0:
         raise click.UsageError("--grace: must not be negative.")
     if grace is not None and not grace <= LONGEST_GRACE:  # also for NaN

@@ -11,19 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.base.readable import readable_bytes
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import asked_document, override_options, said, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
 from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.cli.views.followed_job import describe_command, follow_job
 from smlocal.errors import RegionMissingError, SmlocalError
+from smlocal.errors.submitting import SubmitNotConfirmedError
+from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Head
+from smlocal.jobfile.yaml_text import yaml_text
+from smlocal.service.service import Service
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
-    from smlocal.jobfile.document import Document
-    from smlocal.service.service import Service
     from smlocal.service.submit_plan import SubmitPlan
     from smlocal.service.uploads import ToSend
 
@@ -135,7 +139,6 @@ def command(**given: Any) -> int:
 
 
 def _submit(given: dict[str, Any]) -> int:
-    from smlocal.service.service import Service
 
     report = _usable(given["report"])
     with tempfile.TemporaryDirectory(prefix="smlocal-submit-") as scratch:
@@ -163,7 +166,6 @@ def _submit(given: dict[str, Any]) -> int:
         screen.finish()
         _print_started(service, name, as_json=given["as_json"])
         return 0
-    from smlocal.cli.views.followed_job import follow_job
 
     return follow_job(service, name, screen, ask=not given["yes"], as_json=given["as_json"], report=report)
 
@@ -204,7 +206,6 @@ def _plan(
     document: "Document", given: dict[str, Any], service: "Service", screen: "Screen", scratch: str
 ) -> "SubmitPlan":
     """The validated request with its uploads. Reads all local data; nothing is sent."""
-    from smlocal.base.readable import readable_bytes
     from smlocal.service.submit_plan import SubmitOptions, plan_submit
 
     options = SubmitOptions(
@@ -231,7 +232,6 @@ def _region_if_known(service: "Service") -> str | None:
 
 def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen: "Screen") -> str | None:
     """Ask, upload, create the job; returns its name, None if the answer was no."""
-    from smlocal.cli.views.followed_job import describe_command
     from smlocal.service.submission import check_image, check_name, create
     from smlocal.service.uploads import look, open_bucket, send
 
@@ -285,7 +285,6 @@ def _files(count: int) -> str:
 
 
 def _uploaded(left: "ToSend") -> str:
-    from smlocal.base.readable import readable_bytes
 
     there = f"; {left.there:,} were there" if left.there else ""
     if not left.pending:
@@ -297,9 +296,6 @@ def _confirmed(
     plan: "SubmitPlan", left: "ToSend | None", given: dict[str, Any], service: "Service", screen: "Screen"
 ) -> bool:
     """Show what the job may take, and ask."""
-    from smlocal.base.readable import readable_bytes
-    from smlocal.errors.submitting import SubmitNotConfirmedError
-
     lines = _guard_lines(plan)
     if left is not None:
         size = f"{_files(len(left.pending))}, {readable_bytes(left.bytes)}" if left.pending else "nothing"
@@ -345,9 +341,6 @@ def _guard_lines(plan: "SubmitPlan") -> list[str]:
 
 def _print_plan(plan: "SubmitPlan", given: dict[str, Any], region: str | None) -> None:
     """The request on stdout, as the AWS CLI reads it; the rest on stderr."""
-    from smlocal.base.readable import readable_bytes
-    from smlocal.jobfile.yaml_text import yaml_text
-
     uploads = [
         {
             "What": upload.subject,

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.base.ci.services import CiService
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option, file_of_repository, file_problems
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.job_file_here import job_file_here
 from smlocal.cli.shown_help import shown_command
+from smlocal.cli.terminal.errors import error_document, show_error
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import SmlocalError
-from smlocal.jobs.contract.secrets.masking import without_passwords
+from smlocal.jobfile.document import Document
+from smlocal.jobs.contract.masking import without_passwords
 
 if TYPE_CHECKING:
     from smlocal.api.job_source import Validated
     from smlocal.base.ci.junit import Case
-    from smlocal.base.ci.services import CiService
-    from smlocal.jobfile.document import Document
 
 _MOST_SHOWN = 30
 """So many files with errors are shown, and so many warnings."""
@@ -115,7 +116,6 @@ def _show_warnings(warnings: "Sequence[str]") -> None:
 
 
 def _show_error(validated: "Validated", service: "CiService | None", *, debug: bool) -> None:
-    from smlocal.cli.terminal.errors import show_error
 
     assert validated.error is not None  # noqa: S101 - for mypy
     try:
@@ -135,8 +135,6 @@ def _conclusion(files: int, invalid: int) -> str:
 def _document(validated: "Validated") -> dict[str, Any]:
     document: dict[str, Any] = {"File": validated.file, "Valid": validated.error is None}
     if validated.error is not None:
-        from smlocal.cli.terminal.errors import error_document
-
         problems = file_problems(validated.error, validated.file)
         document["Problems"] = [
             {**({"Line": problem.line} if problem.line else {}), "Message": problem.text} for problem in problems

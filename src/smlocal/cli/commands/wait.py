@@ -2,6 +2,8 @@
 
 import click
 
+from smlocal.api.job_list import jobs_junit
+from smlocal.api.stopping import wait_for_jobs
 from smlocal.cli.commands.run import EXIT_CODES
 from smlocal.cli.job_argument import jobs_argument, named_or_newest
 from smlocal.cli.shown_help import shown_command
@@ -35,7 +37,6 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
     names = tuple(map(named_or_newest, names or (None,)))
     if junit is None:
         return wait_for(names, timeout)
-    from smlocal.api.job_list import jobs_junit
     from smlocal.jobs.finish.report_files import check_report_path, write_report
 
     check_report_path(junit)
@@ -46,8 +47,6 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
 
 def wait_for(names: tuple[str, ...], timeout: float | None) -> int:
     """Wait for jobs and their supervisors; returns the exit code."""
-    from smlocal.api.stopping import wait_for_jobs
-
     try:
         statuses = wait_for_jobs(names, timeout=timeout)
     except WaitTimeoutError as error:

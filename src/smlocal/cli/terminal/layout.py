@@ -5,6 +5,7 @@ Elsewhere nothing is wrapped, so programs get complete lines. Everything can be 
 
 import os
 import sys
+import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from typing import TextIO
 
@@ -36,7 +37,6 @@ def wrapped(text: str, *, indent: int, width: int | None, break_words: bool = Fa
     if width is None or indent + len(text) <= width:
         yield text
         return
-    import textwrap
 
     room = max(LEAST, width - indent)
     pieces = textwrap.wrap(text, room, break_on_hyphens=False, break_long_words=break_words) or [""]

@@ -9,13 +9,12 @@ import termios
 import tty
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from smlocal.cli.terminal.standard_streams import output_errors
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from smlocal.engine.interface import ProcessStreams
 
 _ERRORS = 2

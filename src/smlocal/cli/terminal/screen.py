@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 from smlocal.cli.terminal.bottom_line import LiveLines, columns_of_terminal
+from smlocal.cli.terminal.errors import show_error
 from smlocal.cli.terminal.layout import (
     BOLD,
     FAINT,
@@ -33,6 +34,7 @@ from smlocal.cli.terminal.messages import (
 )
 from smlocal.cli.terminal.printable import Changes, own_lines, printable
 from smlocal.cli.views.log_lines import host_prefix, prefixed_lines, stamp
+from smlocal.cli.views.summary import failure, service_summary, shown_files, summary
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobs.contract.statuses import JobStatus, StopCause
@@ -106,12 +108,9 @@ class Screen(Reporter):
         lines = [group_end] if group_end else []
         if self._messages.quiet:
             if view.status is JobStatus.FAILED:
-                from smlocal.cli.views.summary import failure
-
                 lines.append(own_lines(failure(view.state, view.reason)))
         else:
             from smlocal.cli.terminal.links import with_file_links
-            from smlocal.cli.views.summary import shown_files, summary
 
             text = own_lines(summary(view, lines_shown=None if group_end else self.lines_shown))
             lines.append(with_file_links(text, shown_files(view), sys.stderr))
@@ -119,8 +118,6 @@ class Screen(Reporter):
 
     def ended_there(self, answer: Mapping[str, Any], hints: Sequence[str], before_waiting: Callable[[], None]) -> None:
         """Print how a job of the service ended."""
-        from smlocal.cli.views.summary import failure, service_summary
-
         if not self._messages.quiet:
             text = service_summary(answer, hints)
         else:
@@ -130,8 +127,6 @@ class Screen(Reporter):
 
     def show_error(self, error: "SmlocalError", *, debug: bool) -> None:
         """Show an error that came after the end of the job."""
-        from smlocal.cli.terminal.errors import show_error
-
         show_error(error, debug=debug, as_json=False)
 
     def planned(self, plan: JobPlan) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from smlocal.errors import StandardOutputError
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
-
-    from smlocal.errors import StandardOutputError
 
 
 def repair_standard_streams() -> None:
@@ -63,7 +63,6 @@ class _StandardOutput(io.FileIO):
         self.error: StandardOutputError | None = None
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        from smlocal.errors import StandardOutputError
 
         try:
             with output_errors():
@@ -100,8 +99,6 @@ def output_errors() -> Iterator[None]:
     except BrokenPipeError as error:
         raise ReaderGoneError from error
     except OSError as error:
-        from smlocal.errors import StandardOutputError
-
         raise StandardOutputError(
             f"standard output cannot be written: {error.strerror or error}",
             remedy=["Free space there or write elsewhere; nothing else was affected."],

@@ -12,8 +12,10 @@ from typing import Any
 
 from smlocal.base.readable import readable_bytes
 from smlocal.cli.terminal.layout import shortened
+from smlocal.jobs.contract.log_view import view_of
 from smlocal.jobs.contract.usage import MIB, Point, Verdict, readable_memory
 from smlocal.jobs.usage.series import read_series
+from smlocal.sagemaker.contract.metric_definitions import definitions_of
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 MIN_VALUES = 4
@@ -185,9 +187,7 @@ def metric_lines(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def tried_lines(request: Mapping[str, Any], texts: Sequence[str]) -> list[dict[str, Any]]:
     """Try the MetricDefinitions on lines: a document for each line, as the service's log shows it."""
-    from smlocal.jobs.contract.log_view import view_of
     from smlocal.jobs.metrics.metrics_process import try_line
-    from smlocal.sagemaker.contract.metric_definitions import definitions_of
 
     documents = []
     for text in texts:

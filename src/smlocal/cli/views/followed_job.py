@@ -14,10 +14,10 @@ import click
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
+from smlocal.service.service import Service
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
-    from smlocal.service.service import Service
 
 _EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from smlocal.jobs.contract.log_view import LogView
-
-if TYPE_CHECKING:
-    from smlocal.jobs.logs.log_times import LogTimes
+from smlocal.jobs.logs.log_times import LogTimes
 
 _UNKNOWN = "unknown".ljust(len("2026-11-20T14:12:07.123Z"))
 _COLOURS = ("36", "35", "32", "33", "34", "1;36", "1;35", "1;32", "1;33", "1;34")

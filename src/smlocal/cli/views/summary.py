@@ -11,8 +11,10 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes, short_path
 from smlocal.cli.terminal.layout import BOLD, GREEN, RED, YELLOW, paint, row, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
+from smlocal.cli.views.figures import metric_lines, summary_lines
 from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.view import JobView
+from smlocal.sagemaker.showing import EMPTY_REASON, NO_TEXT
 
 COLOURS: Mapping[str, str] = {
     JobStatus.COMPLETED: f"{BOLD};{GREEN}",
@@ -137,7 +139,6 @@ def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
 def _metrics(answer: Mapping[str, Any]) -> Iterator[str]:
     if not answer["Local"].get("Metrics"):
         return
-    from smlocal.cli.views.figures import metric_lines
 
     yield from (item(name, text) for name, text in metric_lines(answer))
 
@@ -145,7 +146,6 @@ def _metrics(answer: Mapping[str, Any]) -> Iterator[str]:
 def _usage(local: Mapping[str, Any]) -> Iterator[str]:
     if not local.get("Usage"):
         return
-    from smlocal.cli.views.figures import summary_lines  # of a job that took long enough to be measured
 
     yield from (item(name, text) for name, text in summary_lines(local["Usage"]))
 
@@ -216,7 +216,6 @@ def service_summary(answer: Mapping[str, Any], hints: Sequence[str]) -> str:
 
 
 def _lines_there(answer: Mapping[str, Any], hints: Sequence[str]) -> Iterator[str]:
-    from smlocal.sagemaker.showing import EMPTY_REASON, NO_TEXT
 
     status = answer["TrainingJobStatus"]
     if status == "Failed":

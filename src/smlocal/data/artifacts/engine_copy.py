@@ -9,19 +9,17 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
+from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive
 from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.base.foreign_archive.tar_entries import TarEntry
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
 from smlocal.data.artifacts.artifact_errors import Check, PackingStoppedError, artifact_errors, no_check
+from smlocal.data.artifacts.model_folder import write_index
 from smlocal.data.artifacts.tree import Entry, HostTree, in_order, skipped_note, walk
+from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError
-
-if TYPE_CHECKING:
-    from smlocal.base.foreign_archive.archive import ForeignArchive
-    from smlocal.engine.interface import Engine
 
 _NO_LIMIT = 1 << 62
 _NOT_FOUND = 404
@@ -71,8 +69,6 @@ def unpack_copy(
 
     If `check` stops it and `keep` is True, an index of the files that are complete is written.
     """
-    from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive  # rarely needed
-
     copy = _Copy(host=host, folder=os.fsencode(copy_to))
     with artifact_errors():
         remove_tree(copy_to)  # a killed process may have left a part of it
@@ -89,8 +85,6 @@ def unpack_copy(
             ) from error
         except PackingStoppedError:
             if keep:
-                from smlocal.data.artifacts.model_folder import write_index  # only if nobody wants to wait
-
                 copy.skipped.append(f"{host}: the copy was stopped after {len(copy.entries)} files and folders")
                 write_index(copy.tree)
             raise

@@ -8,12 +8,9 @@ import os
 import stat
 from collections.abc import Iterable, Sequence
 from time import time
-from typing import TYPE_CHECKING
 
 from smlocal.data.artifacts.tar_header import END, header, padding
-
-if TYPE_CHECKING:
-    from smlocal.engine.interface import Engine
+from smlocal.engine.interface import Engine
 
 _OWNER_ALL = 0o700
 

@@ -18,7 +18,7 @@ from smlocal.data.sources.s3.error_responses import FetchCancelledError, never, 
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.upload import Item, Journal, Uploaded, upload_all
 from smlocal.data.sources.s3.upload_body import GrowingFile
-from smlocal.data.sources.s3.writer import Target
+from smlocal.data.sources.s3.writer import UploadTarget
 from smlocal.errors import ArtifactError, MachineNotReadyError
 
 _REPORT_SECONDS = 0.25
@@ -150,7 +150,7 @@ class Publisher:
     def __init__(
         self,
         open_store: Callable[[], S3Client],
-        prefix: Target,
+        prefix: UploadTarget,
         *,
         cancelled: Callable[[], bool] = never,
         journal: Journal | None = None,
@@ -266,7 +266,7 @@ class Publisher:
             notes=tuple(self._notes),
         )
 
-    def _target(self, name: str) -> Target:
+    def _target(self, name: str) -> UploadTarget:
         return replace(self._prefix, key=f"{self._prefix.key}{name}")
 
     def _items_of(self, tree: HostTree, objects: tuple[NamedObject, ...], folder: str) -> Iterator[Item]:

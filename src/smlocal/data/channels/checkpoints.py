@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from smlocal.base.removal import remove_tree
 from smlocal.data.channels.cache.folder import folders_of, make_folders
 from smlocal.data.channels.copy import copy_into
+from smlocal.data.channels.download_channel import downloadable, service_errors
 from smlocal.data.channels.interface import Check, no_check
 from smlocal.data.sources.progress import Meter, Progress
+from smlocal.data.sources.s3.interface import listed_object
 from smlocal.jobs.contract.checkpoints import Restored, Stamp
 from smlocal.jobs.contract.listing import Listing
 
@@ -28,9 +30,7 @@ def download(
 
     A signal handler may raise at any point. `StagingError` in the service's words.
     """
-    from smlocal.data.channels.download_channel import downloadable, service_errors
     from smlocal.data.sources.s3.download import download_all
-    from smlocal.data.sources.s3.interface import listed_object
 
     wanted = downloadable(listing)
     remove_tree(draft)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from smlocal.base.removal import remove_tree
 from smlocal.data.channels.cache.folder import Cache, folders_of, make_folders, seal
 from smlocal.data.sources.progress import Meter, Progress
+from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error, S3Object, listed_object
 from smlocal.errors import StagingError
 from smlocal.jobs.contract.listing import Listing
@@ -56,8 +57,6 @@ def service_errors() -> Iterator[None]:
     try:
         yield
     except S3Error as error:
-        from smlocal.data.sources.s3.error_responses import download_failure
-
         why = download_failure(error)
         raise StagingError(f"Data download failed:{why}", details=(str(error),)) from error
     except OSError as error:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources import local_listing, s3_listing, source_errors
 from smlocal.data.sources.local_path import is_remote, longest_match
+from smlocal.data.sources.manifest import list_manifest
 from smlocal.data.sources.s3.interface import ObjectStore
 from smlocal.data.sources.selection import check_local_paths
 from smlocal.data.sources.source_errors import Caller, RequestedSource
@@ -63,7 +64,6 @@ def list_channel(
             document = local_listing.list_object(source, mapping=mapping, strict=strict, caller=caller)
         if asked.data_type == "AugmentedManifestFile":
             return document
-        from smlocal.data.sources.manifest import list_manifest
 
         return list_manifest(source, document, mode=asked.mode, mapping=mapping, strict=strict, store=store)
     if in_s3:

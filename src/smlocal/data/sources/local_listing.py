@@ -202,7 +202,7 @@ def _listing(asked: RequestedSource, selection: _Selection) -> Listing:
     root = selection.root
     special = special_devices(asked, root)
     links = asked.rights.links
-    single = Tree(files=[selection.names], whole=False)
+    single = FolderListing(files=[selection.names], whole=False)
     tree = single if selection.single else scan(root, selection.names, special, links=links)
     denied = [*tree.unreadable, *unreadable(root, tree.files)]
     if denied:
@@ -277,7 +277,7 @@ class EndlessError(Exception):
 
 
 @dataclass(kw_only=True, slots=True)
-class Tree:
+class FolderListing:
     """The result, as paths below the folder."""
 
     files: list[str] = field(default_factory=list)
@@ -294,13 +294,15 @@ class Tree:
     """How many more links lead to one of these: nested links multiply."""
 
 
-def scan(root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset(), *, links: bool = True) -> Tree:
+def scan(
+    root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset(), *, links: bool = True
+) -> FolderListing:
     """Scan the folder `root`; at the top only names that start with `name_prefix`.
 
     Links must not lead to the devices `special`. `EndlessError` if links lead to too many files. Without `links` they
     are skipped, and a folder that has become one is not entered.
     """
-    tree = Tree()
+    tree = FolderListing()
     pending = [""]
     opener = None if links else Opener(root)
     while pending:
@@ -351,14 +353,14 @@ def sort_by_key(paths: list[str]) -> None:
     paths.sort()
 
 
-def _chosen(entries: "os._ScandirIterator[str]", name_prefix: str, tree: Tree) -> list[os.DirEntry[str]]:
+def _chosen(entries: "os._ScandirIterator[str]", name_prefix: str, tree: FolderListing) -> list[os.DirEntry[str]]:
     found = list(entries)
     chosen = [entry for entry in found if entry.name.startswith(name_prefix)]
     tree.whole = len(chosen) == len(found)
     return chosen
 
 
-def _follow(root: str, path: str, tree: Tree, pending: list[str], special: AbstractSet[int]) -> None:
+def _follow(root: str, path: str, tree: FolderListing, pending: list[str], special: AbstractSet[int]) -> None:
     """Treat a link as its target."""
     tree.links.append(path)
     try:
@@ -392,7 +394,7 @@ def _folders_above(root: str, path: str) -> set[tuple[int, int]]:
     return {(status.st_dev, status.st_ino) for status in map(os.stat, folders)}
 
 
-def _skip(tree: Tree, path: str, mode: int) -> None:
+def _skip(tree: FolderListing, path: str, mode: int) -> None:
     kind = next((words for is_kind, words in _KINDS if is_kind(mode)), "not a regular file")
     tree.skipped.append(f"{path} is {kind}")
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from glob import escape, glob
 
+from botocore.httpsession import get_cert_path
+
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.protocol.aws_names import is_above_aws
 
@@ -74,7 +76,6 @@ def users_bundle(environment: Mapping[str, str]) -> str:
     for name in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"):
         if environment.get(name) and os.path.isfile(environment[name]):
             return environment[name]
-    from botocore.httpsession import get_cert_path
 
     return str(get_cert_path(True))
 

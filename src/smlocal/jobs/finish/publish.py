@@ -16,7 +16,7 @@ from smlocal.data.artifacts.s3_publish import Publisher
 from smlocal.data.artifacts.s3_publish import PublishResult as PublishResult  # noqa: PLC0414  for the command
 from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.data.sources.s3.interface import S3Error
-from smlocal.data.sources.s3.writer import S3Writer, Target
+from smlocal.data.sources.s3.writer import S3Writer, UploadTarget
 from smlocal.data.sources.source_errors import RequestedSource
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
 from smlocal.jobs.contract.rights import EVERYTHING, Rights
@@ -45,10 +45,10 @@ def publishing(plan: JobPlan, *, cancelled: Callable[[], bool]) -> Iterator[Publ
         yield publisher
 
 
-def target_of(uri: str, kms_key: str | None) -> "Target":
+def target_of(uri: str, kms_key: str | None) -> "UploadTarget":
     """The target for `s3://bucket/some/key/`."""
     bucket_uri, key = split_s3_uri(s3_form(uri))
-    return Target(bucket=bucket_name(bucket_uri), key=key, kms_key=kms_key)
+    return UploadTarget(bucket=bucket_name(bucket_uri), key=key, kms_key=kms_key)
 
 
 def check_publishing(region: str) -> None:
@@ -186,7 +186,7 @@ def _upload_error(name: str, job: _LocalArtifacts, published: "PublishResult") -
 
 
 def _publisher(
-    region: str, rights: Rights, target: "Target", directory: str, cancelled: Callable[[], bool]
+    region: str, rights: Rights, target: "UploadTarget", directory: str, cancelled: Callable[[], bool]
 ) -> "Publisher":
     journal = OpenUploads(directory)
     others = [OpenUploads(directory, journal_name(name)) for name in _MIRRORS]  # mirroring has ended
@@ -220,7 +220,7 @@ class OpenUploads:
         with suppress(OSError, ValueError), open(self._path, encoding="utf-8") as file:
             self._open = json.load(file)
 
-    def begun(self, target: "Target", upload: str) -> None:
+    def begun(self, target: "UploadTarget", upload: str) -> None:
         """An upload has begun."""
         with self._lock:
             self._open[upload] = [target.bucket, target.key]
@@ -238,7 +238,7 @@ class OpenUploads:
             return
         for upload, (bucket, key) in list(self._open.items()):
             try:
-                S3Writer(store).abort(Target(bucket=bucket, key=key), upload)
+                S3Writer(store).abort(UploadTarget(bucket=bucket, key=key), upload)
             except S3Error:
                 break  # the upload that follows will fail with the same error
             self.ended(upload)

@@ -5,6 +5,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.data.channels.cache.folder import Cache
+from smlocal.data.channels.download_channel import download_channel
 from smlocal.data.channels.interface import Check, Copying, Means, StagedChannel, no_check, unbroken
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError, StagingError
@@ -52,9 +54,6 @@ class Delivery:
         if not listing.remote:
             return listing
         if id(listing) not in self._downloaded:
-            from smlocal.data.channels.cache.folder import Cache
-            from smlocal.data.channels.download_channel import download_channel
-
             cache = Cache(home=self.home, limit=self.plan.inputs.cache_bytes) if self.plan.inputs.cache_bytes else None
             staged = f"{self.plan.job_directory}/staged"
             self._downloaded[id(listing)] = download_channel(

@@ -43,6 +43,10 @@ def build_tree(
         from smlocal.jobs.host.data_parallel import write_data_parallel  # few jobs ask for the library
 
         write_data_parallel(plan.data_parallel, plan, host)
+    if plan.debug is not None:
+        from smlocal.jobs.debugging.package import write_debugging  # few jobs wait for a debugger
+
+        write_debugging(plan, host)
     return mounts(plan, host)
 
 
@@ -65,11 +69,16 @@ def _folders(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     base, below = host_directory(plan, host), plan.folders.below
     folders = tuple(Mount(source=base + below(folder), target=folder) for folder in plan.folders.mounted)
     mirrored = (*checkpoint_mounts(plan, host), *_collector_mounts(plan, host))
-    if plan.data_parallel is None:
-        return (*folders, *mirrored)
-    from smlocal.jobs.host.data_parallel import data_parallel_mounts
+    ours: tuple[Mount, ...] = ()
+    if plan.data_parallel is not None:
+        from smlocal.jobs.host.data_parallel import data_parallel_mounts
 
-    return (*folders, *mirrored, *data_parallel_mounts(plan, host))
+        ours = data_parallel_mounts(plan, host)
+    if plan.debug is not None:
+        from smlocal.jobs.debugging.package import debugging_mounts
+
+        ours = (*ours, *debugging_mounts(plan, host))
+    return (*folders, *mirrored, *ours)
 
 
 def stage_trees(

@@ -5,6 +5,7 @@ import stat
 from contextlib import closing
 
 from smlocal.base.files import free_bytes
+from smlocal.base.foreign_archive.archive import ForeignArchive
 from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
@@ -113,8 +114,6 @@ def _read_failure(path: str, engine: Engine, container: str, *, in_container: st
 
 def _through_engine(engine: Engine, container: str, path: str) -> bytes:
     """For a file that only root may read, or that is in a volume of the engine."""
-    from smlocal.base.foreign_archive.archive import ForeignArchive  # rarely needed
-
     try:
         with closing(engine.get_archive(container, path)) as pieces:
             archive = ForeignArchive(pieces, compressed=False)

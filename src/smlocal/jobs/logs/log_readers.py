@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from smlocal.jobs.contract.log_view import LogView, view_of
-from smlocal.jobs.contract.metrics.metric_values import MAX_LINE
+from smlocal.jobs.contract.metric_values import MAX_LINE
 from smlocal.jobs.logs.log_times import LogTimes, times_path
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from subprocess import TimeoutExpired
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.metrics.metric_values import (
+from smlocal.jobs.contract.metric_values import (
     MAX_SLOW_LINES,
     SEARCH_SECONDS,
     MetricDefinition,

@@ -17,7 +17,8 @@ from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.metrics.metric_values import (
+from smlocal.jobs.contract.metric_regex import compile_regex, required_text
+from smlocal.jobs.contract.metric_values import (
     MAX_LINE,
     MAX_SLOW_LINES,
     SEARCH_SECONDS,
@@ -25,7 +26,6 @@ from smlocal.jobs.contract.metrics.metric_values import (
     TriedDefinition,
     number_in,
 )
-from smlocal.jobs.contract.metrics.regex import compile_regex, required_text
 from smlocal.jobs.logs.log_readers import LogReader
 from smlocal.jobs.metrics.found_values import ValuesFile, write_state
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from smlocal.base.removal import remove_tree
 from smlocal.data.channels.checkpoints import download, restore
 from smlocal.data.channels.interface import Copying, unbroken
+from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError
@@ -122,7 +123,6 @@ def _in_s3(plan: JobPlan, checkpoints: CheckpointPlan) -> Listing:
     """The current objects of the prefix. If they cannot be listed, the attempt fails."""
     from smlocal.data.sources.checkpoints import list_prefix
     from smlocal.data.sources.s3.client import open_store
-    from smlocal.data.sources.s3.error_responses import download_failure
 
     listing = checkpoints.listing
     try:

@@ -8,11 +8,12 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts
 from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.contract.limits import Limits
-from smlocal.jobs.contract.metrics.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricDefinition
 from smlocal.jobs.contract.rights import EVERYTHING, Rights
 from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators
 from smlocal.jobs.planning.aspects.credentials.plan import CredentialPlan
 from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
+from smlocal.jobs.planning.aspects.debugging.plan import DebugPlan
 from smlocal.jobs.planning.aspects.engines.plan import EnginesPlan
 from smlocal.jobs.planning.aspects.faults.plan import FaultsPlan
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
@@ -143,6 +144,8 @@ class JobPlan:
     """What is searched for in the logs."""
     data_parallel: DataParallelPlan | None = None
     """None if the containers do not get the stand-in for the data parallel library."""
+    debug: DebugPlan | None = None
+    """None if no program waits for a debugger."""
     stop: StopPlan
     faults: FaultsPlan = field(default_factory=FaultsPlan)
     kept: KeptPlan = field(default_factory=KeptPlan)
@@ -211,6 +214,11 @@ def collector_directory(plan: JobPlan, host: HostPlan, collector: CollectorPlan)
 def data_parallel_directory(plan: JobPlan, host: HostPlan) -> str:
     """The folder on this machine with the stand-in for the data parallel library."""
     return f"{host_directory(plan, host)}/data-parallel"
+
+
+def debugging_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine with what makes the program wait for a debugger."""
+    return f"{host_directory(plan, host)}/debugging"
 
 
 def records_directory(plan: JobPlan, host: HostPlan) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from smlocal.jobs.contract.secrets.masking import masked, masked_request
+from smlocal.jobs.contract.masking import masked, masked_request
 from smlocal.jobs.planning.model import JobPlan
 
 COLUMN = 13

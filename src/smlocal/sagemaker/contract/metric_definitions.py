@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.jobs.contract.metrics.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricDefinition
 
 
 def definitions_of(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:

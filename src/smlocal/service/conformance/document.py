@@ -11,7 +11,7 @@ from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import ConformanceDocumentError
-from smlocal.jobs.contract.secrets.masking import masked
+from smlocal.jobs.contract.masking import masked
 from smlocal.service.conformance.probe import SCHEMA, masked_tree
 
 Document = dict[str, Any]

@@ -14,7 +14,7 @@ from tests.kit import until
 from tests.kit.fixtures import touch_inside
 
 from smlocal.endpoint import http_server
-from smlocal.endpoint.page.streams import PageStreams
+from smlocal.endpoint.page.front import PageStreams
 
 HELD = "until [ -e /opt/ml/output/go ]; do sleep 0.05; done"
 

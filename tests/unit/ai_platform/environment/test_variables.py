@@ -4,7 +4,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.ai_platform.replica_environment import expanded, replica_variables
+from smlocal.ai_platform.planning_of_jobs import expanded, replica_variables
 from smlocal.ai_platform.replicas import replicas
 from smlocal.ai_platform.validation.rules import read_request
 

@@ -69,7 +69,7 @@ def test_the_other_settings_are_taken() -> None:
     local = read(
         "{Sources: {gs://bucket/data: data}, AllowedPaths: [/data], Output: out, "
         "Region: europe-west4, StopGraceSeconds: 1, MaxHosts: 3, "
-        "Engines: [there], "
+        "Engines: [there], Networks: [n], AddHosts: {a: b}, DebugPort: 1, "
         "NetworkRange: 10.99.0.0/16, EnforceInstanceLimits: true, Memory: 512m, Cpus: 1, ShmSize: 64m, "
         "Ulimits: {nofile: 100}, Processes: 100, Gpus: none, AllowCpu: true, Pull: never, Keep: all, "
         "ErrorDelaySeconds: 0, ListChanges: true, Check: {Ignore: [{Id: a, Reason: b}]}, "

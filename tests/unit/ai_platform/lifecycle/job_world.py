@@ -14,15 +14,19 @@ from smlocal.ai_platform.lifecycle.actions import (
     Start,
     Terminate,
 )
-from smlocal.ai_platform.lifecycle.entries import Decision, Entry, Happened
+from smlocal.ai_platform.lifecycle.entries import Decision, Happened, HistoryEntry
 from smlocal.ai_platform.lifecycle.error_classes import MOST_REPLICA_RESTARTS
 from smlocal.ai_platform.lifecycle.events import Event, ReplicaExited, ReplicaLost, ReplicaReady, StartRefused
 from smlocal.ai_platform.lifecycle.job_states import FOLLOWING, JobState
 from smlocal.ai_platform.lifecycle.lifecycle import Lifecycle
-from smlocal.ai_platform.lifecycle.progress import Progress, Replica, Rules, read_progress
+from smlocal.ai_platform.lifecycle.progress import JobProgress, ReplicaProgress, Rules, read_progress
 
 PRIMARY = "workerpool0-0"
-REPLICAS = (Replica(name=PRIMARY, primary=True), Replica(name="workerpool1-0"), Replica(name="workerpool1-1"))
+REPLICAS = (
+    ReplicaProgress(name=PRIMARY, primary=True),
+    ReplicaProgress(name="workerpool1-0"),
+    ReplicaProgress(name="workerpool1-1"),
+)
 ENDS = {Happened.EXITED, Happened.LOST, Happened.START_REFUSED}
 
 
@@ -39,13 +43,13 @@ class World:
     """Drives a `Lifecycle` as a supervisor does."""
 
     rules: Rules = field(default_factory=lambda: Rules(region="us-central1"))
-    replicas: tuple[Replica, ...] = REPLICAS
+    replicas: tuple[ReplicaProgress, ...] = REPLICAS
     now: float = 100.0
     lifecycle: Lifecycle = field(init=False)
     stored: str = ""
     containers: dict[str, Container] = field(default_factory=dict)
     states: list[JobState] = field(default_factory=lambda: [JobState.QUEUED])
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[HistoryEntry] = field(default_factory=list)
     restarts: list[Restart] = field(default_factory=list)
     signals: list[Terminate | Kill] = field(default_factory=list)
     started: set[str] = field(default_factory=set)
@@ -55,11 +59,11 @@ class World:
     """True: the supervisor dies after it has stored what it decided, and does nothing of it."""
 
     def __post_init__(self) -> None:
-        self.lifecycle = Lifecycle(replicas=self.replicas, rules=self.rules, progress=Progress(created=self.now))
+        self.lifecycle = Lifecycle(replicas=self.replicas, rules=self.rules, progress=JobProgress(created=self.now))
         self._store()
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> JobProgress:
         return self.lifecycle.progress
 
     def last_decision(self) -> Decision:

@@ -17,7 +17,7 @@ from smlocal.ai_platform.lifecycle.events import (
     StockOut,
 )
 from smlocal.ai_platform.lifecycle.job_states import JobState
-from smlocal.ai_platform.lifecycle.progress import Replica, Rules
+from smlocal.ai_platform.lifecycle.progress import ReplicaProgress, Rules
 
 WORKER, OTHER = "workerpool1-0", "workerpool1-1"
 
@@ -358,7 +358,7 @@ def test_the_wait_time_counts_until_the_job_was_running_once() -> None:
 
 
 def test_the_error_is_attached_at_the_end() -> None:
-    world = World(replicas=(Replica(name="master 0", primary=True),))
+    world = World(replicas=(ReplicaProgress(name="master 0", primary=True),))
     world.begin_and_run()
     world.exits("master 0", 1)
     world.go_on()

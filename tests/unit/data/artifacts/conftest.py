@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from tests.unit.data.artifacts.mirror.mirror_rig import Rig, Rigs
 
-from smlocal.data.artifacts.mirror import schedule
+from smlocal.data.artifacts.mirror import host_mirror
 
 NAMES = st.binary(min_size=1, max_size=12).filter(lambda n: b"/" not in n and b"\0" not in n and n not in {b".", b".."})
 NAMES |= st.text("aé-. *\n", min_size=90, max_size=110).map(str.encode).filter(lambda n: n.strip(b".") != b"")
@@ -130,7 +130,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rigs]:
     """Makes mirrors that copy the same file again sooner than in earnest."""
-    monkeypatch.setattr(schedule, "REPEAT_SECONDS", 0.1)
+    monkeypatch.setattr(host_mirror, "REPEAT_SECONDS", 0.1)
     made: list[Rig] = []
 
     def make(hosts: int = 1, *, grows: bool = False) -> Rig:

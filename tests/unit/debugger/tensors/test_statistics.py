@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.kit.tensor_files import NUMBERS, record
 
-from smlocal.debugger.tensors.event import read_tensor
+from smlocal.debugger.tensors.saved_tensors import read_tensor
 from smlocal.debugger.tensors.tensor import Tensor, statistics_of, write_npz
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.endpoint.cloudwatch.series import STATISTICS, buckets, first_period, is_period, number_of_periods
+from smlocal.endpoint.cloudwatch.operations import STATISTICS, buckets, first_period, is_period, number_of_periods
 
 
 def test_values_are_put_into_the_period_of_their_time() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.metrics.metric_values import MetricDefinition, MetricValue
+from smlocal.jobs.contract.metric_values import MetricDefinition, MetricValue
 from smlocal.jobs.metrics.found_values import (
     MetricSummary,
     ValuesFile,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.kit import until
 
-from smlocal.jobs.contract.metrics.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricDefinition
 from smlocal.jobs.logs.log_file import LogFile
 from smlocal.jobs.metrics.found_values import summaries
 from smlocal.jobs.metrics.job_metrics import MetricsReport, MetricsSearch

@@ -17,8 +17,7 @@ import pytest
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.sagemaker.script import docker_line, shell_script
-from smlocal.sagemaker.script_secrets import ScriptSecrets
+from smlocal.sagemaker.script import ScriptSecrets, docker_line, shell_script
 
 Planner = Callable[..., JobPlan]
 PAYLOADS = {

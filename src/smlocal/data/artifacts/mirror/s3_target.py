@@ -15,8 +15,7 @@ from smlocal.data.sources.s3.error_responses import FetchCancelledError, until_c
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.upload import Item, Journal, upload_all
 from smlocal.data.sources.s3.upload_body import PART, FilePart, GrowingFile
-from smlocal.data.sources.s3.writer import S3Writer
-from smlocal.data.sources.s3.writer import Target as S3Location
+from smlocal.data.sources.s3.writer import S3Writer, UploadTarget
 from smlocal.errors import MachineNotReadyError
 
 _READ_BYTES = 1 << 20
@@ -27,7 +26,7 @@ _REPORT_SECONDS = 0.25
 class S3Target:
     """A prefix in S3. No request is sent before there is something to write."""
 
-    prefix: S3Location
+    prefix: UploadTarget
     """Its key is empty or ends with `/`."""
     open_store: Callable[[], S3Client]
     journal: Journal
@@ -107,7 +106,7 @@ class OpenPrefix:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _put(self, location: S3Location, source: int, unchanged: Callable[[], bool]) -> None:
+    def _put(self, location: UploadTarget, source: int, unchanged: Callable[[], bool]) -> None:
         # An object is visible as soon as it is sent, so the file is copied and checked before.
         with ExitStack() as stack:
             copy = stack.enter_context(open(os.memfd_create("mirror"), "w+b", buffering=0))
@@ -129,7 +128,7 @@ class OpenPrefix:
 
         self._sending.add(self._pool.submit(send))
 
-    def _send(self, location: S3Location, body: FilePart) -> None:
+    def _send(self, location: UploadTarget, body: FilePart) -> None:
         until_cancelled(lambda: self._writer.put(location, body, lambda _: None), self._target.cancelled)
 
     def _wait(self, most: int) -> None:
@@ -139,7 +138,7 @@ class OpenPrefix:
             for each in done:
                 each.result()
 
-    def _put_in_parts(self, location: S3Location, source: int, unchanged: Callable[[], bool]) -> None:
+    def _put_in_parts(self, location: UploadTarget, source: int, unchanged: Callable[[], bool]) -> None:
         item = Item(
             source=GrowingFile.complete(os.dup(source)),
             target=location,
@@ -157,7 +156,7 @@ class OpenPrefix:
                 working(reports[-1].sentence(f"uploading {os.path.basename(location.key)}") if reports else "")
             sent.result()
 
-    def _location(self, path: bytes) -> S3Location:
+    def _location(self, path: bytes) -> UploadTarget:
         prefix = self._target.prefix
         try:
             return replace(prefix, key=f"{prefix.key}{path.decode()}")
@@ -167,7 +166,7 @@ class OpenPrefix:
             raise OSError(errno.EILSEQ, message, prefix.uri) from error
 
     @contextmanager
-    def _os_errors(self, location: S3Location) -> Iterator[None]:
+    def _os_errors(self, location: UploadTarget) -> Iterator[None]:
         if self._no_response is not None:
             raise OSError(errno.EIO, self._no_response, location.uri)
         try:

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.cache.folder import Cache, Tree, list_trees
+from smlocal.data.channels.cache.folder import Cache, CachedTree, list_trees
 
 _RESERVED = "reserved"
 
@@ -64,7 +64,7 @@ def _make_room(cache: "Cache", count: int) -> bool:
     if pinned + sum(_reserved(cache)) + count > cache.limit:
         return False  # even if everything else were evicted
     blobs = {blob.inode: blob for blob in _blobs(cache)}
-    idle: list[Tree | _Blob] = [tree for tree in trees if tree.name not in used]
+    idle: list[CachedTree | _Blob] = [tree for tree in trees if tree.name not in used]
     idle += [blob for blob in blobs.values() if not blob.linked]
     for victim in sorted(idle, key=attrgetter("last_used")):
         if over <= 0:

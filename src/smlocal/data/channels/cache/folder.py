@@ -243,7 +243,7 @@ class TreeInfo:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tree:
+class CachedTree:
     """One tree of the cache, as it is now."""
 
     name: str
@@ -263,7 +263,7 @@ def mark_used(folder: str) -> None:
     os.utime(os.path.join(folder, _INFO))
 
 
-def list_trees(cache: "Cache") -> list[Tree]:
+def list_trees(cache: "Cache") -> list[CachedTree]:
     """Every tree, the least recently used first."""
     try:
         names = sorted(os.listdir(cache.trees))
@@ -272,12 +272,12 @@ def list_trees(cache: "Cache") -> list[Tree]:
     return sorted((_tree(name, cache.tree(name)) for name in names), key=lambda tree: tree.last_used)
 
 
-def _tree(name: str, folder: str) -> Tree:
+def _tree(name: str, folder: str) -> CachedTree:
 
     path = os.path.join(folder, _INFO)
     try:
         with open(path, encoding="utf-8") as file:
             info = TreeInfo(**json.load(file))
-        return Tree(name=name, info=info, last_used=os.stat(path).st_mtime)
+        return CachedTree(name=name, info=info, last_used=os.stat(path).st_mtime)
     except (OSError, ValueError, TypeError):
-        return Tree(name=name, info=None, last_used=0.0)
+        return CachedTree(name=name, info=None, last_used=0.0)

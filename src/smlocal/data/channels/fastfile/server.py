@@ -12,6 +12,12 @@ from threading import Thread
 from typing import Any
 
 from smlocal.data.channels.fastfile.availability import unmount
+from smlocal.data.channels.fastfile.binding import serve
+from smlocal.data.channels.fastfile.filesystem import READ_SECONDS, FileSystem
+from smlocal.data.channels.fastfile.tree import Tree
+from smlocal.data.channels.fastfile.unread import NOT_CHECKED, Unread, UnreadLog
+from smlocal.data.sources.s3.client import open_store
+from smlocal.jobs.contract.rights import Rights
 
 _SIGNALS = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
 
@@ -34,12 +40,6 @@ def main() -> None:
 
 
 def _serve(settings: dict[str, Any]) -> int:
-    from smlocal.data.channels.fastfile.binding import serve
-    from smlocal.data.channels.fastfile.filesystem import READ_SECONDS, FileSystem
-    from smlocal.data.channels.fastfile.tree import Tree
-    from smlocal.data.channels.fastfile.unread import NOT_CHECKED, Unread, UnreadLog
-    from smlocal.data.sources.s3.client import open_store
-    from smlocal.jobs.contract.rights import Rights
 
     read_seconds = float(settings.get("read_seconds", READ_SECONDS))
     unread = UnreadLog(settings["unread"])

@@ -2,6 +2,7 @@
 
 from errno import EACCES, ENOENT, ENOTDIR, EPERM
 
+from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.jobs.contract.failures import input_failure
 
@@ -30,8 +31,6 @@ def unreadable(uri: str, error: OSError) -> FeedError:
 
 def of_s3(error: S3Error) -> FeedError:
     """An error of S3."""
-    from smlocal.data.sources.s3.error_responses import download_failure
-
     return FeedError(download_failure(error), f"{error.uri}: {error}")
 
 

@@ -87,7 +87,7 @@ _BUFFERED = 1 << 16
 _CANNOT_SPLICE = {EBADF, EINVAL, ENOSYS, EOPNOTSUPP, EPERM}
 
 
-class ReaderGoneError(Exception):
+class FifoReaderGoneError(Exception):
     """The reader has closed the FIFO: a normal end of an epoch."""
 
 
@@ -154,7 +154,7 @@ class FifoWriter:
             except BlockingIOError:
                 self._wait()
             except BrokenPipeError:
-                raise ReaderGoneError from None
+                raise FifoReaderGoneError from None
             except OSError as error:
                 if error.errno not in _CANNOT_SPLICE:
                     raise
@@ -171,7 +171,7 @@ class FifoWriter:
             except BlockingIOError:
                 self._wait()
             except BrokenPipeError:
-                raise ReaderGoneError from None
+                raise FifoReaderGoneError from None
 
     def _wait(self) -> None:
         """Wait until there is room, or no reader any more."""

@@ -3,16 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.channels.pipe.stop import StoppedError
 from smlocal.data.sources.s3.interface import ObjectStore, S3Object, listed_object
+from smlocal.data.sources.s3.object_stream import ObjectStream, StreamClosedError
 from smlocal.jobs.contract.listing import epoch_order
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
-
-if TYPE_CHECKING:
-    from smlocal.data.sources.s3.object_stream import ObjectStream
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,8 +105,6 @@ class Streams:
 
         It takes most of the free memory and leaves some: its reader may go on to the next epoch without closing it.
         """
-        from smlocal.data.sources.s3.object_stream import ObjectStream, StreamClosedError
-
         store = self.store
         with self._lock:
             if self._stopped:

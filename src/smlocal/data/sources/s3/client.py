@@ -7,6 +7,9 @@ from contextlib import closing
 from functools import partial
 from typing import Any, Self
 
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
+
 from smlocal.data.sources.s3.aws_client import AwsClient, RenewableClient
 from smlocal.data.sources.s3.checksum import Checksum
 from smlocal.data.sources.s3.error_responses import (
@@ -91,8 +94,6 @@ class S3Client:
 
         `slow` is for answers that may take minutes.
         """
-        from botocore.exceptions import BotoCoreError, ClientError
-        from botocore.parsers import ResponseParserError
 
         def send(aws: AwsClient) -> dict[str, Any]:
             try:

@@ -2,6 +2,12 @@
 
 from collections.abc import Callable, Mapping
 
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.utils import percent_encode
+from urllib3.exceptions import HTTPError
+
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.s3.aws_client import AwsClient, BucketTarget
 from smlocal.data.sources.s3.error_responses import Retry, error_of, is_redirect, no_response, object_changed, s3_error
@@ -39,9 +45,6 @@ class ObjectBody:
 
     def read_into(self, buffer: memoryview) -> int:
         """Read some of the body; 0 at its end."""
-        from botocore.exceptions import BotoCoreError
-        from urllib3.exceptions import HTTPError
-
         if not buffer:
             return 0
         try:
@@ -54,8 +57,6 @@ class ObjectBody:
 
 def get_object(aws: AwsClient, wanted: S3Object, headers: Mapping[str, str]) -> ObjectBody:
     """Request an object or a range of it, once; raises `S3Error`. The names of `headers` are in lower case."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
     try:
         target = aws.target(wanted.bucket)
         if target is None:
@@ -73,10 +74,6 @@ def get_object(aws: AwsClient, wanted: S3Object, headers: Mapping[str, str]) -> 
 
 
 def _signed(aws: AwsClient, target: BucketTarget, wanted: S3Object, headers: Mapping[str, str]) -> ObjectBody:
-    from botocore.auth import S3SigV4Auth
-    from botocore.awsrequest import AWSRequest
-    from botocore.utils import percent_encode
-    from urllib3.exceptions import HTTPError
 
     if aws.payer:
         headers = {**headers, "x-amz-request-payer": aws.payer}

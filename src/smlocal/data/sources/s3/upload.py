@@ -18,7 +18,7 @@ from smlocal.data.sources.s3.client import S3Client
 from smlocal.data.sources.s3.error_responses import TICK, FetchCancelledError, until_cancelled
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.upload_body import MOST_PARTS, PART, FilePart, GrowingFile, first_part, part_size
-from smlocal.data.sources.s3.writer import Part, S3Writer, Target
+from smlocal.data.sources.s3.writer import S3Writer, UploadedPart, UploadTarget
 
 _THREADS = 4
 _STOP_SECONDS = 1.0
@@ -32,7 +32,7 @@ class Item:
     """A file and the object it becomes; the file is closed when it has been sent."""
 
     source: GrowingFile
-    target: Target
+    target: UploadTarget
     before_complete: Callable[[], None] = lambda: None
     """Called when all parts of a large file have been sent; if it raises, the object is not created."""
     sha256: bytes | None = None
@@ -50,7 +50,7 @@ class Uploaded:
 class Journal(Protocol):
     """Records multipart uploads that were begun, to abort them after a crash."""
 
-    def begun(self, target: Target, upload: str) -> None:
+    def begun(self, target: UploadTarget, upload: str) -> None:
         """A multipart upload has begun."""
 
     def ended(self, upload: str) -> None:
@@ -60,7 +60,7 @@ class Journal(Protocol):
 class NoJournal:
     """A journal that records nothing."""
 
-    def begun(self, target: Target, upload: str) -> None:
+    def begun(self, target: UploadTarget, upload: str) -> None:
         """Do nothing."""
 
     def ended(self, upload: str) -> None:
@@ -92,10 +92,10 @@ def upload_all(
 class _Parts:
     """A multipart upload in progress."""
 
-    target: Target
+    target: UploadTarget
     id: str
     descriptor: int
-    done: dict[int, Part] = field(default_factory=dict)
+    done: dict[int, UploadedPart] = field(default_factory=dict)
     jobs: list[Future[None]] = field(default_factory=list)
     lost: bool = False
     """S3 does not know the upload any more."""
@@ -131,7 +131,7 @@ class _Uploader:
         self._journal = journal
         self._lock = threading.Lock()
         self._failure: BaseException | None = None
-        self._open: dict[str, Target] = {}
+        self._open: dict[str, UploadTarget] = {}
         self._threads = threads
         self._room = threading.Semaphore(2 * threads)
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -297,11 +297,11 @@ class _Uploader:
 
         upload.jobs.append(self._submit(send))
 
-    def _report_done(self, target: Target, size: int) -> None:
+    def _report_done(self, target: UploadTarget, size: int) -> None:
         with self._lock:
             self._done(Uploaded(uri=target.uri, bytes=size))
 
-    def _abort(self, upload: str, target: Target, *, all_ended: bool) -> None:
+    def _abort(self, upload: str, target: UploadTarget, *, all_ended: bool) -> None:
         with suppress(S3Error, FetchCancelledError):  # it stays in the journal
             self._writer.abort(target, upload)
             if all_ended:

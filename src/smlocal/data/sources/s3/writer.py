@@ -19,7 +19,7 @@ _DAMAGED = {"BadDigest", "XAmzContentSHA256Mismatch"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
+class UploadTarget:
     """The object that is written."""
 
     bucket: str
@@ -34,7 +34,7 @@ class Target:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class UploadedPart:
     """A part that S3 has."""
 
     number: int
@@ -51,7 +51,9 @@ class S3Writer:
         """Requests are cancelled as the client is."""
         self._client = client
 
-    def put(self, target: Target, part: FilePart, moved: Callable[[int], None], *, sha256: bytes | None = None) -> None:
+    def put(
+        self, target: UploadTarget, part: FilePart, moved: Callable[[int], None], *, sha256: bytes | None = None
+    ) -> None:
         """Write a small object in one request. S3 refuses bytes that do not have this SHA-256."""
         sums = {} if sha256 is None else {"ChecksumSHA256": base64.b64encode(sha256).decode()}
         self._send(
@@ -62,7 +64,7 @@ class S3Writer:
             lambda client, body: client.put_object(**_at(target), Body=body, **sums, **_encryption(target)),
         )
 
-    def begin(self, target: Target) -> str:
+    def begin(self, target: UploadTarget) -> str:
         """Begin a multipart upload; returns its id."""
 
         def request(client: Any) -> dict[str, Any]:
@@ -72,7 +74,9 @@ class S3Writer:
 
         return str(self._client.call("CreateMultipartUpload", target.uri, request)["UploadId"])
 
-    def put_part(self, target: Target, upload: str, number: int, part: FilePart, moved: Callable[[int], None]) -> Part:
+    def put_part(
+        self, target: UploadTarget, upload: str, number: int, part: FilePart, moved: Callable[[int], None]
+    ) -> UploadedPart:
         """Send one part; parts may be sent in any order and in parallel."""
         given = {**_at(target), "UploadId": upload, "PartNumber": number}
 
@@ -82,9 +86,9 @@ class S3Writer:
             return answer
 
         answer = self._send(target, "UploadPart", part, moved, request)
-        return Part(number=number, etag=answer["ETag"], size=part.size, crc32=answer.get("ChecksumCRC32", ""))
+        return UploadedPart(number=number, etag=answer["ETag"], size=part.size, crc32=answer.get("ChecksumCRC32", ""))
 
-    def complete(self, target: Target, upload: str, parts: Sequence[Part]) -> None:
+    def complete(self, target: UploadTarget, upload: str, parts: Sequence[UploadedPart]) -> None:
         """Complete the upload: the object becomes visible."""
         listed = [
             {"PartNumber": part.number, "ETag": part.etag, **({"ChecksumCRC32": part.crc32} if part.crc32 else {})}
@@ -104,7 +108,7 @@ class S3Writer:
             if error.code != "NoSuchUpload" or not self._is_there(target, parts):
                 raise
 
-    def abort(self, target: Target, upload: str) -> None:
+    def abort(self, target: UploadTarget, upload: str) -> None:
         """Abort a multipart upload, also after the caller has cancelled; tried for a few seconds only."""
         until = time.monotonic() + _ABORT_SECONDS
 
@@ -123,7 +127,7 @@ class S3Writer:
             if error.code != "NoSuchUpload":
                 raise
 
-    def delete(self, target: Target) -> None:
+    def delete(self, target: UploadTarget) -> None:
         """Delete an object, which need not exist. A bucket with versions keeps the old ones."""
         try:
             self._client.call("DeleteObject", target.uri, lambda client: client.delete_object(**_at(target)))
@@ -133,7 +137,7 @@ class S3Writer:
 
     def _send(
         self,
-        target: Target,
+        target: UploadTarget,
         operation: str,
         part: FilePart,
         moved: Callable[[int], None],
@@ -157,7 +161,7 @@ class S3Writer:
                     raise
         raise AssertionError(target.uri)
 
-    def _is_there(self, target: Target, parts: Sequence[Part]) -> bool:
+    def _is_there(self, target: UploadTarget, parts: Sequence[UploadedPart]) -> bool:
         try:
             found = self._client.head(target.bucket, target.key)
         except S3Error:
@@ -166,7 +170,7 @@ class S3Writer:
         return found.size == sum(part.size for part in parts) and (found.etag or "").strip('"') == _etag(parts)
 
 
-def _at(target: Target) -> dict[str, str]:
+def _at(target: UploadTarget) -> dict[str, str]:
     return {"Bucket": target.bucket, "Key": target.key}
 
 
@@ -175,13 +179,13 @@ def _sends_checksums(client: Any) -> bool:
     return str(client.meta.config.request_checksum_calculation).lower() != "when_required"
 
 
-def _encryption(target: Target) -> dict[str, str]:
+def _encryption(target: UploadTarget) -> dict[str, str]:
     if target.kms_key is None:
         return {}
     return {"ServerSideEncryption": "aws:kms", "SSEKMSKeyId": target.kms_key}
 
 
-def _etag(parts: Sequence[Part]) -> str:
+def _etag(parts: Sequence[UploadedPart]) -> str:
     """The ETag of an object made of these parts."""
     try:
         sums = b"".join(bytes.fromhex(part.etag.strip('"')) for part in parts)

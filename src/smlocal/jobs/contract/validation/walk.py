@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs.contract.masking import HIDDEN, masked, masked_words, with_strings
 from smlocal.jobs.contract.model.structure import (
     Checked,
     Items,
@@ -20,7 +21,6 @@ from smlocal.jobs.contract.model.structure import (
     members,
     split,
 )
-from smlocal.jobs.contract.secrets.masking import HIDDEN, masked, masked_words, with_strings
 from smlocal.jobs.contract.validation.suggestions import closest
 from smlocal.jobs.contract.validation.violation import Path, Violation, dotted, kind_of, spoken
 from smlocal.jobs.contract.validation.wording import (

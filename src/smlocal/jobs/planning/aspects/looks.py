@@ -63,6 +63,11 @@ ASPECTS: Final = (
         wanted=lambda asked: wants_gpus(asked.hosts, asked.local) or any(neuron_devices(asked.hosts, asked.local)),
     ),
     Aspect(
+        name="debugging",
+        brought_in_by="Local.DebugPort",
+        wanted=lambda asked: asked.local.DebugPort != 0,
+    ),
+    Aspect(
         name="limits",
         brought_in_by="Local.EnforceInstanceLimits, Memory, Cpus, ShmSize, Ulimits, Processes",
         wanted=lambda asked: wants_limits(asked.local),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from smlocal.jobs.contract.metrics.regex import regex_problem
+from smlocal.jobs.contract.metric_regex import regex_problem
 from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
 from smlocal.jobs.contract.validation.walk import MOST_VIOLATIONS, missing
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.data.channels.pipe.fifo import FifoWriter, ReaderGoneError
+from smlocal.data.channels.pipe.fifo import FifoReaderGoneError, FifoWriter
 from smlocal.data.channels.pipe.stop import Stop, StoppedError
 
 CONTENT = random.Random(1).randbytes(3_000_000)
@@ -70,7 +70,7 @@ def test_a_reader_that_goes(stop: Stop, file: int, way: str) -> None:
     reading, writing = os.pipe()
     outlet = FifoWriter(writing, stop)
     threading.Timer(0.1, os.close, [reading]).start()
-    with pytest.raises(ReaderGoneError):
+    with pytest.raises(FifoReaderGoneError):
         outlet.write(CONTENT) if way == "write" else outlet.splice(file, 0, len(CONTENT))
     outlet.close()
 

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from isal import igzip
 
-from smlocal.data.channels.pipe import sender
+from smlocal.data.channels.pipe import feeder
 from smlocal.data.channels.pipe.failures import FeedError
+from smlocal.data.channels.pipe.feeder import parts
 from smlocal.data.channels.pipe.fifo import FifoWriter
 from smlocal.data.channels.pipe.object_bytes import decompressed
-from smlocal.data.channels.pipe.sender import parts
 
 Feeding = Callable[..., Any]
 LARGE = random.Random(1).randbytes(2_000_000) + bytes(3_000_000)
@@ -98,6 +98,6 @@ def test_a_record_holds_what_an_object_decompresses_to(feeding: Feeding) -> None
 
 
 def test_a_record_too_long_to_keep_is_decompressed_twice(feeding: Feeding, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sender, "_KEPT", 1_500_000)
+    monkeypatch.setattr(feeder, "_KEPT", 1_500_000)
     feed = feeding({"a": gzip.compress(LARGE), "b": gzip.compress(b"short")}, gzip=True, record_io=True)
     assert feed.read(0) == framed(LARGE) + framed(b"short")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sagemaker_training.recordio import _read_recordio  # type: ignore[import-untyped] # published without types
 
-from smlocal.data.channels.pipe.sender import MAGIC, MOST, parts
+from smlocal.data.channels.pipe.feeder import MAGIC, MOST, parts
 
 MAGIC_WORD = struct.pack("<I", MAGIC)
 PAYLOADS = st.lists(st.binary(max_size=50) | st.lists(st.sampled_from([MAGIC_WORD, b"x"]), max_size=9).map(b"".join))

@@ -9,11 +9,12 @@ import pytest
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.accelerators import look as accelerators
+from smlocal.jobs.planning.aspects.debugging import look as debugging
 from smlocal.jobs.planning.aspects.limits import look as limits
 from smlocal.jobs.planning.aspects.looks import ASPECTS, Asked, Look
 from smlocal.sagemaker.contract.documents.hosts import homogeneous
 
-LOOKS: dict[str, Look] = {"accelerators": accelerators, "limits": limits}
+LOOKS: dict[str, Look] = {"accelerators": accelerators, "debugging": debugging, "limits": limits}
 """Checked for types here: the table imports them by their names."""
 
 
@@ -30,6 +31,7 @@ def test_each_row_names_a_look() -> None:
         ("ml.trn1.2xlarge", {}, ["accelerators"]),
         ("ml.m5.large", {"Gpus": 1, "Processes": 10}, ["accelerators", "limits"]),
         ("ml.m5.large", {"EnforceInstanceLimits": True}, ["limits"]),
+        ("ml.m5.large", {"DebugPort": 5678}, ["debugging"]),
     ],
 )
 def test_what_brings_an_aspect_in(kind: str, settings: dict[str, Any], wanted: list[str]) -> None:

@@ -5,6 +5,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Final, Literal, Protocol
 
+from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive
 from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.data.sources.progress import Meter
 from smlocal.engine.containers import idle_container
@@ -23,7 +24,7 @@ _MAX_BYTES: Final = 32 << 20
 _LABEL: Final = "image-look"
 
 
-class Progress(Protocol):
+class ProgressScreen(Protocol):
     """What reports how far it is."""
 
     def progress(self, text: str) -> None:
@@ -34,7 +35,7 @@ class Progress(Protocol):
 
 
 def image_of_all(
-    placed: PlacedEngines, name: str, pull: Pull, reporter: Progress
+    placed: PlacedEngines, name: str, pull: Pull, reporter: ProgressScreen
 ) -> tuple[ImageFacts | None, str | None]:
     """The image's facts, once all engines have it; or why it could not be pulled."""
     has = None if pull == "always" or len(placed.each) == 1 else _one_with(placed, name)
@@ -58,7 +59,9 @@ def _one_with(placed: PlacedEngines, name: str) -> PlacedEngine | None:
     return next((each for each in placed.each if each.engine.image(name) is not None), None)
 
 
-def _sent(name: str, pull: Pull, source: PlacedEngine, target: PlacedEngine, reporter: Progress) -> ImageFacts | None:
+def _sent(
+    name: str, pull: Pull, source: PlacedEngine, target: PlacedEngine, reporter: ProgressScreen
+) -> ImageFacts | None:
     """Send the image from an engine that has it, which gives exactly that image, also if it is in no registry."""
     if pull == "never":
         raise ImageMissingError(
@@ -84,7 +87,7 @@ def _check_same(name: str, found: dict[str, ImageFacts]) -> None:
             )
 
 
-def pull_image(engine: Engine, name: str, pull: Pull, reporter: Progress) -> tuple[ImageFacts | None, str | None]:
+def pull_image(engine: Engine, name: str, pull: Pull, reporter: ProgressScreen) -> tuple[ImageFacts | None, str | None]:
     """The image's facts, after pulling it if `pull` says so; or why it could not be pulled."""
     facts = engine.image(name)
     if pull == "never" and facts is None:
@@ -103,7 +106,7 @@ def pull_image(engine: Engine, name: str, pull: Pull, reporter: Progress) -> tup
     return facts, None
 
 
-def _reported(name: str, reporter: Progress) -> Callable[[PullState], None]:
+def _reported(name: str, reporter: ProgressScreen) -> Callable[[PullState], None]:
     """Reports the state of a pull as a sentence: `pulling app:1: 84 of 210 MiB, 3 of 7 layers, 12 MB/s, 10 s left`."""
     meter = Meter(
         lambda progress: reporter.working(progress.sentence(f"pulling {name}", objects="layers")), total_bytes=None
@@ -161,11 +164,6 @@ def _find(image: str, engine: Engine) -> tuple[str, ...]:
 
 def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
     """The first files in an archive of `/opt/ml`, as paths in the container, without `code`, which stays visible."""
-    from smlocal.base.foreign_archive.archive import (
-        ArchiveLimits,
-        ForeignArchive,
-    )  # images that are known are not read
-
     found: list[str] = []
     with suppress(ArchiveError):  # cut off at the limit
         for member in ForeignArchive(archive, ArchiveLimits(content=_MAX_BYTES), compressed=False):

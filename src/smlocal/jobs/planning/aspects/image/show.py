@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from smlocal.base.readable import readable_bytes
-from smlocal.jobs.contract.secrets.masking import masked_words
+from smlocal.jobs.contract.masking import masked_words
 from smlocal.jobs.planning.aspects.image.plan import MODEL_TRAINER_STOP, init_program, is_model_trainer, is_shell_form
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule

@@ -1,6 +1,6 @@
 """Notes on the regexes of MetricDefinitions."""
 
-from smlocal.jobs.contract.metrics.regex import never_a_number, wanted_controls
+from smlocal.jobs.contract.metric_regex import never_a_number, wanted_controls
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.sagemaker.contract.metric_definitions import definitions_of

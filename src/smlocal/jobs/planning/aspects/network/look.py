@@ -10,10 +10,12 @@ from contextlib import suppress
 from dataclasses import replace
 from ipaddress import IPv4Network
 from itertools import islice
+from shlex import quote
 
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Engine, Network, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineNameInUseError, NetworkRangeError, SubnetInUseError
+from smlocal.errors.networks import IsolatedJobError, NetworkUnknownError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngines
 from smlocal.jobs.planning.aspects.network.asked import candidates, local_port, overlaps, plan_network
@@ -23,6 +25,8 @@ from smlocal.jobs.store.lease import supervised
 
 FOLDER_LABEL = "smlocal.folder"
 """A label of networks: the job's folder, which shows whether the job is still supervised."""
+_NOT_JOINED = {"host", "none"}
+"""The engine's networks that exclude all others."""
 _TRIES = 20
 """Another job or user may take a subnet before the network is created."""
 _SHOWN = 5
@@ -45,6 +49,10 @@ def choose_network(
     remove_leftovers: bool,
 ) -> NetworkFacts:
     """Choose a free subnet if the job needs its own network. `remove_leftovers`: remove networks of crashed jobs."""
+    if isolated:
+        refuse_isolation(local)
+    if local.Networks:
+        check_networks(local.Networks, placed)
     endpoints, own = local.Endpoints, hosts > 1 or isolated
     if not own and not endpoints:
         return NetworkFacts()
@@ -61,6 +69,36 @@ def choose_network(
     within = local.NetworkRange
     subnet = free_subnet(networks, within=within, hosts=hosts, run_id=run_id, routes=near, overlay=bool(placed.manager))
     return NetworkFacts(subnet=subnet, loopback_only=loopback_only)
+
+
+def refuse_isolation(local: LocalSettings) -> None:
+    """Refuse what an isolated job cannot have: a way in or out."""
+    given = {"Local.Networks": local.Networks, "Local.AddHosts": local.AddHosts, "Local.DebugPort": local.DebugPort}
+    asked = [name for name, value in given.items() if value]
+    if asked:
+        raise IsolatedJobError(
+            f"{', '.join(asked)} and EnableNetworkIsolation exclude each other: an isolated job reaches only its hosts",
+            remedy=[
+                "Leave out --network, --add-host and --wait-for-debugger,",
+                "or run without isolation here: --set EnableNetworkIsolation=false",
+            ],
+        )
+
+
+def check_networks(names: Sequence[str], placed: PlacedEngines) -> None:
+    """Look for the networks that a job joins on each of its engines."""
+    for place in placed.each:
+        there = sorted({each.name for each in place.engine.networks() if not each.default} - _NOT_JOINED)
+        for name in names:
+            if name not in there:
+                raise NetworkUnknownError(
+                    f"the engine at {place.facts.address} has no network {name!r} that a job can join",
+                    details=[f"It has: {', '.join(there) or 'none'}"],
+                    remedy=[
+                        "Start the service first: docker compose up -d makes FOLDER_default,",
+                        f"or make the network: docker network create {quote(name)}",
+                    ],
+                )
 
 
 def default_gateway(networks: list[Network]) -> str:

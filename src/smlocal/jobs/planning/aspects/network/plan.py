@@ -45,6 +45,8 @@ class JobNetwork:
     """The job's own network; None for the engine's default network."""
     unreachable: tuple[str, ...] = ()
     """Services of Local.Endpoints that listen only on addresses that containers cannot reach."""
+    joined: tuple[str, ...] = ()
+    """Other networks of the engine that the hosts are on too, by name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.network.asked import variable
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.sagemaker.contract.instance_types import instance_type
 from smlocal.sagemaker.jobfile.job_file import JobFile
@@ -13,6 +14,10 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 
 def network_text(plan: JobPlan) -> str:
     """Where the hosts are."""
+    return " and ".join((_own_text(plan), *plan.network.joined))
+
+
+def _own_text(plan: JobPlan) -> str:
     if plan.network.own is None:
         return "on the engine's default network"
     kind = "overlay network" if plan.network.own.manager else "network"
@@ -49,6 +54,12 @@ def network_commands(plan: JobPlan) -> Iterator[str]:
     yield f'docker network create --label "smlocal.job=$job" {options} "by-hand-$job" >/dev/null'
     peers = (quote(f"{name}:{address}") for name, address in network.addresses.items())
     yield f"peers=({' '.join(f'--add-host {peer}' for peer in peers)})"
+
+
+def joining_commands(plan: JobPlan, host: HostPlan) -> Iterator[str]:
+    """Docker's commands that connect the container of a host to other networks."""
+    for name in plan.network.joined:
+        yield f'docker network connect {quote(name)} "by-hand-$job-{host.host.name}"'
 
 
 def _many_hosts(plan: JobPlan, job: JobFile) -> str | None:
@@ -105,6 +116,28 @@ def _endpoints_unused(plan: JobPlan, job: JobFile) -> str | None:
     return f"Local.Endpoints ({', '.join(job.local.Endpoints)}) is not passed in: EnableNetworkIsolation blocks it"
 
 
+def _joined(plan: JobPlan, job: JobFile) -> str | None:
+    return joined_text(plan)
+
+
+def joined_text(plan: JobPlan) -> str | None:
+    """What is said of the networks that the hosts join."""
+    if not plan.network.joined:
+        return None
+    return f"the hosts are on the network {' and '.join(plan.network.joined)} too; the service has no such network"
+
+
+def _added_hosts(plan: JobPlan, job: JobFile) -> str | None:
+    return added_hosts_text(job.local)
+
+
+def added_hosts_text(local: LocalSettings) -> str | None:
+    """What is said of added host names."""
+    if not local.AddHosts:
+        return None
+    return f"added to /etc/hosts: {', '.join(local.AddHosts)}; the service adds no such names"
+
+
 NETWORK_RULES = (
     NoteRule(id="max-hosts", says=_many_hosts, warning=True),
     NoteRule(id="isolated-code", says=_isolated_code, warning=True),
@@ -112,4 +145,6 @@ NETWORK_RULES = (
     NoteRule(id="isolation", says=_isolation),
     NoteRule(id="endpoints", says=_endpoints),
     NoteRule(id="endpoints-unused", says=_endpoints_unused),
+    NoteRule(id="networks-joined", says=_joined),
+    NoteRule(id="hosts-added", says=_added_hosts),
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.jobs.contract.secrets.masking import looks_secret
+from smlocal.jobs.contract.masking import looks_secret
 from smlocal.sagemaker.contract.coverage.members import TABLE
 
 SECRETS = """\
