@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from smlocal import errors
-from smlocal.errors import serving, shells, submitting, tensors
+from smlocal.errors import serving, shells, showing, submitting, tensors
 
 TABLE = Path(errors.__file__).parents[1] / "cli" / "errors.md"
 """What `smlocal help ID` shows, and the page of the site."""
@@ -24,6 +24,7 @@ def test_every_error_has_a_row_with_its_exit_code_and_every_row_is_an_error(
     of_commands = {
         serving.PortUnusableError,
         shells.ShellMissingError,
+        showing.BrowserMissingError,
         submitting.UploadNameError,
         tensors.TensorStepError,
     }

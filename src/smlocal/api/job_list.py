@@ -61,6 +61,12 @@ def list_jobs(*, limit: int | None, selection: JobSelection | None = None) -> li
         ]
 
 
+def unfinished_jobs() -> list[str]:
+    """The names of jobs that have not ended, newest first."""
+    with Store.open(home_directory()) as store:
+        return [record.name for record in reversed(store.unfinished())]
+
+
 def job_documents(jobs: Sequence[ListedJob]) -> dict[str, list[dict[str, Any]]]:
     """The lists of the platforms' own answers, with what only this machine knows."""
     lists: dict[str, list[dict[str, Any]]] = {"TrainingJobSummaries": []}

@@ -30,10 +30,7 @@ def resolve_job_name(text: str) -> str:
 
     with Store.open(home_directory()) as store:
         if text == LAST:
-            newest = store.list(limit=1)
-            if newest:
-                return newest[0].name
-            raise JobUnknownError(f"there is no job yet, so {LAST} names none", details=[f"Jobs are in {store.home}."])
+            return _newest(store, f"there is no job yet, so {LAST} names none")
         found = store.names(text) if text else []
         if text in found:
             return text
@@ -42,6 +39,25 @@ def resolve_job_name(text: str) -> str:
         if found:
             raise _ambiguous(text, found)
         raise _unknown(text, store)
+
+
+def newest_job_name() -> str:
+    """The name of the job that was made last; `JobUnknownError` if there is none."""
+    from smlocal.jobs.store.jobs import Store  # as above
+
+    with Store.open(home_directory()) as store:
+        return _newest(store, "there is no job yet")
+
+
+def _newest(store: "Store", none: str) -> str:
+    newest = store.list(limit=1)
+    if newest:
+        return newest[0].name
+    raise JobUnknownError(
+        none,
+        details=[f"Jobs are in {store.home}."],
+        remedy=["Start one with smlocal run, or smlocal demo for a first one."],
+    )
 
 
 def _ambiguous(text: str, found: Sequence[str]) -> JobNameAmbiguousError:

@@ -28,3 +28,11 @@ def short_path(path: str) -> str:
     except FileNotFoundError:  # the current folder was deleted
         return path
     return path if relative.startswith("..") else "." if relative == "." else f"./{relative}"
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was, in one unit."""
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return "just now"

@@ -15,6 +15,7 @@ HEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "logs": "Print the logs of a job's containers.",
     },
     "Run": {
+        "demo": "Build a tiny training image, and run a job in it.",
         "init": "Write a commented job file that smlocal run can run.",
         "rerun": "Run the request of an earlier job again, under a new name.",
         "wait": "Wait until jobs have ended.",

@@ -16,24 +16,35 @@ _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 ENDED = ("Completed", "Failed", "Stopped")
 
 
-def job_argument(command: Callable[..., Any], *, parameter: str = "name") -> Callable[..., Any]:
-    """Add the argument NAME: one job. What is wrong on the command line is an error before the job is looked for."""
+def job_argument(command: Callable[..., Any], *, parameter: str = "name", required: bool = False) -> Callable[..., Any]:
+    """Add the argument NAME: one job, by default the newest one. With `required` it must be named.
+
+    A mistake on the command line is an error before the job is looked for.
+    """
 
     @wraps(command)
     def resolving(*arguments: Any, **given: Any) -> Any:
-        from smlocal.api.job_names import resolve_job_name
-
-        given[parameter] = resolve_job_name(given[parameter])
+        given[parameter] = named_or_newest(given[parameter])
         return command(*arguments, **given)
 
-    return click.argument(parameter, metavar="NAME", shell_complete=completed_jobs)(resolving)
+    metavar = "NAME" if required else "[NAME]"
+    return click.argument(parameter, required=required, metavar=metavar, shell_complete=completed_jobs)(resolving)
 
 
-def jobs_argument(command: Callable[..., Any], *, required: bool = True) -> Callable[..., Any]:
+def named_or_newest(text: str | None) -> str:
+    """The name of the job that is meant. The newest one is named on standard error."""
+    from smlocal.api.job_names import newest_job_name, resolve_job_name
+
+    if text is not None:
+        return resolve_job_name(text)
+    name = newest_job_name()
+    click.echo(f"newest job: {name}", err=True)
+    return name
+
+
+def jobs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument NAME...: several jobs, each as the command was given it."""
-    metavar = "NAME..." if required else "[NAME...]"
-    add = click.argument("names", nargs=-1, required=required, metavar=metavar, shell_complete=completed_jobs)
-    return add(command)
+    return click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completed_jobs)(command)
 
 
 def completed_jobs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

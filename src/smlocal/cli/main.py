@@ -76,6 +76,7 @@ class Commands(ShownGroup):
 
 @click.command(
     cls=Commands,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     examples=(
         ("smlocal run job.yaml", "Run the job of a CreateTrainingJob request."),
@@ -93,6 +94,11 @@ def cli(ctx: click.Context, *, debug: bool) -> None:
     130 stopped by Ctrl-C, 143 stopped by SIGTERM or SIGHUP.
     """
     ctx.obj = {"debug": debug}
+    if ctx.invoked_subcommand is None:
+        from smlocal.cli.views.folder_overview import overview
+
+        for line in overview():
+            click.echo(line)
 
 
 def run_command_line(arguments: list[str] | None = None) -> int:

@@ -90,7 +90,14 @@ class Screens:
     def environment(self, changes: dict[str, str]) -> dict[str, str]:
         kept = {key: os.environ[key] for key in ("PATH", "HOME", "DOCKER_HOST") if key in os.environ}
         home = str(self.folder / "home")
-        return {**kept, "SMLOCAL_HOME": home, "TERM": "xterm-256color", "LANG": "C.UTF-8", **changes}
+        return {
+            **kept,
+            "SMLOCAL_HOME": home,
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+            "SMLOCAL_PAGER": "",
+            **changes,
+        }
 
     def start(self, name: str, *words: str, columns: int, environment: dict[str, str] | None = None) -> Terminal:
         terminal = Terminal(columns=columns, rows=60)

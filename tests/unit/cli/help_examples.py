@@ -31,7 +31,7 @@ WITHOUT_AN_ENGINE = {
     "smlocal describe my-job --json": 0,
     "smlocal metrics @last": 0,
     "smlocal metrics my-job --csv": 0,
-    "smlocal report @last --html report.html": 0,
+    "smlocal report": 0,
     "smlocal report my-job --html -": 0,
     "smlocal rules my-job": 0,
     "smlocal rules show my-job": 0,

@@ -26,6 +26,7 @@ from smlocal.cli.described_documents import allow_local_paths_option, use_descri
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.image_build import folder_image
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
+from smlocal.cli.job_file_here import job_file_here
 from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
@@ -66,7 +67,7 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
         ("smlocal check job.yaml --only train-missing", "Check one rule for the image of a job."),
     ),
 )
-@click.argument("subject", metavar="IMAGE/JOB")
+@click.argument("subject", required=False, metavar="[IMAGE/JOB]")
 @shown_option(
     "--image", metavar="IMAGE", help="Image to check in place of the one in the job file.", head=Head.CHECK, common=True
 )
@@ -147,13 +148,15 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
 )
 @allow_local_paths_option
 @ci_option
-def command(*, subject: str, ci: str | None, **given: Any) -> int:
+def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
     """Check a training image and report every problem.
 
-    IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked for this job.
+    IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked for this job. Default: the only
+    one of job.yaml, job.yml and job.json in this folder.
 
     Exits with 0 if no finding reaches --fail-on, and with 1 otherwise.
     """
+    subject = job_file_here("Give an image or a job file.") if subject is None else subject
     service = chosen_service(ci)
     with ended_by_signals(), annotated_errors(service, subject if _is_job_file(subject) else given["dockerfile"]):
         if given["image"] is not None and not _is_job_file(subject):

@@ -8,6 +8,7 @@ import click
 
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import width_of, wrapped
+from smlocal.cli.terminal.pager import pages
 
 _NOTE_INDENT = 6
 _LEAST_NOTE = 52
@@ -29,6 +30,7 @@ _LEAST_NOTE = 52
     help="Kind of job file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@pages
 def command(*, request: str, as_json: bool) -> None:
     """Show how each field of a request is handled.
 

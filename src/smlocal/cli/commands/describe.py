@@ -11,6 +11,7 @@ from smlocal.cli.job_argument import job_argument
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.links import with_file_links
+from smlocal.cli.terminal.pager import pages
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _COLUMN = 12
 @job_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the DescribeTrainingJob response with a Local block.")
 @click.option("--service", is_flag=True, help="Print exactly the DescribeTrainingJob response, as JSON.")
+@pages
 def command(*, name: str, as_json: bool, service: bool) -> None:
     """Show a job: status, reason, times and artifacts.
 

@@ -15,6 +15,7 @@ from smlocal.cli.documentation import section
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.links import with_page_links
+from smlocal.cli.terminal.pager import pages
 from smlocal.jobs.contract.validation.suggestions import closest
 
 _LIKENESS = 0.7
@@ -81,6 +82,8 @@ Environment variables
   AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE,
   AWS_CONFIG_FILE         the region of the job
   SMLOCAL_PROGRESS        --progress of run and rerun
+  SMLOCAL_PAGER, PAGER    what shows long output on a terminal (less); if
+                          empty, nothing does
   NO_COLOR, TERM=dumb     no colour
   FORCE_COLOR             colour elsewhere than on a terminal too
   SMLOCAL_HYPERLINKS      links in terminals: auto, always or never; none with
@@ -108,6 +111,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     ),
 )
 @click.argument("topic", required=False, shell_complete=_completed)
+@pages
 @click.pass_context
 def command(ctx: click.Context, *, topic: str | None) -> None:
     """Show help about a command, a topic, an error or a rule.

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -23,14 +23,17 @@ _HEAD = """\
 # Check it without running it:  smlocal validate {file}      See what a run would do:  smlocal plan {file}
 # To submit it to SageMaker, give TrainingJobName and RoleArn, an image in ECR, and s3:// locations for local paths.
 """
-_CHANNELS = """\
-InputDataConfig: # the container finds each channel in /opt/ml/input/data/NAME
-  - ChannelName: training
+_CHANNELS_HEAD = "InputDataConfig: # the container finds each channel in /opt/ml/input/data/NAME\n"
+_CHANNEL = """\
+  - ChannelName: {name}
     DataSource:
       S3DataSource:
         S3DataType: S3Prefix
         S3Uri: {data} # a folder, a file or an s3:// location
 """
+_PARTS = ("train", "training", "validation", "valid", "val", "eval", "test", "testing")
+"""Folders with such names are channels of these names: each part of the data has its own."""
+_CODE = (".py", ".ipynb", ".sh")
 _LARGEST = 1 << 20
 
 
@@ -53,8 +56,8 @@ def command(*, source: str | None, file: str) -> None:
     """Write a commented job file that smlocal run can run.
 
     SOURCE is an image, a folder with a Dockerfile, or a JSON file with the description of a job: the answer of
-    DescribeTrainingJob, or what gcloud prints of a job of replicas. Default: the current folder. Existing files are
-    never overwritten.
+    DescribeTrainingJob, or what gcloud prints of a job of replicas. Default: the current folder. Folders with data
+    next to the new file (data, train, data/validation, …) become channels. Existing files are never overwritten.
     """
     check_new_file(file, _FILE_OPTION)
     steps: list[str] = []
@@ -86,10 +89,10 @@ def _from_folder(folder: str | None, file: str, steps: list[str]) -> str:
                 f"the folder {folder} has no Dockerfile that can be read",
                 remedy=["Name a folder with a Dockerfile, or an image: smlocal init IMAGE"],
             )
-        return commented_job(_DEFAULT_IMAGE, file=file, data=_data(file), built=None)
+        return commented_job(_DEFAULT_IMAGE, file=file, data=_data_folders(file), built=None)
     image = folder_image(folder or ".")
     steps.append(f"docker build --tag {image} {_quoted(folder or '.')}")
-    return commented_job(image, file=file, data=_data(file), built=built)
+    return commented_job(image, file=file, data=_data_folders(file), built=built)
 
 
 def _from_image(image: str, file: str) -> str:
@@ -100,7 +103,7 @@ def _from_image(image: str, file: str) -> str:
             details=["It is not a folder or a file either."],
             remedy=["Write [registry/]repository[:tag][@digest], with the repository in lower case."],
         )
-    return commented_job(image, file=file, data=_data(file), built=None)
+    return commented_job(image, file=file, data=_data_folders(file), built=None)
 
 
 def _from_answer(path: str, file: str) -> str:
@@ -128,13 +131,31 @@ def _from_answer_of_replicas(document: "Document", file: str) -> str:
     return text
 
 
-def _data(file: str) -> str | None:
-    """The folder `data` next to the new file, if there is anything in it."""
-    folder = os.path.join(os.path.dirname(file), "data")
+def _data_folders(file: str) -> dict[str, str]:
+    """The channels, and the folder next to the new file that each has; none where there is no data.
+
+    `data/train` comes before `train`. All of `data` is one channel if it has no such folder.
+    """
+    beside = os.path.dirname(file)
+    parts = {name: f"./data/{name}" for name in _PARTS if _has_data(os.path.join(beside, "data", name))}
+    own = {name: f"./{name}" for name in _PARTS if _has_data(os.path.join(beside, name))}
+    if own.keys() <= {"test", "testing"}:  # more likely what tests the code
+        own = {}
+    if not parts and not own and _has_entries(os.path.join(beside, "data")):
+        return {"training": "./data"}
+    return {**own, **parts}
+
+
+def _has_data(folder: str) -> bool:
+    """True for a folder with anything in it, unless there is code at its top."""
+    return _has_entries(folder) and not any(each.endswith(_CODE) for each in os.listdir(folder))
+
+
+def _has_entries(folder: str) -> bool:
     try:
-        return "./data" if os.listdir(folder) else None
+        return bool(os.listdir(folder))
     except OSError:
-        return None
+        return False
 
 
 def _quoted(text: str) -> str:
@@ -175,8 +196,8 @@ def dockerfile_facts(folder: str) -> DockerfileFacts | None:
     return DockerfileFacts(entrypoint=entrypoint, toolkit=toolkit, program=program)
 
 
-def commented_job(image: str, *, file: str, data: str | None, built: DockerfileFacts | None) -> str:
-    """A job of one host with an image, and a channel if there is data for it."""
+def commented_job(image: str, *, file: str, data: Mapping[str, str], built: DockerfileFacts | None) -> str:
+    """A job of one host with an image, and a channel for each folder with data."""
     request = "".join(
         (
             "AlgorithmSpecification:\n",
@@ -186,8 +207,11 @@ def commented_job(image: str, *, file: str, data: str | None, built: DockerfileF
             *_hyperparameters(built),
         )
     )
-    channels = _CHANNELS.format(data=json.dumps(data or "./data"))
-    if data is None:
+    shown = data or {"training": "./data"}
+    channels = _CHANNELS_HEAD + "".join(
+        _CHANNEL.format(name=name, data=json.dumps(folder)) for name, folder in shown.items()
+    )
+    if not data:
         channels = "".join(f"# {line}\n" for line in channels.splitlines())
     return f"""\
 {_HEAD.format(file=_comment(file))}

@@ -1,5 +1,7 @@
 """`smlocal interrupt`: simulate a spot interruption."""
 
+from functools import partial
+
 import click
 
 from smlocal.cli.job_argument import job_argument
@@ -10,7 +12,7 @@ from smlocal.cli.shown_help import shown_command
     "interrupt",
     examples=(("smlocal interrupt my-job", "Interrupt a job once."),),
 )
-@job_argument
+@partial(job_argument, required=True)
 def command(*, name: str) -> None:
     """Simulate a spot interruption of a running job.
 

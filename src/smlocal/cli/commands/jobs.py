@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.readable import ago
 from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, selection_of
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
@@ -14,13 +15,14 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.jobs.contract.statuses import training_seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from smlocal.api.job_list import ListedJob
 
 _REASON_WIDTH = 40
 """Where there is no terminal."""
 _SHRINKABLE = ((2, 8), (0, 8))
 """The reason, then the name."""
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
 
 
@@ -40,8 +42,9 @@ _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document, with the service's TrainingJobSummaries."
 )
+@click.option("--watch", "-w", "watched", is_flag=True, help="Show changes until Ctrl-C; needs a terminal.")
 def command(
-    *, limit: int, everything: bool, statuses: tuple[str, ...], older_than: float | None, as_json: bool
+    *, limit: int, everything: bool, statuses: tuple[str, ...], older_than: float | None, as_json: bool, watched: bool
 ) -> None:
     """List the jobs that were run here, newest first.
 
@@ -51,7 +54,15 @@ def command(
     from smlocal.api.job_list import list_jobs
 
     selection = selection_of(statuses, older_than)
-    jobs = list_jobs(limit=None if everything else limit, selection=selection)
+    most = None if everything else limit
+    if watched:
+        if as_json or not sys.stdout.isatty():
+            raise click.UsageError("--watch needs a terminal. In a script, use smlocal jobs --json or smlocal wait.")
+        from smlocal.cli.views.watched_jobs import watch
+
+        watch(lambda width: _lines(list_jobs(limit=most, selection=selection), width) or ["No jobs yet."])
+        return
+    jobs = list_jobs(limit=most, selection=selection)
     if as_json:
         from smlocal.api.job_list import job_documents
 
@@ -61,11 +72,17 @@ def command(
         none = "No jobs yet. Start one with smlocal run." if selection is None else "No such jobs."
         click.echo(none, err=True)
         return
-    now = time.time()
-    width = width_of(sys.stdout)
-    rows = [_HEAD, *(_row(job, now, room=_REASON_WIDTH if width is None else width) for job in jobs)]
-    for line in table(rows, width=width, shrinkable=_SHRINKABLE):
+    for line in _lines(jobs, width_of(sys.stdout)):
         click.echo(line)
+
+
+def _lines(jobs: "Sequence[ListedJob]", width: int | None) -> list[str]:
+    """The table; nothing without jobs."""
+    if not jobs:
+        return []
+    now = time.time()
+    rows = [_HEAD, *(_row(job, now, room=_REASON_WIDTH if width is None else width) for job in jobs)]
+    return list(table(rows, width=width, shrinkable=_SHRINKABLE))
 
 
 def _row(job: "ListedJob", now: float, *, room: int) -> tuple[str, ...]:
@@ -84,14 +101,5 @@ def _row(job: "ListedJob", now: float, *, room: int) -> tuple[str, ...]:
         f"{state}, kept" if job.containers_kept else state,
         reason,
         trained,
-        "now" if not record.status.terminal else _ago(now - record.modified),
+        "now" if not record.status.terminal else ago(now - record.modified),
     )
-
-
-def _ago(seconds: float) -> str:
-    if seconds < _MINUTE:
-        return "just now"
-    for size, unit in ((_DAY, "days"), (_HOUR, "h"), (_MINUTE, "min")):
-        if seconds >= size:
-            return f"{seconds // size:.0f} {unit} ago"
-    raise AssertionError

@@ -14,6 +14,7 @@ from smlocal.cli.job_argument import job_argument
 from smlocal.cli.screen_options import LINE_OPTIONS
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import has_colours
+from smlocal.cli.terminal.pager import paged
 from smlocal.cli.terminal.printable import chosen_changes
 from smlocal.cli.terminal.standard_streams import output_errors
 from smlocal.cli.views.log_lines import LogLines, host_prefix
@@ -34,23 +35,29 @@ _MAX_KEPT = 1 << 16
 @job_argument
 @click.option("--host", metavar="HOST", help="Show only this host, such as 2, algo-2 or workerpool1-0.")
 @click.option("--follow", "-f", is_flag=True, help="Follow the log until the job ends.")
+@click.option(
+    "--tail", "-n", "last", type=click.IntRange(min=0), metavar="N", help="Begin with the last N lines of each host."
+)
 @LINE_OPTIONS[0]
 @LINE_OPTIONS[1]
 @LINE_OPTIONS[2]
 @click.option("--raw", is_flag=True, help="Print the bytes exactly as the containers wrote them.")
+@click.option("--no-pager", is_flag=True, help="Do not show long output in a pager.")
 def command(
     *,
     name: str,
     host: str | None,
     follow: bool,
+    last: int | None,
     timestamps: bool,
     no_log_prefix: bool,
     safe_output: bool,
     raw: bool,
+    no_pager: bool,
 ) -> None:
     """Print the logs of a job's containers.
 
-    Prints the whole log as CloudWatch shows it (a tab is #011).
+    Prints the log as CloudWatch shows it (a tab is #011).
     """
     job = TrainingJob(name)
     logs = job.log_files
@@ -58,29 +65,43 @@ def command(
     if host is not None:
         only = job.host_named(host)
         chosen = {only: logs[only]}
-    page = _Page(several=len(chosen) > 1)
     coloured = has_colours(sys.stdout)
     # What a raw log is for is the bytes as they were.
     changes = chosen_changes(safe=safe_output, in_ci=chosen_service(None) is not None and not raw, descriptor=1)
-    printers = {}
-    for each, path in chosen.items():
-        times = LogTimes(times_path(path)) if timestamps else None
-        prefix = host_prefix(each, coloured=coloured) if len(chosen) > 1 and not no_log_prefix else b""
-        printers[each] = _Printer(
-            LogLines(raw=raw, prefix=prefix, times=times), times, page, partial(changes.apply, each, 1)
-        )
-    for each, position, piece in log_pieces(name, chosen, follow=follow):
-        if piece:
-            printers[each].write(piece, position)
-        else:
-            printers[each].finish()
+    with paged(wanted=not (no_pager or follow)) as kept:
+        page = _Page(several=len(chosen) > 1, write=_write_kept if kept else _write_at_once)
+        printers = {}
+        for each, path in chosen.items():
+            times = LogTimes(times_path(path)) if timestamps else None
+            prefix = host_prefix(each, coloured=coloured) if len(chosen) > 1 and not no_log_prefix else b""
+            printers[each] = _Printer(
+                LogLines(raw=raw, prefix=prefix, times=times), times, page, partial(changes.apply, each, 1)
+            )
+        for each, position, piece in log_pieces(name, chosen, follow=follow, last=last):
+            if piece:
+                printers[each].write(piece, position)
+            else:
+                printers[each].finish()
+
+
+def _write_at_once(data: bytes) -> None:
+    view = memoryview(data)
+    with output_errors():
+        while view:
+            view = view[os.write(sys.stdout.fileno(), view) :]
+
+
+def _write_kept(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 class _Page:
     """The output for all hosts. A line of one host ends before a line of another begins."""
 
-    def __init__(self, *, several: bool) -> None:
+    def __init__(self, *, several: bool, write: Callable[[bytes], None]) -> None:
         self.several = several
+        self._write = write
         self._writer: object = None
         """The host printer whose line has no end yet."""
 
@@ -89,11 +110,7 @@ class _Page:
             if self._writer not in {None, writer}:
                 data = b"\n" + data
             self._writer = None if data.endswith(b"\n") else writer
-        out = sys.stdout.fileno()
-        view = memoryview(data)
-        with output_errors():
-            while view:
-                view = view[os.write(out, view) :]
+        self._write(data)
 
 
 class _Printer:

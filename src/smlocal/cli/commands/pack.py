@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import click
@@ -22,7 +23,7 @@ from smlocal.cli.terminal.printable import json_without_commands
         ("smlocal pack my-job --output ./out", "Pack the artifacts into another folder."),
     ),
 )
-@job_argument
+@partial(job_argument, required=True)
 @click.option(
     "--output",
     "-o",

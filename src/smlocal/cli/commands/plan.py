@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.job_argument import completed_jobs
+from smlocal.cli.job_file_here import with_job_file
 from smlocal.cli.job_options import job_options, overrides_and_defaults, read_job_options, said
 from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.layout import LEAST, row, width_of
@@ -65,12 +66,13 @@ _BELOW = 15
 def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
     """Show what a run would do and how it differs from the service.
 
-    JOB is a CreateTrainingJob request, a job of AI Platform Training or a custom job (docs/ai-platform.md). Nothing is
-    run or pulled, and no job is created.
+    JOB is a CreateTrainingJob request, a job of AI Platform Training or a custom job (docs/ai-platform.md).
+    Default: the only one of job.yaml, job.yml and job.json in this folder. Nothing is run or pulled, and no job is
+    created.
     """
     if as_json and script:
         raise click.UsageError("--json and --script cannot be used together: the document includes the script.")
-    job, name = read_job_options(given) if recorded is None else _read_recorded(recorded, given)
+    job, name = read_job_options(with_job_file(given)) if recorded is None else _read_recorded(recorded, given)
 
     from smlocal.api.run import plan_only
     from smlocal.jobs.kinds import preparing

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ _SIGNALLED = 128
         ("smlocal publish @last --json", "Print what was uploaded as JSON."),
     ),
 )
-@job_argument
+@partial(job_argument, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, as_json: bool) -> int:
     """Upload the artifacts of a finished job to its S3OutputPath.

@@ -13,7 +13,7 @@ from smlocal.cli.terminal.links import with_file_links
 @shown_command(
     "report",
     examples=(
-        ("smlocal report @last --html report.html", "Write the report of the newest job."),
+        ("smlocal report", "Write the report of the newest job to a file of its name."),
         ("smlocal report my-job --html -", "Print the report."),
     ),
 )
@@ -23,20 +23,30 @@ from smlocal.cli.terminal.links import with_file_links
     "path",
     type=click.Path(readable=False),
     metavar="FILE",
-    required=True,
-    help='Where to write the page; "-" is standard output.',
+    help='Where to write the page; "-" is standard output. Default: NAME.html in this folder.',
 )
-def command(*, name: str, path: str) -> None:
+@click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
+def command(*, name: str, path: str | None, opened: bool) -> None:
     """Write an HTML report about a job, finished or running.
 
     The page is one HTML file without scripts, fonts, images or links to other files.
     """
+    if opened and path == "-":
+        raise click.UsageError("--open needs a file, and --html - writes to standard output.")
     from smlocal.jobs.finish.report_files import check_report_path, write_report
 
     job = TrainingJob(name)
     if path == "-":
         click.echo(job.report(), nl=False)
         return
-    check_report_path(path)
-    write_report(path, job.report())
-    click.echo(with_file_links(f"Report of {name}: {path}", [path], sys.stderr), err=True)
+    target = path or f"{name}.html"
+    check_report_path(target)
+    write_report(target, job.report())
+    if path is None:
+        click.echo(with_file_links(target, [target], sys.stdout))
+    else:
+        click.echo(with_file_links(f"Report of {name}: {path}", [path], sys.stderr), err=True)
+    if opened:
+        from smlocal.cli.browser import open_page
+
+        open_page(target)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ("smlocal rerun my-job -p epochs=5 --name my-job-2", "Change a hyperparameter."),
     ),
 )
-@partial(job_argument, parameter="recorded")
+@partial(job_argument, parameter="recorded", required=True)
 @override_options
 @run_options
 def command(*, recorded: str, ci: str | None, **given: Any) -> int:

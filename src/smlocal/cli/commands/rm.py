@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
         ("smlocal rm --stop 'test-*'", "Kill and remove all jobs with such names."),
     ),
 )
-@partial(jobs_argument, required=False)
+@jobs_argument
 @STATUS_OPTION
 @AGE_OPTION
 @click.option("--stop", is_flag=True, help="Kill jobs that have not ended, then remove them.")

@@ -11,6 +11,7 @@ import click
 
 from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, chosen_service, ci_option
 from smlocal.cli.image_build import build_job_image, with_built_image
+from smlocal.cli.job_file_here import files_here, with_job_file
 from smlocal.cli.job_options import job_options, read_job_options, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
 from smlocal.cli.shown_help import shown_command, shown_option
@@ -107,8 +108,11 @@ def command(*, ci: str | None, **given: Any) -> int:
     """Run a training job and wait until it ends.
 
     JOB is a CreateTrainingJob request, a job of AI Platform Training or a custom job (docs/ai-platform.md), in YAML or
-    JSON; "-" reads it from standard input. Options override it. With --image, no file is needed.
+    JSON; "-" reads it from standard input. Default: the only one of job.yaml, job.yml and job.json in this folder.
+    Options override it. With --image, no file is needed.
     """
+    if given["build"] is None or files_here():
+        given = with_job_file(given)
     file = given["job"] if given["job"] != "-" else None
 
     def read() -> "tuple[AnyJobFile, str]":

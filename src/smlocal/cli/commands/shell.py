@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from smlocal.api.image_name import is_image_name
 from smlocal.api.job_names import completed_names, resolve_job_name
 from smlocal.cli.described_documents import allow_local_paths_option
-from smlocal.cli.job_argument import JOB_FILE_ENDINGS
+from smlocal.cli.job_argument import JOB_FILE_ENDINGS, named_or_newest
 from smlocal.cli.job_options import override_options, overrides_and_defaults, read_job_options
 from smlocal.cli.shown_help import ShownCommand, shown_command, shown_option
 from smlocal.cli.terminal.messages import chosen_mode
@@ -76,7 +76,8 @@ def command(*, subject: str | None, host: str, **given: Any) -> int:
     """Open a shell in the container of a job.
 
     Running job: a shell in its container. Job run with --keep: a new container with its files. Other job or job file: a
-    new container as at the start; options override the request. Exits with the exit code of the shell or of COMMAND.
+    new container as at the start; options override the request. Default: the newest job. Exits with the exit code of
+    the shell or of COMMAND.
     """
     from smlocal.cli.terminal.process_terminal import SignalledError, connect_streams, has_terminal, raised_signals
     from smlocal.jobs.shells import ShellProgram
@@ -95,7 +96,7 @@ def _open(
 ) -> "AbstractContextManager[ProcessStreams]":
     from smlocal.api.shell import find_containers, shell_in_job
 
-    name = _name(subject)
+    name = _name(subject, described=bool(given["image"]))
     found = None if name is None else find_containers(name)
     if found is None:
         return _new(subject, name, host, program, given)
@@ -136,10 +137,12 @@ def _new(
         screen.finish()
 
 
-def _name(subject: str | None) -> str | None:
-    """The name of the job that is meant; None if it is a job file."""
+def _name(subject: str | None, *, described: bool) -> str | None:
+    """The name of the job that is meant; None if it is a job file, or if options describe a job."""
     if subject == "-":
         raise click.UsageError("A shell needs standard input for itself. Give the job in a file.")
+    if subject is None and not described:
+        return named_or_newest(None)
     if subject is None or os.sep in subject or subject.endswith(JOB_FILE_ENDINGS):
         return None
 

@@ -1,14 +1,19 @@
 """`smlocal stop`: stop a job, as StopTrainingJob does, or cancel one of replicas."""
 
+import sys
 import time
 
 import click
 
+from smlocal.api.job_names import resolve_job_name
 from smlocal.api.stopping import LONGEST_GRACE
 from smlocal.api.training_job import TrainingJob
-from smlocal.cli.job_argument import job_argument
+from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.shown_help import shown_command
 from smlocal.jobs.contract.statuses import JobStatus
+
+_MOST_SHOWN = 5
+_NOT_CONFIRMED = 2
 
 
 @shown_command(
@@ -18,7 +23,7 @@ from smlocal.jobs.contract.statuses import JobStatus
         ("smlocal stop my-job --grace 0 --wait", "Kill a job and wait for its end."),
     ),
 )
-@job_argument
+@click.argument("given", required=False, metavar="[NAME]", shell_complete=completed_jobs)
 @click.option(
     "--grace",
     type=float,
@@ -27,17 +32,19 @@ from smlocal.jobs.contract.statuses import JobStatus
 )
 @click.option("--force", is_flag=True, help="Allow more than the 120 s that SageMaker allows.")
 @click.option("--wait", is_flag=True, help="Wait until the job ends; exit with 0 if it was stopped.")
-def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
+def command(*, given: str | None, grace: float | None, force: bool, wait: bool) -> int:
     """Stop a running job, with time to save its work.
 
     Sends SIGTERM, then SIGKILL after the grace period: 120 s, or the job's setting; 30 s for jobs of AI Platform
-    Training and custom jobs. Returns once the stop is recorded; the job then packs its artifacts.
+    Training and custom jobs. Returns once the stop is recorded; the job then packs its artifacts. Without NAME, it
+    asks on a terminal whether the newest running job is meant.
     """
     if grace is not None and grace < 0:
         raise click.UsageError("--grace: must not be negative.")
     if grace is not None and not grace <= LONGEST_GRACE:  # also for NaN
         raise click.UsageError(f"--grace: give seconds, {LONGEST_GRACE} at most.")
 
+    name = resolve_job_name(given) if given is not None else _confirmed_job()
     job = TrainingJob(name)
     spoken = job.spoken
     if grace is not None and not force and spoken.longest_grace is not None and grace > spoken.longest_grace:
@@ -55,3 +62,20 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
         click.echo(f"{name}: {job.state} after {time.monotonic() - began:.1f} s", err=True)
         return 0 if job.status == JobStatus.STOPPED else code  # which is what was asked
     return 0
+
+
+def _confirmed_job() -> str:
+    """The newest job that runs, if a person at a terminal says that it is meant."""
+    from smlocal.api.job_list import unfinished_jobs
+    from smlocal.errors import JobUnknownError
+
+    running = unfinished_jobs()
+    if not running:
+        raise JobUnknownError("no job is running", remedy=["smlocal jobs lists the jobs that there are."])
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        shown = ", ".join(running[:_MOST_SHOWN]) + (", …" if len(running) > _MOST_SHOWN else "")
+        raise click.UsageError(f"Missing argument 'NAME'. Running now: {shown}.")
+    if not click.confirm(f"Stop {running[0]}?", default=False, err=True):
+        click.echo("Nothing was stopped.", err=True)
+        raise SystemExit(_NOT_CONFIRMED)
+    return running[0]

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from smlocal.base.files import replacement
-from smlocal.cli.job_argument import completed_jobs
+from smlocal.cli.job_argument import completed_jobs, named_or_newest
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
@@ -31,7 +31,7 @@ _MOST_SHOWN = 20
         ("smlocal tensors ./tensors --export values.npz", "Write the tensors of a folder for NumPy."),
     ),
 )
-@click.argument("name", metavar="NAME", shell_complete=completed_jobs)
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=completed_jobs)
 @click.option("--match", "pattern", metavar="REGEX", help="Show only tensors whose name matches REGEX.")
 @click.option("--step", type=click.IntRange(min=0), metavar="N", help="Show only tensors of this step.")
 @click.option("--stats", is_flag=True, help="Show minimum, maximum, mean, … for each step.")
@@ -39,7 +39,9 @@ _MOST_SHOWN = 20
     "--export", "path", type=click.Path(readable=False), metavar="FILE", help="Write all values to FILE as .npz."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, name: str, pattern: str | None, step: int | None, stats: bool, path: str | None, as_json: bool) -> None:
+def command(
+    *, name: str | None, pattern: str | None, step: int | None, stats: bool, path: str | None, as_json: bool
+) -> None:
     """Show the tensors that the debugger's hook has saved in a job.
 
     The job may be running. NAME may also be a folder with tensors, written with a slash: ./tensors
@@ -76,13 +78,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         ) from None
 
 
-def _folder(name: str) -> str:
-    if "/" in name:
+def _folder(name: str | None) -> str:
+    if name is not None and "/" in name:
         return name
     from smlocal.api.debugging import tensor_folder
-    from smlocal.api.job_names import resolve_job_name
 
-    return tensor_folder(resolve_job_name(name))
+    return tensor_folder(named_or_newest(name))
 
 
 def _chosen(

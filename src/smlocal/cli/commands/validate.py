@@ -10,6 +10,7 @@ import click
 from smlocal.base.ci.services import CiService
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option, file_of_repository, file_problems
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
+from smlocal.cli.job_file_here import job_file_here
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.errors import error_document, show_error
 from smlocal.cli.terminal.printable import json_without_commands, printable
@@ -32,7 +33,7 @@ _MOST_SHOWN = 30
         ("smlocal validate *.yaml --junit jobs.xml", "Check all of them, with a report for CI."),
     ),
 )
-@click.argument("jobs", nargs=-1, required=True, type=click.Path(readable=False), metavar="JOB...")
+@click.argument("jobs", nargs=-1, type=click.Path(readable=False), metavar="[JOB...]")
 @click.option("--strict", is_flag=True, help="Accept only what the service accepts: no local paths and no Local block.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option(
@@ -57,7 +58,7 @@ def command(
     """Check job files and report every problem.
 
     Needs neither an engine nor the network, and does not read data. JOB is a job file in YAML or JSON; "-" is standard
-    input.
+    input. Default: the only one of job.yaml, job.yml and job.json in this folder.
 
     Exits with 0 if smlocal run would accept every file, and with 2 otherwise.
     """
@@ -69,7 +70,7 @@ def command(
     began = time.time()
     found = []
     invalid = warnings = 0
-    for path in dict.fromkeys(jobs):
+    for path in dict.fromkeys(jobs or [job_file_here("Give a job file.")]):
         validated, seconds = _timed(path, strict=strict, allow_local_paths=allow_local_paths)
         found.append((validated, seconds))
         _show_warnings(validated.warnings[: max(0, _MOST_SHOWN - warnings)])

@@ -3,10 +3,9 @@
 import click
 
 from smlocal.api.job_list import jobs_junit
-from smlocal.api.job_names import resolve_job_name
 from smlocal.api.stopping import wait_for_jobs
 from smlocal.cli.commands.run import EXIT_CODES
-from smlocal.cli.job_argument import jobs_argument
+from smlocal.cli.job_argument import jobs_argument, named_or_newest
 from smlocal.cli.shown_help import shown_command
 from smlocal.errors import WaitTimeoutError
 
@@ -31,12 +30,11 @@ from smlocal.errors import WaitTimeoutError
 def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None) -> int:
     """Wait until jobs have ended.
 
-    Exits with the first exit code that is not 0, in the order of the names.
+    Default: the newest job. Exits with the first exit code that is not 0, in the order of the names.
     """
     if timeout is not None and timeout != timeout:  # noqa: PLR0124 - NaN
         raise click.UsageError("--timeout: must be a number of seconds.")
-
-    names = tuple(map(resolve_job_name, names))
+    names = tuple(map(named_or_newest, names or (None,)))
     if junit is None:
         return wait_for(names, timeout)
     from smlocal.jobs.finish.report_files import check_report_path, write_report

@@ -64,7 +64,7 @@ def connect_streams(streams: "ProcessStreams", *, terminal: bool) -> None:
     if not terminal:
         _carry(streams, keys, None)
         return
-    with _raw(keys), _size_changes() as changes:
+    with _raw(keys), size_changes() as changes:
         _carry(streams, keys, changes)
 
 
@@ -141,7 +141,7 @@ def _raw(descriptor: int) -> Iterator[None]:
 
 
 @contextmanager
-def _size_changes() -> Iterator[socket.socket]:
+def size_changes() -> Iterator[socket.socket]:
     """A socket that can be read when the size of the terminal has changed."""
     ours, signals = socket.socketpair()
     with ours, signals:

@@ -96,7 +96,7 @@ def _next(view: JobView) -> Iterator[str]:
         yield f"logs {view.name}"
     yield f"describe {view.name}"
     if view.status is JobStatus.COMPLETED:
-        yield f"report {view.name} --html report.html"
+        yield f"report {view.name}"
     elif view.status is JobStatus.FAILED and (view.shell or view.local.get("ContainersKept")):
         yield f"shell {view.name}"
 

@@ -122,3 +122,31 @@ def test_what_is_refused(words: tuple[str, ...], error: str, here: Path, capsys:
     assert run_command_line(["init", *words]) == 2
     assert f"[{error}]" in capsys.readouterr().err
     assert not (here / "job.yaml").exists()
+
+
+def channels() -> dict[str, str]:
+    asked = yaml.safe_load(init()).get("InputDataConfig", [])
+    return {each["ChannelName"]: each["DataSource"]["S3DataSource"]["S3Uri"] for each in asked}
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        (["data/a.csv"], {"training": "./data"}),
+        (["data/train/a", "data/val/a", "data/notes/a"], {"train": "./data/train", "val": "./data/val"}),
+        (["train/a", "validation/a", "test/a"], {"train": "./train", "validation": "./validation", "test": "./test"}),
+        (["data/train/a", "train/a", "val/a"], {"train": "./data/train", "val": "./val"}),
+        (["data/cats/a", "data/dogs/a"], {"training": "./data"}),
+        (["test/a"], {}),
+        (["train/model.py", "train/a"], {}),
+        (["train"], {}),
+        (["train/a", "data/raw"], {"train": "./train"}),
+    ],
+    ids=str,
+)
+def test_each_folder_with_data_is_a_channel(files: list[str], found: dict[str, str], here: Path) -> None:
+    for each in files:
+        (here / each).parent.mkdir(parents=True, exist_ok=True)
+        (here / each).write_text("1\n")
+    (here / "validation").mkdir(exist_ok=True)  # empty ones are none
+    assert channels() == found

@@ -22,7 +22,7 @@ def on_terminal(home: Path, columns: int, *arguments: str) -> list[str]:
     kept = {name: value for name, value in environ.items() if name not in {"COLUMNS", "LINES"}}
     with subprocess.Popen(
         [sys.executable, "-m", "smlocal", *arguments],
-        env={**kept, "SMLOCAL_HOME": str(home), "TERM": "xterm"},
+        env={**kept, "SMLOCAL_HOME": str(home), "TERM": "xterm", "SMLOCAL_PAGER": ""},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

@@ -101,3 +101,26 @@ def test_a_reader_who_has_had_enough_is_no_trouble(run: Run) -> None:
 @pytest.mark.parametrize("host", ["2", "algo-2"])
 def test_one_host_by_its_number_or_name(host: str, run: Run) -> None:
     assert run("--host", host, written=(b"one\n", b"two\n")) == b"two\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "written", "shown"),
+    [
+        (2, b"1\n2\n3\n", b"2\n3\n"),
+        (2, b"1\n2\n3", b"2\n3"),
+        (1, b"3\n\n", b"\n"),
+        (9, b"1\n2\n3\n", b"1\n2\n3\n"),
+        (0, b"1\n2\n3", b""),
+        (1, b"", b""),
+        (2, b"x" * 3_000_000 + b"\n" + b"y" * 3_000_000 + b"\nz\n", b"y" * 3_000_000 + b"\nz\n"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+@pytest.mark.parametrize("follow", [(), ("-f",)], ids=str)
+def test_the_last_lines(run: Run, follow: tuple[str, ...], lines: int, written: bytes, shown: bytes) -> None:
+    assert run("-n", str(lines), "--raw", *follow, written=(written,)) == shown
+
+
+def test_the_last_lines_of_each_host_with_their_times(run: Run) -> None:
+    shown = run("--tail", "1", "--timestamps", written=(b"1\n2\n", b"3\n4\n"))
+    assert shown == AT + b"algo-1 | 2\n" + AT + b"algo-2 | 4\n"

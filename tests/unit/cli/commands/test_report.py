@@ -49,3 +49,67 @@ def test_a_run_whose_report_could_not_be_written_is_refused_before_anything_is_l
     assert done.returncode == 2
     assert error_of(done)["Id"] == "output-unusable"
     assert json.loads(smlocal("jobs", "--json").stdout)["TrainingJobSummaries"] == []
+
+
+def test_without_a_file_it_is_next_to_the_person(remember: Remember, smlocal: Run, tmp_path: Path) -> None:
+    remember("done")
+    here = tmp_path / "here"
+    here.mkdir()
+    done = smlocal("report", cwd=here)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done.html\n", "newest job: done\n")
+    assert (here / "done.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+class TestOpen:
+    """`--open`, with a program that notes what it is to open."""
+
+    @pytest.fixture
+    def environment(self, tmp_path: Path) -> dict[str, str]:
+        programs = tmp_path / "programs"
+        programs.mkdir()
+        for name in ("xdg-open", "open"):
+            (programs / name).write_text(f'#!/bin/sh\necho "$1" >>{tmp_path}/opened\nexit ${{CODE:-0}}\n')
+            (programs / name).chmod(0o755)
+        none = dict.fromkeys(("CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"), "")
+        return {"PATH": f"{programs}:/usr/bin:/bin", "DISPLAY": ":9", **none}
+
+    def test_the_page_is_opened(
+        self, remember: Remember, smlocal: Run, page: Path, environment: dict[str, str], tmp_path: Path
+    ) -> None:
+        remember("done")
+        assert smlocal("report", "done", "--html", str(page), "--open", **environment).returncode == 0
+        assert (tmp_path / "opened").read_text() == f"{page}\n"
+
+    @pytest.mark.parametrize(
+        ("changes", "why"),
+        [
+            ({"CI": "true"}, "this is a CI service"),
+            ({"DISPLAY": "", "WAYLAND_DISPLAY": "", "BROWSER": ""}, "there is no screen"),
+            ({"PATH": "/nowhere"}, "not installed"),
+            ({"CODE": "3"}, "xdg-open exited with 3"),
+        ],
+        ids=str,
+    )
+    def test_where_there_is_no_browser_the_page_is_written(
+        self,
+        changes: dict[str, str],
+        why: str,
+        remember: Remember,
+        smlocal: Run,
+        page: Path,
+        environment: dict[str, str],
+        tmp_path: Path,
+    ) -> None:
+        remember("done")
+        done = smlocal("report", "done", "--html", str(page), "--open", **{**environment, **changes})
+        assert done.returncode == 3
+        assert "[browser-missing]" in done.stderr
+        assert why in done.stderr
+        assert f"Open it yourself: {page}" in done.stderr
+        assert page.exists()
+        assert (tmp_path / "opened").exists() == ("CODE" in changes)
+
+    def test_standard_output_cannot_be_opened(self, remember: Remember, smlocal: Run) -> None:
+        remember("done")
+        done = smlocal("report", "done", "--html", "-", "--open")
+        assert (done.returncode, done.stdout) == (2, "")

@@ -54,7 +54,7 @@ def on_a_terminal(columns: int, home: Path, *arguments: str) -> str:
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env={**environment, "SMLOCAL_HOME": str(home), "TERM": "xterm", "NO_COLOR": "1"},
+        env={**environment, "SMLOCAL_HOME": str(home), "TERM": "xterm", "NO_COLOR": "1", "SMLOCAL_PAGER": ""},
     )
     os.close(theirs)
     shown = b""

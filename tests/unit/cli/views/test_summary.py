@@ -56,7 +56,7 @@ def test_what_to_do_next_is_the_last_row(failed: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("status", "commands"),
     [
-        ("Completed", "smlocal describe bad · smlocal report bad --html report.html"),
+        ("Completed", "smlocal describe bad · smlocal report bad"),
         ("Stopped", "smlocal logs bad · smlocal describe bad"),
     ],
 )
