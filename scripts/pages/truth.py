@@ -15,6 +15,17 @@ SOURCES: dict[str, dict[str, str]] = _DATA["sources"]
 """By a short name: a title, and an address if there is one."""
 EVIDENCE = ("documented", "seen", "inferred")
 _RECORDS = "tests/contract/records/facts"
+_ABOUT_RECORDS = """\
+Public threads, notebooks and logs from 2018 to 2026 show jobs of the service. A test runs each of these jobs again
+with a stand-in for its program. It compares members, default values, seconds, words, configuration files and
+variables.
+"""
+_OLDER_WORDS = (
+    "the message `Launching requested ML instances`, not seen since 2022; `Training in progress` without a full stop; "
+    "a reason without `, exit code: 1`, which it has had since 2023 at the latest; "
+    "two spaces in an `InternalServerError`, last seen in 2024"
+)
+_MISSING = "warm pools, discounts for spot instances, and rules of the profiler"
 _PROJECT: dict[str, Any] = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 _MAIN = f"{_PROJECT['urls']['Repository']}/blob/main"
 
@@ -57,9 +68,7 @@ def _lines() -> Iterator[str]:
     by_area = facts()
     every = [each for found in by_area.values() for each in found]
     counts = ", ".join(f"{sum(each.evidence == kind for each in every)} {kind}" for kind in EVIDENCE)
-    several = len(compared())
-    agree = several - len(OLDER) - len(NOT_HERE)
-    yield f"{len(every)} facts: {counts}. {agree} of {several} public records agree in all that they say.\n"
+    yield f"{len(every)} facts: {counts}. {_agreement()}\n"
     for area, found in by_area.items():
         yield f"## {area}\n"
         yield "| fact | evidence | held by |\n|---|---|---|"
@@ -68,16 +77,26 @@ def _lines() -> Iterator[str]:
     yield from _records()
 
 
+def _agreement() -> str:
+    several = len(compared())
+    agree = several - len(OLDER) - len(NOT_HERE)
+    return f"{agree} of {several} public records agree with smlocal in everything they say."
+
+
 def _records() -> Iterator[str]:
     yield "## Public records\n"
+    yield _ABOUT_RECORDS
+    yield f"{len(all_records())} records, {len(compared())} of them about training jobs. {_agreement()}\n"
+    yield f"- {len(OLDER)} have words that the service has since changed: {_OLDER_WORDS}."
+    yield f"- {len(NOT_HERE)} have something that smlocal does not have: {_MISSING}.\n"
     yield "| record | date | verdict |\n|---|---|---|"
     for name, record in all_records().items():
         if name not in compared():
-            verdict = "about another kind of job, or another call: not compared"
+            verdict = "not compared: another kind of job, or another call"
         elif name in OLDER:
-            verdict = f"words that the service has changed since: {_code(OLDER[name])}"
+            verdict = f"older words: {_code(OLDER[name])}"
         elif name in NOT_HERE:
-            verdict = f"what smlocal does not have: {_code(NOT_HERE[name])}"
+            verdict = f"smlocal does not have {_code(NOT_HERE[name])}"
         else:
             verdict = "agrees"
         address = f"{_MAIN}/{_RECORDS}/{name}.json"

@@ -24,6 +24,10 @@ def test_each_is_a_sentence_with_its_evidence_and_a_date() -> None:
         assert not fact.why or fact.why.endswith("."), fact.id
 
 
+def test_each_is_held_by_a_test() -> None:
+    assert [fact.id for fact in FACTS if not fact.tests] == []
+
+
 def test_documented_facts_have_an_address_and_seen_ones_may_be_of_a_record() -> None:
     for fact in FACTS:
         if fact.evidence == "documented":
@@ -46,5 +50,9 @@ def test_the_page_has_every_fact_and_every_record() -> None:
     assert re.findall(r"<span id='([^']+)'></span>", page) == [*(fact.id for fact in FACTS), *all_records()]
     agree = len(compared()) - len(OLDER) - len(NOT_HERE)
     assert page.startswith(f"{len(FACTS)} facts: ")
-    assert f"{agree} of {len(compared())} public records agree in all that they say." in page
+    assert page.count(f"{agree} of {len(compared())} public records agree with smlocal in everything they say.") == 2
+    assert f"{len(all_records())} records, {len(compared())} of them about training jobs." in page
+    assert f"- {len(OLDER)} have words that the service has since changed: " in page
+    assert f"- {len(NOT_HERE)} have something that smlocal does not have: " in page
+    assert (page.count("| older words: "), page.count("| smlocal does not have ")) == (len(OLDER), len(NOT_HERE))
     assert page.count("| agrees |") == agree

@@ -236,6 +236,13 @@ def test_the_result_table(
     assert ("FailureReason" in answer) == (status == "Failed")
 
 
+def test_the_limit_counts_from_the_start_of_training(life: Any) -> None:
+    assert life("run", life.job_file("limited", SAVES, StoppingCondition={"MaxRuntimeInSeconds": 2})).returncode == 4
+    transitions = life.describe("limited")["SecondaryStatusTransitions"]
+    (training,) = (each for each in transitions if each["Status"] == "Training")
+    assert training["EndTime"] - training["StartTime"] >= 2
+
+
 @pytest.mark.parametrize(
     ("members", "words"),
     [
