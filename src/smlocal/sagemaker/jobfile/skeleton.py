@@ -50,9 +50,12 @@ def or_skeleton(document: Document, request: dict[str, Any], invalid: RequestInv
         return invalid
     filled = without_empty(request, skeleton=True)
     needed = [path for path in _NEEDED if _is_needed(path, request, filled.request)]
+    details = [*_needed_lines(document, needed), *_empty_lines(document, filled, needed)]
+    if not details:  # the empty texts are in members that no request has
+        return invalid
     return RequestSkeletonError(
         f"{document.name} is a skeleton of a request: {len(filled.left_out)} members are empty",
-        details=[*_needed_lines(document, needed), *_empty_lines(document, filled, needed)],
+        details=details,
         remedy=_remedy(document, filled_in=not needed),
         service_message=invalid.service_message,
     )

@@ -93,3 +93,15 @@ def test_one_empty_member_is_a_mistake_like_another(skeleton: Json) -> None:
     with pytest.raises(RequestInvalidError) as caught:
         read_source(request, Overrides(), strict=False)
     assert not isinstance(caught.value, RequestSkeletonError)
+
+
+def test_empty_texts_in_an_unknown_member_make_no_skeleton() -> None:
+    request = {
+        "AlgorithmSpecification": {"TrainingImage": "held:1", "TrainingInputMode": "File"},
+        "OutputDataConfig": {"S3OutputPath": "./out", "New": ["", "", ""]},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+    }
+    with pytest.raises(RequestInvalidError) as caught:
+        read_source(request, Overrides(), strict=False)
+    assert not isinstance(caught.value, RequestSkeletonError)
+    assert any("New" in line for line in caught.value.details)
