@@ -144,8 +144,7 @@ class OwnEngine:
                 subprocess.run(["umount", "--lazy", path], check=False, capture_output=True)
         for each in ids:
             for group in (*_CGROUPS.glob(f"docker/{each}"), *_CGROUPS.glob(f"*/docker/{each}")):
-                with suppress(OSError):
-                    group.rmdir()
+                _remove_group(group, deadline)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _processes(self) -> Iterator[int]:
@@ -155,6 +154,20 @@ class OwnEngine:
             with suppress(OSError):
                 if entry.name.isdigit() and int(entry.name) != os.getpid() and here in (entry / "cmdline").read_bytes():
                     yield int(entry.name)
+
+
+def _remove_group(group: Path, deadline: float) -> None:
+    """Remove a control group as soon as the last process in it, which has been killed, is gone."""
+    while True:
+        try:
+            group.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:
+            assert time.monotonic() < deadline, f"processes of a container do not end: {group}"
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _children(parents: set[int]) -> Iterator[int]:

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,16 @@ from tests.kit.fixtures import build_image
 from tests.unit.cli.help_examples import ON_AN_ENGINE
 
 
+@pytest.fixture
+def home(smlocal_home: Path) -> Iterator[Path]:
+    """Whose jobs keep their containers until the test ends."""
+    yield smlocal_home
+    environment = {**os.environ, "SMLOCAL_HOME": str(smlocal_home)}
+    subprocess.run([sys.executable, "-m", "smlocal", "rm", "--stop", "*"], env=environment, check=True, timeout=300)
+
+
 @pytest.mark.slow(5)
-def test_examples_run_on_an_engine(smlocal_home: Path, image: Callable[[str], str], tmp_path: Path) -> None:
+def test_examples_run_on_an_engine(home: Path, image: Callable[[str], str], tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a.csv").write_text("1\n")
     request = {
@@ -27,7 +35,7 @@ def test_examples_run_on_an_engine(smlocal_home: Path, image: Callable[[str], st
         "Local": {"Keep": "all"},
     }
     (tmp_path / "job.yaml").write_text(json.dumps(request))
-    environment = {**os.environ, "SMLOCAL_HOME": str(smlocal_home)}
+    environment = {**os.environ, "SMLOCAL_HOME": str(home)}
     my_image = build_image(ROOT / "benchmarks" / "images" / "no-op")
     for line, code in ON_AN_ENGINE.items():
         typed = re.sub(r"\bmy-image\b", my_image, line).replace("smlocal", f"{sys.executable} -m smlocal", 1)

@@ -332,7 +332,6 @@ def test_what_is_refused(life: Any, tmp_path: Path) -> None:
         done = shell(life, *arguments)
         return done.returncode, error(done), done.stderr
 
-    assert refused()[:2] == (2, "usage")
     assert refused("-")[:2] == (2, "usage")
     assert refused("shell-waits", "--")[:2] == (2, "usage")
     code, which, said = refused("shell-waits", "--image", "other", "--", "true")
