@@ -65,7 +65,7 @@ def spoken(record: JobRecord) -> Spoken:
         longest_grace=None,
         no_metrics="has no metrics: its service looks for none in the logs",
         no_tensors="saves no tensors: its service has no debugger",
-        no_artifacts="What its replicas wrote to buckets is in folders of this machine already.",
+        no_artifacts="The files that its replicas wrote to buckets are already in folders of this machine.",
     )
 
 

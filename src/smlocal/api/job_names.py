@@ -62,7 +62,7 @@ def _unknown(text: str, store: "Store") -> JobUnknownError:
         details=[f"No training job '{text}' in {store.home}."],
         remedy=[
             *([f"Did you mean {' or '.join(near)}?"] if near else []),
-            "smlocal jobs lists the jobs that there are.",
+            "smlocal jobs lists all jobs.",
         ],
     )
 

@@ -235,7 +235,7 @@ def _refusal(document: "Document", refused: Sequence[Option]) -> UsageRefusedErr
     """The error about overrides that a job of replicas has in its file, or has not at all."""
     called = [(option, option.keyword if _is_call(document) else option.flag) for option in refused]
     return UsageRefusedError(
-        f"{document.name} is no CreateTrainingJob request, and only such a request takes "
+        f"{document.name} is not a CreateTrainingJob request, and only such a request takes "
         f"{', '.join(spelled for _, spelled in called)}",
         remedy=[*_instead(document, called)],
     )
@@ -255,13 +255,13 @@ def _instead(document: "Document", refused: Sequence[tuple[Option, str]]) -> Ite
         has[OfReplicas.NOTHING] += variables
         variables = []
     if has[OfReplicas.NOTHING]:
-        yield f"Leave out {', '.join(has[OfReplicas.NOTHING])}: the platform of this job has no such thing."
+        yield f"Leave out {', '.join(has[OfReplicas.NOTHING])}: the platform of this job does not support it."
     if has[OfReplicas.ARGUMENTS]:
         yield "Write the program's arguments into args of the job file."
     if variables:
         yield "Write environment variables into env of the job file."
     if has[OfReplicas.FILE]:
-        yield f"Write into the job file what {', '.join(has[OfReplicas.FILE])} should change."
+        yield f"Change the job file instead of using {', '.join(has[OfReplicas.FILE])}."
 
 
 def channel_names(document: "Document") -> list[str]:

@@ -41,7 +41,7 @@ def recover_all(on_message: Callable[[str], None]) -> list[SmlocalError]:
     with Store.open(home_directory()) as store:
         unwanted = stop_jobs_of_dead(store)
         if unwanted:
-            say(f"stopping {', '.join(unwanted)}: the command that wanted them was killed")
+            say(f"stopping {', '.join(unwanted)}: the command that waited for them was killed")
         names, left = list(dict.fromkeys([*orphans(store), *unwanted])), store.left_on_engines()
         if names:
             say(f"recovering {', '.join(names)}")

@@ -152,7 +152,7 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
         return known
     names = {posixpath.basename(word) for word in (*(facts.entrypoint or ()), *(facts.command or ()))}
     if facts.size > _LARGE:
-        said(f"reading {image} ({readable_bytes(facts.size)}); this is done once for an image")
+        said(f"reading {image} ({readable_bytes(facts.size)}); this is done once per image")
     try:
         with closing(engine.save(facts.id)) as pieces:
             saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)

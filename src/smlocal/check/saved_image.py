@@ -280,7 +280,7 @@ def read_saved_image(pieces: Iterable[bytes], wanted: Wanted, *, image: str) -> 
     except CutShortError as error:
         raise BrokenImageError("the archive of the image ends too early") from error
     except ArchiveError as error:
-        raise BrokenImageError(f"what came is not the archive of an image: {error}") from error
+        raise BrokenImageError(f"the engine's answer is not the archive of an image: {error}") from error
     _pass_over(stream)  # what fills the archive up, so that the engine is not left with it
     return _together(parts, image)
 

@@ -294,8 +294,8 @@ def judge_leftovers(
         return fine(f"removed what ended jobs left on the engine: {_some(cleared)}")
     others = _jobs_of(owned)
     known = f"; the engine also runs jobs of another SMLOCAL_HOME: {_some(others)}" if others else ""
-    wanted = f" but what they were to keep: {_some(kept)}" if kept else ""
-    return fine(f"nothing is left of ended jobs{wanted}{known}")
+    wanted = f" except what they were told to keep: {_some(kept)}" if kept else ""
+    return fine(f"ended jobs left nothing behind{wanted}{known}")
 
 
 def _jobs_of(resources: Sequence[Resource]) -> list[str]:

@@ -233,7 +233,7 @@ def not_emulated(service: str | None, operation: str) -> ServiceError:
     """As AWS answers for an operation that does not exist, and says that smlocal lacks it."""
     known = ", ".join(handlers(service)) if service in EMULATED else ""
     has = (
-        f" Of {service} it emulates: {known}."
+        f" It emulates these of {service}: {known}."
         if known
         else f" It emulates no operation of {service or 'that service'}."
     )

@@ -44,9 +44,9 @@ def demanded(host: str, *, chosen: Signatures | None, asked: bool | None) -> Dem
         _check_may_be_open(host, chosen)
         return Demand(needed=False, why="to every user of this machine, without a key: --no-key")
     if chosen is not None:
-        return Demand(needed=True, why="to who has the key of the environment")
+        return Demand(needed=True, why="to anyone with the key from the environment")
     if not is_loopback(host):
-        return _needed("others than this machine reach it")
+        return _needed("other machines can reach it")
     if asked:
         return _needed("--key")
     others = other_users()
@@ -56,7 +56,7 @@ def demanded(host: str, *, chosen: Signatures | None, asked: bool | None) -> Dem
 
 
 def _needed(why: str) -> Demand:
-    return Demand(needed=True, why=f"to who has the key: {why}")
+    return Demand(needed=True, why=f"to anyone with the key: {why}")
 
 
 def _listed(names: list[str]) -> str:
@@ -67,7 +67,7 @@ def _listed(names: list[str]) -> str:
 def _check_may_be_open(host: str, chosen: Signatures | None) -> None:
     if not is_loopback(host):
         raise EndpointKeyError(
-            f"--no-key is for this machine alone, and others reach {host}",
+            f"--no-key is only for this machine, and others can reach {host}",
             remedy=["Leave out --no-key, or --host."],
         )
     if chosen is not None:

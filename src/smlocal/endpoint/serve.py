@@ -65,7 +65,7 @@ def _how_to_use(serving: Serving, key: Signatures | None, *, chosen: bool) -> It
     yield "    aws sagemaker list-training-jobs"
     yield "  a program with a SageMaker SDK, which needs no server and no variables:"
     yield "    smlocal exec -- python train.py"
-    yield "  a browser:" if key is None else "  a browser; the page is open to who has this link:"
+    yield "  a browser:" if key is None else "  a browser; the page is open to anyone with this link:"
     yield f"    {serving.address if key is None else login_link(serving.address, key)}"
 
 

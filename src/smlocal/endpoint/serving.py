@@ -235,7 +235,7 @@ class ContainerPort:
         with self._lock, suppress(FileNotFoundError), open(self._path(), encoding="utf-8") as file:
             last = json.load(file)
             if not self._open(last["Address"], last["Port"], application):
-                self._log("S3 for containers: jobs that run since an earlier server have lost it")
+                self._log("S3 for containers: jobs started under an earlier server have lost it")
 
     def close(self) -> None:
         """Containers that still run find nothing there any more."""

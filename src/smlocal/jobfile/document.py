@@ -12,7 +12,7 @@ MOST_LEVELS: Final = 50
 MOST_TEXT: Final = 10 << 20
 """Characters of all keys and strings, also those that aliases repeat: as many as a file may have bytes."""
 ALIAS: Final = "Look for an alias (*name) that repeats or contains itself."
-NO_JOB: Final = "Is this a job file? No request is so large."
+NO_JOB: Final = "Is this a job file? No request is this large."
 _LONGEST_KEY: Final = 80
 _ELSEWHERE: Final = "Elsewhere"
 

@@ -63,7 +63,7 @@ class OfReplicas(Enum):
     FILE = "members of its file"
     VARIABLES = "variables of its file, if its request can have any"
     ARGUMENTS = "arguments of its program, in its file"
-    NOTHING = "nothing, in its file neither"
+    NOTHING = "nothing, not even in its file"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

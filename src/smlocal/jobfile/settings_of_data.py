@@ -128,7 +128,7 @@ class InputSettings(Structure):
 
     Sample: Annotated[int, Whole(minimum=1, maximum=1_000_000_000)] | None = setting(
         default=None,
-        description="Take only so many objects of each channel, the first ones. Default: all.",
+        description="Use only this many objects of each channel, the first ones. Default: all.",
         refused=_NO_CHANNELS,
         by_clients=True,
     )

@@ -285,7 +285,7 @@ class DebugSettings(Structure):
 
     DebugPort: Annotated[int, Whole(minimum=0, maximum=65535)] = setting(
         default=0,
-        description="Port of 127.0.0.1 on which the first host waits for a debugger; 0: none does.",
+        description="Port of 127.0.0.1 on which the first host waits for a debugger; 0 for none.",
         option=Option(
             keyword="wait_for_debugger",
             form=Form.SWITCH,

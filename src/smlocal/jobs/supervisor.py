@@ -162,7 +162,7 @@ class Supervisor:
             not_saved = self._save_mirrored(self._report_upload, last=True)
             results.unpacked = True
             results.notes += [
-                f"what {run.name} wrote is on the engine at {run.host.engine}, which was lost"
+                f"the output of {run.name} is on the engine at {run.host.engine}, which was lost"
                 for run in attempt.runs.values()
                 if run not in reachable
             ]
@@ -253,7 +253,7 @@ class Supervisor:
             return ()
 
         kept = not_saved_document(self.plan, self.results.unsaved).items()
-        where = [f"what the containers wrote to {path} is kept in {folder}" for path, folder in kept]
+        where = [f"the files that the containers wrote to {path} are kept in {folder}" for path, folder in kept]
         return [*where, f"to save it: smlocal pack {self.plan.name} --output DIR"]
 
     def _check_published(self) -> None:

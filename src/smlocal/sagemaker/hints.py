@@ -195,7 +195,7 @@ def _other_channel(case: _Case, name: str) -> str:
 
 def _is_pipe(name: str) -> str:
     return (
-        f"The channel {name} is in Pipe mode: it is no folder, but FIFOs, {paths.channel(name)}_0 for the first epoch."
+        f"The channel {name} is in Pipe mode: it has FIFOs, not a folder: {paths.channel(name)}_0 for the first epoch."
     )
 
 
@@ -227,10 +227,7 @@ def _written_to_channel(case: _Case) -> str | None:
                 mode = locked[found]
                 how = "in FastFile mode" if mode == "FastFile" else "a file system that is mounted read-only"
                 other = "set its InputMode to File" if mode == "FastFile" else "set FileSystemAccessMode to rw"
-                return (
-                    f"The channel {found} is {how}, in which nothing can be written: write to another folder, or "
-                    f"{other}."
-                )
+                return f"The channel {found} is {how}, which cannot be written to: write to another folder, or {other}."
     return None
 
 
@@ -327,15 +324,15 @@ def _without_gpu(case: _Case) -> str | None:
     name = case.host.host.instance_type
     given_up = any(note.id == "allow-cpu" for note in case.plan.notes)
     why = " here, because the job is run without it (--allow-cpu, or Local.Gpus)" if given_up else ""
-    return f"The program wants a GPU, and {name} has none{why}."
+    return f"The program needs a GPU, and {name} has none{why}."
 
 
 def _aborted_at_end(case: _Case) -> str | None:
     if not any(line.strip() == _ABORTED for _, line in case.last):
         return None
     return (
-        "A thread was still there when the program ended. If it uses torch.distributed, let it call "
-        "torch.distributed.destroy_process_group() at its end, also after an error."
+        "A thread was still running when the program ended. If it uses torch.distributed, call "
+        "torch.distributed.destroy_process_group() at the end, even after an error."
     )
 
 
@@ -412,5 +409,5 @@ def _place_hint(path: str) -> str:
     if path.startswith(_NO_FILES) or f"{path}/".startswith(f"{paths.MODEL}/"):
         return ""
     if f"{path}/".startswith(f"{paths.OUTPUT_DATA}/"):
-        return f"The log names {path}, which is in output.tar.gz: the model is what is below {paths.MODEL}."
-    return f"The log names {path}, which is not below {paths.MODEL}: only what is there is kept as the model."
+        return f"The log names {path}, which is in output.tar.gz: the model is only the files below {paths.MODEL}."
+    return f"The log names {path}, which is not below {paths.MODEL}: only files there are kept as the model."

@@ -148,9 +148,9 @@ def _differences(plan: JobPlan) -> Iterator[str]:
         yield "With --staging copy they are copied, and can be written."
     long = [_name(tree) for tree in plan.trees if tree.mode == "File" and len(tree.listing.paths) > _MANY]
     if long:
-        yield f"Not written, because it would be long: the manifest of {', '.join(long)}."
+        yield f"Not written because of its length: the manifest of {', '.join(long)}."
     if plan.mirrored.checkpoints is not None:
-        yield "All hosts share the mounted folder of the checkpoints, and what they write there belongs to their user."
+        yield "All hosts share the mounted folder of the checkpoints, and files written there belong to their user."
     if plan.mirrored.published:
         yield f"Not uploaded to S3: the files of {', '.join(member for member, _ in plan.mirrored.published)}."
     if plan.mirrored.collectors:
@@ -173,7 +173,7 @@ def _name(tree: TreePlan) -> str:
 
 def _data_parallel_differences(plan: JobPlan) -> Iterator[str]:
     if plan.data_parallel is not None:
-        yield "What the data parallel library records is not kept, and Local.DataParallel: strict is not obeyed."
+        yield "The records of the data parallel library are not kept, and Local.DataParallel: strict is not enforced."
 
 
 def no_script(plan: JobPlan) -> str | None:

@@ -282,7 +282,7 @@ def check_shape(answer: Mapping[str, Any], *, name: str) -> None:
 def _wrong(value: Any, shape: Any, path: str) -> Iterator[str]:
     if isinstance(shape, Mapping):
         if not isinstance(value, Mapping):
-            yield f"{path} is no mapping"
+            yield f"{path} is not a mapping"
             return
         for member, inner in shape.items():
             name = member.removesuffix("!")
@@ -293,7 +293,7 @@ def _wrong(value: Any, shape: Any, path: str) -> Iterator[str]:
                 yield f"{path} has no {name}"
     elif isinstance(shape, list):
         if not isinstance(value, list | tuple):
-            yield f"{path} is no list"
+            yield f"{path} is not a list"
             return
         for index, item in enumerate(value):
             yield from _wrong(item, shape[0], f"{path}[{index}]")
@@ -313,7 +313,7 @@ def read_answer(path: str) -> "Document":
         if b"datetime.datetime(" not in content:
             raise
         raise JobFileSyntaxError(
-            f"{name} is what Python prints of an answer, not JSON",
+            f"{name} is an answer as Python prints it, not JSON",
             details=error.details,
             remedy=["Save it with:  json.dump(answer, file, default=str)"],
         ) from error

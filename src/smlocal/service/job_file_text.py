@@ -49,7 +49,7 @@ def _head(job: DescribedJob, file: str, notes: Sequence[str]) -> Iterator[str]:
     for note in notes:
         yield from _comment(note)
     if job.untouched:
-        yield from _comment("Nobody may have meant these, which every skeleton of the AWS CLI has:")
+        yield from _comment("Every skeleton of the AWS CLI has these, so they may be unintended:")
         yield from (f"#   {one_line(each)}" for each in job.untouched)
     yield ""
 

@@ -168,7 +168,9 @@ def service_log(service: "Service", job: str, *, host: str, region: str | None =
     try:
         streams = _streams(service, job, region)
         if not streams:
-            return _missing(f"CloudWatch has no log of {job}: its retention is over, or no container has started")
+            return _missing(
+                f"CloudWatch has no log of {job}: its retention period is over, or no container has started"
+            )
         chosen = streams.get(host) or next(iter(streams.values()))
         lines = _last_events(service, chosen, region)
     except SmlocalError as error:
@@ -176,7 +178,7 @@ def service_log(service: "Service", job: str, *, host: str, region: str | None =
             return _missing(f"CloudWatch has no log group {LOG_GROUP}, or the log has just been deleted")
         return _missing(f"the log cannot be read: {error.sentence}")
     if not lines:
-        return _missing(f"the log of {job} is empty: its retention is over, or nothing was written")
+        return _missing(f"the log of {job} is empty: its retention period is over, or nothing was written")
     return LogEnd(lines={host_in(chosen): lines[-LINES:]})
 
 

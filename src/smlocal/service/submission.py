@@ -53,14 +53,14 @@ def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
         )
     except ServiceRefusedError as error:
         if error.code not in _NOT_THERE:
-            return f"whether Amazon ECR has the image was not found out: {error.sentence}"
+            return f"smlocal could not find out whether Amazon ECR has the image: {error.sentence}"
         raise ImageNotInEcrError(
             f"Amazon ECR does not have the image {found[0]}",
             details=error.details,
             remedy=("Push it:  docker push " + found[0], "Or name another one with --image."),
         ) from error
     except SmlocalError as error:
-        return f"whether Amazon ECR has the image was not found out: {error.sentence}"
+        return f"smlocal could not find out whether Amazon ECR has the image: {error.sentence}"
     return None
 
 

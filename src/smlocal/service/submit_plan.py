@@ -159,7 +159,7 @@ def plan_submit(
 
 
 def check_location(text: str, option: str) -> None:
-    """Refuse what is no location in S3."""
+    """Refuse what is not a location in S3."""
     if not _LOCATION.fullmatch(text):
         raise UploadPrefixError(
             f"{option}: {text!r} is not a location in S3", remedy=("Write it like s3://bucket/some/prefix",)

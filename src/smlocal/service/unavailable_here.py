@@ -191,7 +191,7 @@ def _network(request: Mapping[str, Any]) -> Iterator[Unavailable]:
     if request.get("VpcConfig"):
         yield Unavailable(
             path=("VpcConfig",),
-            text="containers are on a network of this machine: what only that VPC reaches is not reachable",
+            text="containers are on a network of this machine: servers that only that VPC reaches are not reachable",
         )
 
 

@@ -28,7 +28,7 @@ from smlocal.jobs.contract.s3_uri import bucket_name, split_s3_uri
 
 _THREADS = 8
 _FORBIDDEN = 403
-_AGAIN = "Run the same command again: what has been uploaded is not uploaded again."
+_AGAIN = "Run the same command again: uploaded files are not uploaded again."
 
 
 _PIECE = 1 << 20
@@ -135,7 +135,7 @@ def changed(subject: str, name: str, why: str) -> UploadSourceChangedError:
     """The error about a file that is not what it was."""
     return UploadSourceChangedError(
         f"{subject}: {name} has changed while it was uploaded: {why}",
-        remedy=("Run the command again when nothing writes to the folder. What was uploaded is not uploaded again.",),
+        remedy=("Run the command again when nothing writes to the folder. Uploaded files are not uploaded again.",),
     )
 
 
@@ -292,7 +292,7 @@ def _items(pending: Sequence[Pending]) -> Iterator[Item]:
 
 def _check(each: Pending, status: os.stat_result, *, sent: bool = False) -> None:
     if (status.st_size, status.st_mtime_ns) != (each.file.size, each.file.mtime_ns):
-        raise _ChangedError(each, "its size or its time is another", sent=sent)
+        raise _ChangedError(each, "its size or its time has changed", sent=sent)
 
 
 def _check_open(each: Pending, descriptor: int) -> None:

@@ -216,7 +216,7 @@ def test_jobs_of_a_command_that_was_killed_are_not_waited_for(
             os.kill(record.supervisor_pid, signal.SIGKILL)
         done = run_smlocal(("recover",), environment=environment)
         assert done.returncode == 0, done.stderr
-        assert "the command that wanted them was killed" in done.stderr
+        assert "the command that waited for them was killed" in done.stderr
         assert [str(store.get(name).status) for name in names] == ["Stopped", "Stopped"]
         for name in names:
             stops: list[Any] = [each.data for each in store.events(name) if each.kind == STOP]

@@ -56,7 +56,7 @@ def test_a_failed_job_keeps_its_containers_until_it_is_removed(
     found = json.loads(life("doctor", "--json").stdout)["Doctor"]["Checks"]
     (leftovers,) = (each for each in found if each["Check"] == "leftovers")
     assert leftovers["Severity"] == "ok"
-    assert "but what they were to keep: kept-failed" in leftovers["Sentence"]
+    assert "except what they were told to keep: kept-failed" in leftovers["Sentence"]
     assert life("run", life.job_file("kept-beside", "exit 0", hosts=2)).returncode == 0
     assert containers(docker, "kept-failed") == kept
 

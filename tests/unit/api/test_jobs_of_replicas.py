@@ -80,7 +80,7 @@ def test_an_output_folder_is_one_of_this_machine() -> None:
         (
             _CUSTOM_JOB,
             Overrides(credentials="inherit", publish=True),
-            ["Leave out --credentials, --publish: the platform of this job has no such thing."],
+            ["Leave out --credentials, --publish: the platform of this job does not support it."],
         ),
         (
             _CUSTOM_JOB,
@@ -94,7 +94,7 @@ def test_an_output_folder_is_one_of_this_machine() -> None:
         (
             _TRAINING_JOB,
             Overrides(environment={"A": "b"}),
-            ["Leave out --env: the platform of this job has no such thing."],
+            ["Leave out --env: the platform of this job does not support it."],
         ),
     ],
 )

@@ -191,7 +191,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         ),
         (judge_clock(engine=0.0, aws=-900.0), "warning", "this machine's clock is 900 s ahead of AWS"),
         (judge_clock(engine=None, aws=None), "unknown", "no other clock"),
-        (judge_leftovers(lost=[], owned=[], ended=set()), "ok", "nothing is left of ended jobs"),
+        (judge_leftovers(lost=[], owned=[], ended=set()), "ok", "ended jobs left nothing behind"),
         (
             judge_leftovers(lost=[], owned=OWNED, ended=set()),
             "ok",
@@ -211,7 +211,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (
             judge_leftovers(lost=[], owned=[], ended=set(), kept=["a"]),
             "ok",
-            "but what they were to keep: a",
+            "except what they were told to keep: a",
         ),
         (
             judge_leftovers(lost=[], owned=[], ended=set(), elsewhere=[ELSEWHERE]),

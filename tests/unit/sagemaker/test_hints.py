@@ -256,7 +256,7 @@ def test_a_job_without_the_network(line: str) -> None:
 
 def test_a_program_that_wants_a_gpu() -> None:
     line = "RuntimeError: Found no NVIDIA driver on your system."
-    assert hint(line) == "The program wants a GPU, and ml.m5.large has none."
+    assert hint(line) == "The program needs a GPU, and ml.m5.large has none."
 
 
 def test_threads_of_gloo_that_are_there_at_the_end() -> None:

@@ -62,7 +62,7 @@ def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Viola
     names = list(dict.fromkeys(name for name, _ in found))
     who = document.blamed(violation.path for _, violation in found)
     return FieldRefusedError(
-        f"{who} uses what smlocal does not support: {', '.join(names)}",
+        f"{who} uses fields that smlocal does not support: {', '.join(names)}",
         details=mistake_lines(document, [violation for _, violation in found]),
         remedy=[*_remedies(kind, names), f"smlocal coverage --of {kind.value} shows how each member is handled."],
     )

@@ -40,7 +40,7 @@ def job_file_schema(kind: JobKind) -> _Json:
         outer = {name: whole["properties"][name] for name in whole["properties"] if name != JOB_SPEC}
         bare = schemas.structure(_SPEC, f"{JOB_SPEC}.", beside=outer)
         schema = {"if": _one_of_spellings(JOB_SPEC), "then": whole, "else": bare}
-        described = f"A CustomJob, or its {JOB_SPEC} alone"
+        described = f"A CustomJob, or only its {JOB_SPEC}"
     return {
         "$schema": DRAFT,
         "title": f"smlocal job file: {kind.value}",

@@ -1,4 +1,4 @@
-"""The kind of error that an exit code is, how often the job is tried again after it, and the code it ends with."""
+"""The kind of error that an exit code is, how often the job is retried after it, and the code it ends with."""
 
 from enum import StrEnum
 
@@ -29,7 +29,7 @@ MOST_RETRIES: dict[ErrorClass, int] = {
     ErrorClass.STOCK_OUT: 3,
     ErrorClass.INTERNAL: 2,
 }
-"""After an error of this class the job is tried again if it has had fewer retries than this, for whatever reason."""
+"""After an error of this class the job is retried if it has had fewer retries than this, for whatever reason."""
 MOST_REPLICA_RESTARTS = 5
 """Of each replica in each attempt of the job."""
 

@@ -163,7 +163,7 @@ def _pools(spec: Mapping[str, Any], *, strict: bool) -> Iterator[Broken]:
 def _pool(pool: Mapping[str, Any], path: Path, *, is_first: bool, strict: bool) -> Iterator[Broken]:
     count = pool.get("replicaCount", 1)
     if is_first and count != 1:
-        yield (*path, "replicaCount"), f"is {count} and must be 1: the first pool is the primary replica alone"
+        yield (*path, "replicaCount"), f"is {count} and must be 1: the first pool has only the primary replica"
     elif count < 1:
         yield (*path, "replicaCount"), f"is {count} and must be at least 1; write {{}} to skip a pool"
     yield from _machine(pool, path)
@@ -247,7 +247,7 @@ def _cluster(given: Mapping[str, Any]) -> Iterator[Broken]:
             yield (*_INPUT, f"{role}Type"), f"is required with {role}Count: {count}"
         described = first_of((f"{role}Type", f"{role}Config"), given)
         if count == 0 and described is not None:
-            yield (*_INPUT, described), f"is of no replica: set {role}Count, or remove it"
+            yield (*_INPUT, described), f"is for replicas that the job does not have: set {role}Count, or remove it"
     yield from _same_category(given)
 
 

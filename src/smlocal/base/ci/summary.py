@@ -7,7 +7,7 @@ from smlocal.base.ci.xml_text import xml_text
 
 _LARGEST = 500_000
 """Bytes; GitHub refuses a summary of more than 1 MiB, and earlier parts of the step have written theirs."""
-_MORE = "<p>There is more, which has no room here.</p>\n\n"
+_MORE = "<p>There is more than fits here.</p>\n\n"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

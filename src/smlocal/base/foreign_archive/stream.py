@@ -92,12 +92,12 @@ def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
                     break
                 parts += 1
                 if parts > _FREE_PARTS + given // _BYTES_OF_PART:
-                    raise BeyondLimitError("it is compressed in too many parts that have nothing in them")
+                    raise BeyondLimitError("it is compressed in too many empty parts")
                 engine = isal_zlib.decompressobj(_GZIP)
             try:
                 content = engine.decompress(rest, _MOST_INFLATED)
             except broken as error:
-                raise CutShortError("it is not whole gzip data") from error
+                raise CutShortError("it is not complete gzip data") from error
             if content:
                 given += len(content)
                 yield content
@@ -105,7 +105,7 @@ def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
             if engine.eof:
                 rest, engine = engine.unused_data, None  # noqa: PLW2901
     if engine is not None or not parts:
-        raise CutShortError("it is not whole gzip data")
+        raise CutShortError("it is not complete gzip data")
 
 
 def _portions(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -136,7 +136,7 @@ class ArchiveError(Exception):
 class NoTarError(ArchiveError):
     """What should be a tar archive is none, or it is damaged."""
 
-    def __init__(self, why: str = "it is no tar archive, or it is damaged") -> None:
+    def __init__(self, why: str = "it is not a tar archive, or it is damaged") -> None:
         super().__init__(why)
 
 

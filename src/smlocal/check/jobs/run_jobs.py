@@ -136,7 +136,7 @@ class RunningJobs:
         if plain.completed:
             others = {each.id: each for each in scenarios if each.id != PLAIN.id}
             if others:
-                self._said(f"running also: {', '.join(others)}")
+                self._said(f"running as well: {', '.join(others)}")
             for each in others.values():
                 self._begin(each)
 
@@ -162,7 +162,7 @@ class RunningJobs:
         os.makedirs(folders.data)
         with self._lock:
             if self._closing:
-                raise CannotLookError("the check was broken off")
+                raise CannotLookError("the check was interrupted")
             self._active.add(name)
         known = 0.0 if scenario.id == PLAIN.id else self.result(PLAIN).seconds
         began = time.monotonic()
@@ -173,7 +173,7 @@ class RunningJobs:
             if self._engine.image(self._image) is None:
                 raise ImageMissingError(f"the image {self._image} was removed while it was being checked") from error
             raise
-        how = "failed, as it should" if scenario.broken and result.status == "Failed" else result.ended_as
+        how = "failed, as expected" if scenario.broken and result.status == "Failed" else result.ended_as
         self._said(f"{scenario.id}: {how}, {time.monotonic() - began:.1f} s{_of_stop(result.stop)}")
         remove_job(name)
         with self._lock:
@@ -199,7 +199,7 @@ class RunningJobs:
                 remove_job(name)
             remove_tree(self._folder)
         except SmlocalError as error:
-            self._said(f"the next check will remove what is left of this one: {error.sentence}")
+            self._said(f"the next check will remove the leftovers of this one: {error.sentence}")
         finally:
             if self._lease is not None:
                 self._lease.release()

@@ -37,10 +37,10 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="With an empty channel, the job hangs or fails without a reason",
     why=(
-        "The service refuses a channel without objects, but objects may be empty: an upload that failed, or an object"
-        " that only marks a folder. A job that cannot go on should write why into `/opt/ml/output/failure`, which "
-        "becomes the FailureReason. The check runs one job for each channel, in which that channel has a single empty"
-        " file."
+        "The service refuses a channel without objects, but objects may be empty: an upload that failed, or an object "
+        "that only marks a folder. A job that cannot continue should write the reason to `/opt/ml/output/failure`, "
+        "which becomes the FailureReason. The check runs one job for each channel, in which that channel has a single "
+        "empty file."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Check that there is data, and write to /opt/ml/output/failure which channel has none.",

@@ -32,8 +32,8 @@ RULE = Rule(
     title="Without channels, the job hangs or fails without a reason",
     why=(
         "InputDataConfig is optional. Without it, the container has no channel folders. A job that needs one should "
-        "write what is wrong into `/opt/ml/output/failure` and exit with another code than 0: the service shows that "
-        "text as the FailureReason. Without the file, the FailureReason has an exit code and no more."
+        "write what is wrong to `/opt/ml/output/failure` and exit with a code other than 0: the service shows that "
+        "text as the FailureReason. Without the file, the FailureReason has only an exit code."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Check which channels are there, and write to /opt/ml/output/failure which one is missing.",

@@ -24,7 +24,7 @@ RULE = Rule(
     title="The job leaves no model",
     why=(
         "The service uploads what a job leaves in `/opt/ml/model`, as model.tar.gz. A model that is written elsewhere"
-        " is lost with the container, and the job is Completed all the same. If there is a failure file too, the job"
+        " is lost with the container, and the job is still Completed. If there is a failure file too, the job"
         " has failed unnoticed, and this is an error."
     ),
     mark=Mark.DOCUMENTED,

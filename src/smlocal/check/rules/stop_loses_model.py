@@ -10,7 +10,7 @@ from smlocal.check.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if not completed_plain(subject).model:
-        raise CannotLookError("the job leaves no model anyway", test="let it write a model first")
+        raise CannotLookError("the job leaves no model anyway", test="make it write a model first")
     result = compared(subject, STOPPED)
     if result.stop is None:
         raise CannotLookError("the job ended before SIGTERM was sent, or the engine cannot list processes", test=LONGER)

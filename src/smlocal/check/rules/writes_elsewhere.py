@@ -31,12 +31,12 @@ RULE = Rule(
     severity=Severity.INFO,
     title="The job writes outside /opt/ml and /tmp",
     why=(
-        "Only `/opt/ml/model`, `/opt/ml/output` and the checkpoint folder are uploaded. What is written elsewhere is "
+        "Only `/opt/ml/model`, `/opt/ml/output` and the checkpoint folder are uploaded. Files written elsewhere are "
         "lost with the container. `/tmp` is on the volume of the job; the rest of the file system is small on some "
         "instances. Files that Python compiles are not counted."
     ),
     mark=Mark.DOCUMENTED,
-    remedy="Write what is to be kept to /opt/ml, and everything else to /tmp.",
+    remedy="Write files that must be kept to /opt/ml, and everything else to /tmp.",
     check=_check,
     jobs=lambda _subject: (PLAIN,),
     example=Example(

@@ -218,7 +218,7 @@ def _problem(paths: Sequence[str]) -> str:
     """What is wrong with any of these paths; checked together, because there may be very many."""
     joined = "\0".join(paths)
     if paths and (_INVALID_NAME.search(joined) or joined.count("\0") >= len(paths)):
-        return "the key is no path below the channel"
+        return "the key is not a path below the channel"
     if any(len(os.fsencode(name)) > _LONGEST_NAME for path in paths if len(path) > _SHORT for name in path.split("/")):
         return "File name too long"
     return ""

@@ -86,7 +86,7 @@ def get_metric_data(serving: Serving, call: AwsCall) -> dict[str, Any]:
 def _points(serving: Serving, asked: dict[str, Any], query: dict[str, Any]) -> list[tuple[float, float]]:
     stat = query.get("MetricStat")
     if "Expression" in query or stat is None:
-        raise invalid_query(f"The query {query['Id']} has no MetricStat: smlocal emulates no expressions.")
+        raise invalid_query(f"The query {query['Id']} has no MetricStat: smlocal does not emulate expressions.")
     if stat["Stat"] not in STATISTICS:
         raise invalid_query(f"smlocal emulates {', '.join(STATISTICS)}, and not the statistic {stat['Stat']}.")
     if not is_period(stat["Period"]):
@@ -119,7 +119,7 @@ def get_metric_statistics(serving: Serving, call: AwsCall) -> dict[str, Any]:
     start, end, period = asked["StartTime"], asked["EndTime"], asked["Period"]
     statistics = asked.get("Statistics", ())
     if "ExtendedStatistics" in asked:
-        raise invalid_value("smlocal emulates no extended statistics.")
+        raise invalid_value("smlocal does not emulate extended statistics.")
     if not statistics:
         raise ServiceError("MissingParameter", "The parameter Statistics must be specified.")
     if start >= end:

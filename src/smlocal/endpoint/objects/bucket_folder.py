@@ -117,7 +117,9 @@ class Bucket:
             raise no_such_key(key) from None
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENXIO}:  # a link; a socket
-                raise S3CallError("AccessDenied", "smlocal reads files alone: this is a link or a socket.") from None
+                raise S3CallError(
+                    "AccessDenied", "smlocal reads only regular files: this is a link or a socket."
+                ) from None
             raise
         state = os.fstat(descriptor)
         marker = not name and self.is_marker(key, state)

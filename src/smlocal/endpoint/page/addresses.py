@@ -1,4 +1,4 @@
-"""The addresses of the page, and the key that opens it where others than this machine reach it.
+"""The addresses of the page, and the key that opens it where other machines can reach it.
 
 Addresses begin with `/-/`, because no bucket has that name.
 """

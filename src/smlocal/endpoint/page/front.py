@@ -95,7 +95,7 @@ class PageFront:
         for method, given, act in found:
             if method == asked:
                 return await act(request, **given.groupdict())
-        return await _problem("This address does not take that.", status=405) if found else await _missing()
+        return await _problem("This address does not accept this request.", status=405) if found else await _missing()
 
     async def _jobs(self, request: Request) -> Response:
         return html(await run_in_threadpool(jobs_page, self._serving, _asked(request)))
@@ -189,7 +189,7 @@ async def _closed() -> Response:
     return await _problem(
         "This page is not open to everybody.",
         status=403,
-        details=["Open it with the link that smlocal serve has printed when it started."],
+        details=["Open it with the link that smlocal serve printed when it started."],
     )
 
 
@@ -201,7 +201,7 @@ async def _problem(sentence: str, *, status: int, details: Any = ()) -> Response
     return await run_in_threadpool(problem, sentence, status=status, details=details)
 
 
-# Who may see the page, where others than this machine reach it: whoever has opened the link that the server prints.
+# Who may see the page, where other machines can reach it: whoever has opened the link that the server prints.
 
 _COOKIE = "smlocal-page"
 

@@ -18,7 +18,7 @@ def decode(body: bytes) -> Any:
         beyond = too_large(text, parts=MOST_PARTS, levels=_MOST_LEVELS)
         if beyond is not None:
             what = f"more than {_MOST_LEVELS} levels" if beyond.deep else f"more than {MOST_PARTS:,} parts"
-            raise ServiceError("SerializationException", f"The body has {what}: no valid call has.")
+            raise ServiceError("SerializationException", f"The body has {what}, which no valid call has.")
         found = json.loads(text or "{}")
         if "\\ud" in text or "\\uD" in text:
             json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text: SQLite refuses it

@@ -30,8 +30,8 @@ NO_INTERPRETER = (
 )
 WRONG_FORMAT = "The program has no #! line, or is built for another CPU."
 _NOT_ON_PATH = (
-    "Nothing of that name on the PATH of the image may be executed: either it is not there (COPY it to "
-    "/usr/local/bin), or it is not executable (chmod +x)."
+    "No file of that name on the PATH of the image can be executed: either it is missing (COPY it to"
+    "/usr/local/bin) or it is not executable (chmod +x)."
 )
 _PROGRAM = (
     (_NOT_FOUND, _NOT_ON_PATH),

@@ -156,7 +156,7 @@ def keep_unpacked(plan: JobPlan) -> list[str]:
             try:
                 keep_folder(source, _unpacked(plan, host, path))
             except (ArtifactError, OSError) as error:
-                failures.append(f"what {host.host.name} wrote to {path} could not be kept: {error}")
+                failures.append(f"the files that {host.host.name} wrote to {path} could not be kept: {error}")
     return failures
 
 

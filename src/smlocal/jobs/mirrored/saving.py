@@ -250,7 +250,9 @@ def keep_not_saved(plan: JobPlan, document: Mapping[str, str]) -> list[str]:
             try:
                 keep_folder(source, f"{_not_saved_directory(folder)}/{host.host.name}")
             except (ArtifactError, OSError) as error:
-                failures.append(f"what {host.host.name} wrote to {folder.local_path} could not be kept: {error}")
+                failures.append(
+                    f"the files that {host.host.name} wrote to {folder.local_path} could not be kept: {error}"
+                )
     return failures
 
 

@@ -34,7 +34,7 @@ def recall(document: Mapping[str, Any]) -> JobPlan:
         raise EarlierPlanError(
             f"the job '{document.get('name', '')}' was planned by another version of smlocal",
             details=[str(error)],
-            remedy=["Use that version for it. What it wrote is in its folder and its output folder; smlocal rm works."],
+            remedy=["Use that version for it. Its files are in its folder and its output folder; smlocal rm works."],
         ) from error
     return plan
 

@@ -81,7 +81,7 @@ class JobStarter:
         raise JobStarterError(
             "the process that starts jobs does not answer",
             details=[f"It was to start the job '{name}'."],
-            remedy=["What it has written to standard error says why. The job still waits."],
+            remedy=["Its standard error says why. The job still waits."],
         )
 
     def warm_up(self) -> None:

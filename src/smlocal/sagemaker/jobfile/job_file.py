@@ -169,7 +169,7 @@ def unsupported_request(document: Document, found: list[tuple[str, Violation]]) 
     names = list(dict.fromkeys(name for name, _ in found))
     who = document.blamed(violation.path for _, violation in found)
     return FieldRefusedError(
-        f"{who} uses what smlocal does not support: {', '.join(names)}",
+        f"{who} uses fields that smlocal does not support: {', '.join(names)}",
         details=mistake_lines(document, [violation for _, violation in found]),
         remedy=[*_without_unsupported(names), "smlocal coverage shows how each field is handled."],
     )

@@ -72,7 +72,7 @@ def refuse_local_paths(document: Document) -> None:
         remedy=[
             *([f"It is a job of this machine:  smlocal rerun {own}   or --allow-local-paths"] if own else []),
             "Run it with folders of your own:  smlocal run FILE --channel NAME=DIR --output DIR",
-            "Or write s3:// locations there: the service has no others, and anybody can have written the description.",
+            "Or write s3:// locations there: the service has no others, and anyone may have written the description.",
         ],
     )
 

@@ -42,10 +42,10 @@ class ServicePlace:
 
     @classmethod
     def read(cls, uri: str) -> "ServicePlace":
-        """`UsageRefusedError` for what is no location in S3."""
+        """`UsageRefusedError` for what is not a location in S3."""
         found = _LOCATION.fullmatch(uri)
         if found is None:
-            raise UsageRefusedError(f"--upload-to: {uri} is no location in S3", remedy=["Write s3://bucket/prefix."])
+            raise UsageRefusedError(f"--upload-to: {uri} is not a location in S3", remedy=["Write s3://bucket/prefix."])
         return cls(bucket=found[1], key=(found[2] or "").strip("/"))
 
     def below(self, name: str) -> str:

@@ -100,7 +100,7 @@ def test_what_does_not_exist_has_no_points(
         ({"EndTime": MINUTE}, "The parameter StartTime must be less than the parameter EndTime"),
         ({"Period": 61}, "The parameter Period must be"),
         ({"Statistics": []}, "member must have length greater than or equal to 1"),
-        ({"ExtendedStatistics": ["p99"]}, "smlocal emulates no extended statistics"),
+        ({"ExtendedStatistics": ["p99"]}, "smlocal does not emulate extended statistics"),
     ],
 )
 def test_what_the_service_refuses_is_refused(ask: Ask, measured: str, more: dict[str, Any], message: str) -> None:

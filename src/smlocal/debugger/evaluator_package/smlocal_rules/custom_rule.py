@@ -19,7 +19,7 @@ _MODULE = "smlocal_custom_rule"
 def load_class(source: str, name: str) -> type[Any]:
     """The class of this name in a source file."""
     if not os.path.isfile(source):
-        raise SourceError(f"the source of the rule, {os.path.basename(source)}, is not there or is no file.")
+        raise SourceError(f"the source of the rule, {os.path.basename(source)}, does not exist or is not a file.")
     module = _module(source)
     there = sorted(key for key, value in vars(module).items() if _is_rule(value))
     found = getattr(module, name, None)
@@ -38,7 +38,7 @@ def _module(source: str) -> Any:
     """The file as a module. As on the service, it is alone."""
     spec = importlib.util.spec_from_file_location(_MODULE, source, loader=None)
     if spec is None or spec.loader is None:
-        raise SourceError(f"the source of the rule, {os.path.basename(source)}, is no Python file.")
+        raise SourceError(f"the source of the rule, {os.path.basename(source)}, is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[_MODULE] = module
     try:

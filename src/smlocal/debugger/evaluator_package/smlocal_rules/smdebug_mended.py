@@ -50,7 +50,7 @@ def actions(text: str) -> ActionText:
         entries = [document] if isinstance(document, dict) else list(document)
         named = [{key.lower(): value for key, value in entry.items()} for entry in entries]
     except (ValueError, TypeError, AttributeError):
-        raise ParameterError(f"action_json is no JSON of actions: {text}") from None
+        raise ParameterError(f"action_json is not a JSON list of actions: {text}") from None
     for entry in named:
         entry["name"] = str(entry.get("name", "")).lower()
     return ActionText(json.dumps(named))

@@ -61,7 +61,7 @@ class Confusion(BuiltInRule):
       ClassImbalance.
     - A network confuses all classes at its first steps. Without `start_step`, the inputs of a PyTorch loss are judged
       from step 100 on, and labels and predictions of the documented names, as XGBoost saves them, from the first on.
-      The guide's rule has no such parameter. A rule that ends before it says so.
+      The guide's rule has no such parameter. A rule that ends earlier reports that.
     - Each step is judged by itself. With fewer than ten predictions of a class in a batch, one error is enough:
       save larger batches, or give a smaller `min_diag` and a larger `max_off_diag`.
     - More than 10,000 classes are an error.

@@ -37,7 +37,7 @@ class Overtraining(BuiltInRule):
     DECISIONS: ClassVar = """
     - One of the two losses is enough. In the paper, that of validation rises again, while that of training may
       fall.
-    - A loss that has never improved is no overtraining: LossNotDecreasing finds it.
+    - A loss that has never improved is not overtraining: LossNotDecreasing finds it.
     - Steps are those at which the loss was saved. `delta` is a difference of losses, not a percentage.
     - Modes or names tell the losses apart, as for Overfit.
     """

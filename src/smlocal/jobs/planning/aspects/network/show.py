@@ -71,7 +71,7 @@ def _many_hosts(plan: JobPlan, job: JobFile) -> str | None:
     machine = plan.engines.machine
     return (
         f"{count} hosts exceed Local.MaxHosts ({most}), so a run is refused: they would be {count} containers "
-        f"at once, with {cpus} vCPU and {memory} GiB in all on the service; this machine has {machine.cpus} CPUs and "
+        f"at once, with {cpus} vCPU and {memory} GiB in total on the service; this machine has {machine.cpus} CPUs and "
         f"{machine.memory_mib // 1024} GiB, {machine.memory_mib // count} MiB for each"
     )
 

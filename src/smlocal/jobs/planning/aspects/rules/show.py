@@ -48,7 +48,7 @@ def _rules_unknown(plan: JobPlan, job: JobFile) -> str | None:
 def _rules_action(plan: JobPlan, job: JobFile) -> str | None:
     named = {rule.RuleConfigurationName for rule in job.request.DebugRuleConfigurations or ()}
     unknown = [name for name in plan.rules.actions if name != "*" and name not in named]
-    return f"Local.OnRule names what is no debugger rule of the job: {some(unknown)}" if unknown else None
+    return f"Local.OnRule names rules that the job does not have: {some(unknown)}" if unknown else None
 
 
 def _why_no_rules(plan: JobPlan, job: JobFile) -> str:
