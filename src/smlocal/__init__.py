@@ -30,5 +30,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """For completion: also what is not imported yet."""
+    """For completion: includes modules that are not imported yet."""
     return sorted({*globals(), *__all__})

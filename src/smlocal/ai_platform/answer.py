@@ -118,7 +118,7 @@ class JobFacts:
     """When it was RUNNING for the first time."""
     ended: float | None = None
     message: str = ""
-    """Of a job that failed or was cancelled."""
+    """The error of a job that failed or was cancelled."""
     code: int | None = None
     """The code of its error; None until it is set, about a minute after the end."""
 

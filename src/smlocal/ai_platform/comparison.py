@@ -17,7 +17,7 @@ from smlocal.jobs.contract.compared_job import ComparedEnd, ComparedJob
 
 _STATE: Final = "state"
 _RESULTS: Final = frozenset({"etag", "trainingOutput"})
-"""Of the service too, though the model does not say so."""
+"""The service returns them too, though the model does not say so."""
 _NAMES: Final = ("jobId", "displayName")
 
 
@@ -79,7 +79,7 @@ def _running(kind: JobKind, answer: Mapping[str, Any]) -> tuple[str, float] | No
 
 
 def _replicas(entries: Any) -> dict[str, Any]:
-    """A replica that was stopped may end in one way or another; that is no difference."""
+    """A replica that was stopped may end in one way or another; that is not a difference."""
     found: dict[str, Any] = {}
     attempts, restarts = 1, 0
     for entry in entries:

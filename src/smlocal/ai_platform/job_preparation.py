@@ -111,7 +111,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 
 
 def plan_job(job: JobFile, *, name: str, home: str, engines: Engines) -> JobPlan:
-    """Only the plan: no image is pulled, and missing GPUs are no error."""
+    """Only the plan: no image is pulled, and missing GPUs are not an error."""
     planned, engine = replicas(job.kind, job.request, job=name), engines.first
     facts = engine.facts()
     images = {each.image: engine.image(each.image) for each in planned}

@@ -40,7 +40,7 @@ def is_bucket_location(location: str) -> bool:
 
 
 def wrong_sources(sources: Mapping[str, str]) -> list[str]:
-    """The keys of `Local.Sources` that are no location in Cloud Storage, so that their folders would never be used."""
+    """The keys of `Local.Sources` that are not locations in Cloud Storage: their folders would never be used."""
     return [location for location in sources if not is_bucket_location(location)]
 
 

@@ -105,7 +105,7 @@ def container_memory_mib(machine: MachineType) -> int:
 
     Known is that they take up to 40 % of the smallest machine, n1-standard-4, and a smaller share of larger ones, and
     what a node reserves. Inferred is that the other agents take as much on every machine as they take there beside the
-    node's reserve, and never more than 40 % in all.
+    node's reserve, and never more than 40 % in total.
     """
     others = _MOST_SHARE * _SMALLEST_MIB - _node_reserve_mib(_SMALLEST_MIB)
     reserved = min(_node_reserve_mib(machine.memory_mib) + others, _MOST_SHARE * machine.memory_mib)

@@ -317,8 +317,10 @@ _TASKS: Final = {
 _EVALUATOR: Final = "evaluator"
 _OPEN_PORTS: Final = [3333]
 _NO_PACKAGE: Final = '{"python_module":"","package_uris":[],"job_args":[]}'
-"""`job` of a custom job whose pools have images. The documentation says that it is the whole specification, but what
-replicas have printed is this text."""
+"""`job` of a custom job whose pools have images.
+
+The documentation says that it is the whole specification, but replicas have printed this text.
+"""
 
 
 def cluster_spec(

@@ -91,7 +91,7 @@ def host_called(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> 
     return called_replicas(replicas(job_kind(given), given, job=record.name))
 
 
-def metrics(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:  # noqa: ARG001 - there are none
+def metrics(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:  # noqa: ARG001 - has none
     """The service finds no metrics in logs."""
     return ()
 

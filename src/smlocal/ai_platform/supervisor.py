@@ -55,7 +55,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervisor import Supervisor
 
 _LOG_BYTES = 16384
-"""Of a log, at its end: a traceback may be in it."""
+"""The bytes at the end of a log that are read: they may hold a traceback."""
 _CAUSES: Final = {
     events.CancelCause.REQUEST: StopCause.REQUEST,
     events.CancelCause.RAN_TOO_LONG: StopCause.MAX_RUNTIME,
@@ -66,7 +66,7 @@ _PHASES: Final = {
     JobState.RUNNING: {JobPhase.TRAINING, JobPhase.STOPPING},
     JobState.CANCELLING: {JobPhase.STOPPING},
 }
-"""The phases of a job in these states, also if somebody has asked to stop it. Another one is about to end."""
+"""The phases of a job in these states, even if a stop was requested. Another one is about to end."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -85,7 +85,7 @@ class ReplicaSupervisor(Supervisor):
     terminated: set[tuple[str, int]] = field(default_factory=set)
     """The host and the number of each container that got SIGTERM."""
     unread: set[str] = field(default_factory=set)
-    """Hosts whose running container an earlier supervisor started: nobody reads its output."""
+    """Hosts whose running container an earlier supervisor started: its output is not read."""
 
     def __post_init__(self) -> None:
         Supervisor.__post_init__(self)

@@ -18,7 +18,7 @@ _HOOK = "The script must create a hook of smdebug; docs/debugger.md says more."
 
 
 def actions_of_rules(name: str) -> list[dict[str, Any]]:
-    """What the rules of a job have asked for, oldest first. Messages are kept here and sent to nobody."""
+    """What the rules of a job have asked for, oldest first. Messages are kept here and not sent."""
     with Store.open(home_directory()) as store:
         events = [
             (event.at, event.data)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     AnyJobFile = JobFile | ReplicaJobFile
 
 _MOST_FOLDERS = 5
-"""Of those that are allowed, in a message."""
+"""Allowed folders that a message names."""
 
 
 def is_replica_job(data: Mapping[str, Any]) -> bool:
@@ -72,7 +72,7 @@ def prepare(
 
 
 def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", strict: bool) -> "JobPlan":
-    """Only the plan: no image is pulled, and missing GPUs are no error."""
+    """Only the plan: no image is pulled, and missing GPUs are not an error."""
     with _limited_by(job):
         if isinstance(job, JobFile):
             from smlocal.sagemaker.prepare import plan_job as plan_sagemaker

@@ -66,11 +66,11 @@ class Overrides(TypedDict, total=False):
     gpus: str | int | None
     allow_cpu: bool
     memory: str | int | None
-    """Of each container: bytes, or such as `512m`."""
+    """Memory of each container: bytes, or such as `512m`."""
     enforce_limits: bool
     """Limit containers to the memory, processors and volume of the instance type."""
     processes_per_host: int | None
-    """Of the training toolkit, for MPI, torchrun and data parallelism."""
+    """Processes of the training toolkit, for MPI, torchrun and data parallelism."""
     no_rules: bool
     """Do not evaluate debugger rules."""
     pull: Literal["missing", "always", "never"] | None
@@ -298,7 +298,7 @@ def new_hyperparameters(document: "Document", given: Mapping[str, Any]) -> Itera
 
 
 def _meant(name: str, known: list[str]) -> str | None:
-    """The name that was probably meant. Names that differ in their numbers are no mistakes: train-1 and train-2."""
+    """The name that was probably meant. Names that differ in their numbers are not mistakes: train-1 and train-2."""
     near = closest(name, known, likeness=_LIKENESS)
     return None if near is None or _without_numbers(near) == _without_numbers(name) else near
 

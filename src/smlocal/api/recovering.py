@@ -1,6 +1,6 @@
-"""Finish jobs whose supervisor was killed, and end those that nobody wants any more.
+"""Finish jobs whose supervisor was killed, and end those that no process waits for any more.
 
-A detached job may belong to a process that made it: once that is gone, nobody wants the job.
+A detached job may belong to a process that made it: once that is gone, the job is not wanted any more.
 """
 
 import os
@@ -106,7 +106,7 @@ def _clear_engines(
 
 
 class OwnedJobs:
-    """The jobs of this process, for `recover` to find if it is killed. A context manager; later, nobody owns them."""
+    """The jobs of this process, for `recover` to find if it is killed. A context manager; later, they have no owner."""
 
     def __init__(self) -> None:
         """Nothing is made yet."""

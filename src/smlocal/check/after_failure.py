@@ -41,7 +41,7 @@ def program_hint(plan: JobPlan, archive: Archive) -> str | None:
 
 def signal_hint(plan: JobPlan, archive: Archive) -> str | None:
     """Why SIGTERM does not reach it; None if no rule knows."""
-    if is_model_trainer((*(plan.image.entrypoint or ()), *(plan.image.command or ()))):  # nobody can change its command
+    if is_model_trainer((*(plan.image.entrypoint or ()), *(plan.image.command or ()))):  # its command cannot be changed
         return f"T{MODEL_TRAINER_STOP[1:]}."
     return _first([each.RULE for each in _RULES_OF_SIGNALS], plan, archive)
 
@@ -87,7 +87,7 @@ class _Reader:
         self.contents: dict[str, bytes] = {}
 
     def entry(self, path: str) -> ImageEntry | None:
-        """What is at a path, which is not followed if it is a link. Of a file the beginning is kept."""
+        """What is at a path, which is not followed if it is a link. Only the beginning of a file is kept."""
         if path not in self._known:
             if len(self._known) == _MOST:
                 raise CannotLookError("too many files of the container were asked for")

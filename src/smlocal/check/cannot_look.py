@@ -1,7 +1,7 @@
 """The reason for which a rule is skipped."""
 
 JOB_FILE_NEEDED = "write a job file, and check that"
-"""What to do where an image alone does not say enough."""
+"""The remedy where an image does not say enough by itself."""
 
 
 class CannotLookError(Exception):

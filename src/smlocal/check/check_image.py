@@ -48,7 +48,7 @@ def check_image(
     timeout: int = DEFAULT_TIMEOUT,
     said: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
-    """Check an image, or that of a job with what the job asks of it.
+    """Check an image, or the image of a job against its requirements.
 
     `dockerfile` is the path of the one that made the image; findings are then placed at its lines. Rules that run jobs
     come last: `timeout` is the limit of each job in seconds. `said` is told what takes long: reading a large image, and
@@ -65,7 +65,7 @@ def check_image(
         *_examine_with_jobs([rule for rule in rules if rule.runs_jobs], subject, engine, timeout=timeout, said=said),
     ]
     found.sort(key=lambda result: rules.index(result.rule))
-    results = without_ignored(found, accepted, today or date.today(), place(subject))  # noqa: DTZ011 - the day of whoever reads it
+    results = without_ignored(found, accepted, today or date.today(), place(subject))  # noqa: DTZ011 - the reader's day
     return CheckReport(
         image=image,
         image_id=subject.facts.id,
@@ -185,7 +185,7 @@ def _flattened(facts: ImageFacts, engine: Engine, wish: Wanted) -> SavedImage | 
 
 
 _FORMAT = 3
-"""Of the file, and of how images are read: raise it with either."""
+"""The version of the file, and of how images are read: raise it with either."""
 _MOST = 30
 """Images; those that were not used for the longest time go first."""
 _FOLDER = "checked-images"
@@ -206,7 +206,7 @@ def stored_image(home: str, image: str, wishes: Sequence[Files]) -> SavedImage |
 
 
 def store_image(home: str, image: str, wishes: Sequence[Files], saved: SavedImage) -> None:
-    """Write it down. A home that does not exist or takes nothing is left alone: the next check reads again."""
+    """Write it down. A home that does not exist or cannot be written is left as it is: the next check reads again."""
     if saved.files.unread or saved.files.crowded:
         return
     path = _path(home, image, wishes)

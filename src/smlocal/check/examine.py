@@ -69,7 +69,7 @@ def without_ignored(
     today: date,
     place: Callable[[Finding], Finding] = lambda finding: finding,
 ) -> tuple[RuleResult, ...]:
-    """The results without what is ignored, with what is wrong with the ignores; `place` says where to mend a thing."""
+    """The results without ignored findings, with the mistakes in the ignores; `place` says where to correct them."""
     placed = [
         replace(result, findings=tuple(map(place, result.findings))) if result.findings else result
         for result in results

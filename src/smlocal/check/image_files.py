@@ -16,7 +16,7 @@ _LIBRARIES = re.compile(
     r"(?:^|/)(?:site-packages|dist-packages|node_modules|lib/python3[^/]*|lib64/python3[^/]*|pkgs)/"
     r"|^(?:usr/share|usr/lib|usr/include|proc|sys|dev|var/lib|var/cache)/"
 )
-"""Where the files of packages lie, which nobody who builds an image has written."""
+"""Folders of packages, which were not written by the author of the image."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,7 +38,7 @@ NAMES = Files(most=0)
 PROGRAMS = Files(programs=True, most=64 << 10)
 """What may be executed: scripts, and of binaries the header."""
 SCRIPTS = Files(names=("*.py", "*.sh", "*.bash", "train", "serve"), most=256 << 10, libraries=False)
-"""What whoever made the image has written, as far as names tell."""
+"""Files that the author of the image has written, as far as names tell."""
 USERS = Files(names=("passwd", "group"), most=64 << 10)
 """`/etc/passwd` and its like."""
 
@@ -97,7 +97,7 @@ class ImageEntry(NamedTuple):
     """What an archive says of one file."""
 
     kind: str
-    """`file`, `folder`, `link`, or `other` for devices and the like."""
+    """`file`, `folder`, `link`, or `other` for devices and similar files."""
     mode: int
     uid: int
     gid: int
@@ -109,7 +109,7 @@ class ImageEntry(NamedTuple):
 
     @property
     def is_executable(self) -> bool:
-        """By anybody at all."""
+        """True if at least one user may execute it."""
         return self.kind == "file" and bool(self.mode & 0o111)
 
 

@@ -1,4 +1,4 @@
-"""What a rule is, what it finds, and what becomes of it. Reports and rules know each other by this file alone."""
+"""Rules, findings, and results. Reports and rules share only this file."""
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -40,7 +40,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One thing that is wrong."""
+    """One problem."""
 
     message: str
     """A sentence without a full stop, which names what was found."""
@@ -83,11 +83,11 @@ class Example:
     good_files: tuple[tuple[str, str], ...] | None = None
     """The same for the good one; None: as for the bad one."""
     bad_job: str = ""
-    """Members of a job file that the bad image is checked with; empty: the image alone."""
+    """Members of a job file that the bad image is checked with; empty: only the image."""
     good_job: str | None = None
     """The same for the good one; None: as for the bad one."""
     options: tuple[str, ...] = ()
-    """Of the command, beside the image."""
+    """Options of the command, besides the image."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,7 +136,7 @@ class Ignored:
     finding: Finding
     reason: str
     until: str = ""
-    """The last day of it, as `2026-12-31`."""
+    """Its last day, as `2026-12-31`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,7 +157,7 @@ class RuleResult:
 
     @property
     def severity(self) -> Severity:
-        """Of the worst finding, or of the rule."""
+        """The severity of the worst finding, or of the rule."""
         worse = (finding.severity for finding in self.findings if finding.severity is not None)
         return max((self.rule.severity, *worse), key=lambda each: each.rank)
 
@@ -184,7 +184,7 @@ class CheckReport:
     """As it was named."""
     image_id: str
     job_file: str
-    """Empty where an image alone was checked."""
+    """Empty where only an image was checked."""
     dockerfile: str
     """Empty where none was given."""
     results: tuple[RuleResult, ...]

@@ -47,7 +47,7 @@ class Binary:
     """A program in the format of Linux."""
 
     architecture: str
-    """In the words of images; empty for one that nobody trains on."""
+    """In the words of images; empty for other programs."""
     loader: str
     """What loads its libraries; empty for a static one."""
 
@@ -149,7 +149,7 @@ _TERM = re.compile(r"\b(?:SIG)?(?:TERM|15)\b")
 _SEPARATOR = re.compile(r"&&|\|\||[;|&]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _OUTPUT_OF = re.compile(r"""^[A-Za-z_]\w*\+?="?(?:\$\(|`)""")
-"""Of `name=$(command …)`: the command follows."""
+"""Matches `name=$(command …)`: the command follows."""
 _HARMLESS = _set(
     "! [ [[ { } ( ) : . alias awk basename break case cat cd chgrp chmod chown command continue cp cut date "
     "declare dirname do done echo elif else env esac eval exit export false fi find for function getopts grep "
@@ -176,7 +176,7 @@ def child_without_exec(text: str) -> str | None:
 
     The last one that has to do with training, else the last one: a script may also serve.
 
-    None for a script with an `exec` of a program, with a trap for SIGTERM, or of shell commands alone.
+    None for a script with an `exec` of a program, with a trap for SIGTERM, or of shell commands only.
     """
     lines = [_COMMENT.sub("", line).strip() for line in text.replace("\\\n", " ").splitlines()]
     if any(_EXEC.search(line) or _traps(line) for line in lines):
@@ -236,7 +236,7 @@ def written_text(subject: Subject) -> Iterator[WrittenText]:
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """Numbered lines without those that are comments alone."""
+    """Numbered lines without those that are only comments."""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.lstrip().startswith("#"):
             yield number, line

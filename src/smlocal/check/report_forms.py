@@ -95,7 +95,7 @@ def _rule(result: RuleResult) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    """What is known of it; a path that is not UTF-8 is shown with replacements."""
+    """The known facts about it; a path that is not UTF-8 is shown with replacements."""
     members = {
         "Message": finding.message,
         "Path": finding.path,
@@ -224,8 +224,8 @@ Place = Callable[[str], str]
 def sarif(report: CheckReport, *, version: str, place: Place) -> str:
     """A check as SARIF 2.1.0. `place` gives the path of a file relative to the repository.
 
-    GitHub's code scanning asks for more than the schema does: each result is at a file of the repository. What is
-    ignored is no result, because GitHub shows suppressed ones as alerts.
+    GitHub's code scanning asks for more than the schema does: each result is at a file of the repository. Ignored
+    findings are not results, because GitHub shows suppressed ones as alerts.
 
     A finding that belongs to no file is placed at the Dockerfile of the check, else at its job file.
     """

@@ -25,7 +25,7 @@ _MOST_PARTS = 20_000
 _MOST_DOCUMENT, _MOST_MANIFEST = 4 << 20, 1 << 20
 """Bytes of one document. A parsed one may take forty times as much memory."""
 _MOST_LAYERS = 1000
-"""Of one image. Engines take 127, and the kernel takes 500."""
+"""The most layers of one image. Engines take 127, and the kernel takes 500."""
 _SHOWN = 100
 _MOST_STEPS = 10_000
 """In the history of an image."""
@@ -53,8 +53,10 @@ class Room:
     left: int = 32 << 20
     """Bytes of contents."""
     paths: int = 360 << 20
-    """Bytes that paths take in memory. Whoever made the image chose their number and their length; a million
-    files of the usual kind fit."""
+    """Bytes that paths take in memory.
+
+    The author of the image chose their number and their length; a million files of the usual kind fit.
+    """
 
     def take(self, size: int) -> None:
         """For a path, or several; `BeyondLimitError` when there is no room for it."""
@@ -425,7 +427,7 @@ def _copy(layer: Layer) -> Layer:
 
 
 def _manifest(parts: _Parts, image: str) -> Mapping[str, Any]:
-    """Of several images the one that was asked for: its configuration has its id for a name."""
+    """The entry of the requested image, if there are several: its configuration has its id for a name."""
     listed = parts.document(_MANIFEST)
     images = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     if not images:

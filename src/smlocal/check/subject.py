@@ -79,7 +79,7 @@ class Subject:
 
     @property
     def entrypoint(self) -> tuple[str, ...]:
-        """Of the job, else of the image."""
+        """The entry point of the job, else of the image."""
         if self.command is not None:
             return self.command[0] or self.facts.entrypoint or ()
         specification = self.job.request.AlgorithmSpecification if self.job is not None else None

@@ -47,7 +47,7 @@ def client_environment(number: int, region: str) -> dict[str, str]:
 
 
 def _access_key(number: int) -> str:
-    """It tells the endpoint which rule has signed. It is no secret: the endpoint serves this job's rules alone."""
+    """It tells the endpoint which rule has signed. It is not a secret: the endpoint serves only this job's rules."""
     return f"smlocal-rule-{number}"
 
 

@@ -78,7 +78,7 @@ class JobRules:
     _over: Event = field(default_factory=Event)
     _thread: Thread | None = None
     _starting: list[Thread] = field(default_factory=list)
-    """Of rules that wait for what they name in S3."""
+    """Threads of rules that wait for objects in S3."""
 
     def __post_init__(self) -> None:
         self._socket = ActionSocket(
@@ -170,7 +170,7 @@ class JobRules:
             try:
                 here = self._fetched(planned, f"{self.plan.job_directory}/rules/{rule.number}/fetched")
                 if self._over.is_set():
-                    return  # whoever has set it tells what became of the rule
+                    return  # the user who set it tells what became of the rule
                 os.makedirs(self.tensors, exist_ok=True)
                 spec = rule_container(self.plan, rule.number, here, self.tensors)
                 rule.container = recreate_container(self.engine, spec)
@@ -192,7 +192,7 @@ class JobRules:
         return ""
 
     def _fetched(self, rule: RulePlan, folder: str) -> RulePlan:
-        """The rule with paths of this machine alone."""
+        """The rule with paths of this machine only."""
 
         def here(index: int, uri: str) -> str:
             return self.fetch(uri, f"{folder}/{index}", self._over.is_set) if _in_s3(uri) else uri

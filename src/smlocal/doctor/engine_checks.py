@@ -247,7 +247,7 @@ _LOW_MEMORY = 2 << 30
 def check_memory(machine: Machine) -> Judgement:
     """Whether there is enough memory.
 
-    Of the engine's machine: Docker Desktop's virtual machine has less memory than this one.
+    For the engine's machine: Docker Desktop's virtual machine has less memory than this one.
     """
     return judge_memory(machine.details)
 

@@ -72,7 +72,7 @@ _LOW_SPACE = 10 << 30
 def check_disk(machine: Machine) -> Judgement:
     """Whether there is enough space on the disks.
 
-    Of the home, and of the engine's folder if the engine runs on this machine.
+    The disk of the home, and of the engine's folder if the engine runs on this machine.
     """
     places = {"SMLOCAL_HOME": machine.home}
     if machine.engine_error is None and machine.endpoint.local:

@@ -35,7 +35,7 @@ class Hosts:
         return None
 
     def _known(self, host: str) -> bool:
-        # `smlocal exec` passes on AWS's names, and nobody else can make a browser look them up here.
+        # `smlocal exec` passes on AWS's names, and no other server can make a browser look them up here.
         if host in _LOCAL or host in self.allowed or host.endswith(".localhost") or is_aws(host):
             return True
         try:

@@ -25,7 +25,7 @@ class AwsCall:
     parameters: dict[str, Any]
     region: str
     access_key: str | None
-    """Of whoever signed it."""
+    """The key of the caller who signed it."""
 
 
 _LONGEST_MESSAGE = 32_000

@@ -29,7 +29,7 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Demand:
-    """Whether a server answers signed requests alone, and what to tell its owner of it."""
+    """Whether a server answers only signed requests, and the reason to show its owner."""
 
     needed: bool
     why: str
@@ -128,7 +128,7 @@ _FIRST = 501 if sys.platform == "darwin" else 1000
 _NOBODY = 65534
 _NO_SHELLS = {"false", "halt", "nologin", "shutdown", "sync"}
 _LOGGED_IN = "/run/user"
-"""Has a folder for each user who is logged in, also for those that a directory service does not list."""
+"""Has a folder for each user who is logged in, including users whom a directory service does not list."""
 
 
 def other_users(
@@ -137,9 +137,9 @@ def other_users(
     accounts: Iterable[pwd.struct_passwd] | None = None,
     logged_in: str = _LOGGED_IN,
 ) -> list[str]:
-    """The names of people's accounts that are not of `owner`, which is whoever runs this process.
+    """The names of people's accounts that are not of `owner`, the user who runs this process.
 
-    Root is no other user: it can do everything anyway.
+    Root does not count as another user: it can do everything anyway.
     """
     own = os.geteuid() if owner is None else owner
     all_accounts = pwd.getpwall() if accounts is None else accounts

@@ -73,7 +73,7 @@ class HttpConnection(H11Protocol):
             self.when_lost()
 
     def _take_turn(self) -> None:
-        """A part of what is held; all of it if it is no chunked body."""
+        """A part of the held bytes; all of them if the body is not chunked."""
         piece = self._held[:_AT_ONCE]
         self._held = self._held[_AT_ONCE:]
         self._take(piece)
@@ -134,7 +134,7 @@ def _has_many_lines(data: bytes) -> bool:
 
 
 class _Flow(FlowControl):
-    """Reads as long as neither uvicorn nor the connection wants to pause."""
+    """Reads until uvicorn or the connection wants to pause."""
 
     def __init__(self, transport: Any) -> None:
         super().__init__(transport)
@@ -174,7 +174,7 @@ class HttpServer:
         *,
         beside: Callable[["HttpServer"], Awaitable[None]] | None = None,
     ) -> None:
-        """Without a `listener` there are the connections of `connection` alone.
+        """Without a `listener`, only the connections of `connection` count.
 
         Calls `application.warm_up()` in a thread when it has begun, and `application.release()` when it is to end.
 

@@ -40,7 +40,7 @@ class LocalModeLine:
 
 
 def local_mode_lines(command: Sequence[str], folder: str) -> list[LocalModeLine]:
-    """Of a program that was started in this folder: its command, its script, and what that imports beside it."""
+    """Lines of a program started in this folder: of its command, its script, and the modules beside it that it imports."""
     found = [*_of_command(command)]
     texts = dict(_sources(command, folder))
     if any(_OF_THE_SDK.search(text) for text in texts.values()):
@@ -130,7 +130,7 @@ def _module_files(folder: str, module: str) -> tuple[str, ...]:
 
 
 def _text_of(path: str) -> str | None:
-    """None if it is no text, or an installed package's."""
+    """None if it is not text, or belongs to an installed package."""
     if any(f"{os.sep}{name}{os.sep}" in path for name in _INSTALLED):
         return None
     with suppress(OSError, UnicodeDecodeError):

@@ -40,7 +40,7 @@ class ClientRights:
     allowed_buckets: tuple[str, ...] | None = ()
     """Buckets of S3 that jobs may use with the owner's AWS credentials; None for all: every client has the key."""
     local_members: bool = False
-    """True if requests may have every member of `Local`, also those that share credentials."""
+    """True if requests may have every member of `Local`, including those that share credentials."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +161,7 @@ class StatusWatch:
             _let_go(each)
 
     async def _look(self) -> None:
-        """Runs as long as somebody waits."""
+        """Runs while a client waits."""
         seen = None
         while self._waiting:
             with suppress(SmlocalError):  # such as a full disk: the call that goes on says so

@@ -102,7 +102,7 @@ class Signatures:
     def problem(self, request: Request, scope: Scope | None, body: bytes | None) -> Problem | None:
         """Why a request must not be answered; None if it was signed with the key, for now.
 
-        `body` is None for S3, where what was signed is the hash in a header: whoever reads the body compares it.
+        `body` is None for S3, where the hash in a header was signed: the reader of the body compares it.
         """
         if self.others and not self._is_used(request, scope):
             return None

@@ -1,6 +1,6 @@
 """Waits for the end of a container, and finds out whether it ran out of memory.
 
-The end is noticed also if the engine's answer does not arrive.
+The end is noticed even if the engine's answer does not arrive.
 """
 
 import json

@@ -30,7 +30,7 @@ class EngineFacts:
     rootless: bool = False
     product: Product = "docker"
     cpus: int = 0
-    """Of the engine's machine; 0 if that is this machine."""
+    """The CPUs of the engine's machine; 0 if that is this machine."""
     memory_mib: int = 0
     desktop: bool = False
     """True if it is local, and its containers run in a virtual machine."""

@@ -144,7 +144,7 @@ class PullState(NamedTuple):
     bytes: int
     """Downloaded so far."""
     total_bytes: int | None
-    """None as long as the size of a layer is not known."""
+    """None until the size of a layer is known."""
     layers: int
     """Layers that are ready: downloaded and unpacked, or already there."""
     total_layers: int

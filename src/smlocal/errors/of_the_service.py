@@ -24,7 +24,7 @@ class ServiceJobUnknownError(RequestRefusedError):
 
 
 class LogFileError(RequestRefusedError):
-    """The saved log of a job cannot be read, or is no log."""
+    """The saved log of a job cannot be read, or is not a log."""
 
     id = "log-file"
 

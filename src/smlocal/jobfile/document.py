@@ -10,7 +10,7 @@ from smlocal.jobs.contract.validation.violation import Path, dotted
 
 MOST_LEVELS: Final = 50
 MOST_TEXT: Final = 10 << 20
-"""Characters of all keys and strings, also those that aliases repeat: as many as a file may have bytes."""
+"""Characters of all keys and strings, including those that aliases repeat: as many as a file may have bytes."""
 ALIAS: Final = "Look for an alias (*name) that repeats or contains itself."
 NO_JOB: Final = "Is this a job file? No request is this large."
 _LONGEST_KEY: Final = 80
@@ -24,7 +24,7 @@ class RanBefore:
     job: str
     image: str
     image_id: str
-    """Of the image that it ran."""
+    """The id of the image that it ran."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,7 +134,7 @@ class Document:
         return self._origin(path) is not None
 
     def record(self) -> dict[str, Any]:
-        """What to store of it, for `recorded_document`."""
+        """The parts to store, for `recorded_document`."""
         elsewhere = {} if self.elsewhere is None else {_ELSEWHERE: True}
         return {"Data": self.data, "File": self.name, "Directory": self.directory, **elsewhere}
 

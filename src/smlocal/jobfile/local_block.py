@@ -30,11 +30,11 @@ _RESERVED: Final = {
 }
 _SERVICE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*", re.ASCII)
 Wrong = Iterator[tuple[str, str]]
-"""Members of a fault, and what is wrong with them."""
+"""Members of a fault, and the mistake in each."""
 
 
 def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettings | None, list[Violation]]:
-    """The settings of a document, and what is wrong with them on every platform. None if they cannot be read."""
+    """The settings of a document, and the mistakes in them on every platform. None if they cannot be read."""
     if LOCAL not in document.data:
         return LocalSettings(), []
     found = []
@@ -55,7 +55,7 @@ def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettin
 
 
 def wrong_source(key: str, text: str) -> Violation:
-    """A key of `Sources` that is no location in a request, so that its folder would never be used."""
+    """A key of `Sources` that is not a location in a request, so that its folder would never be used."""
     return Violation(path=(LOCAL, "Sources", key), text=f"Local.Sources: '{key}' {text}")
 
 

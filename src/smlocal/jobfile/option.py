@@ -75,7 +75,7 @@ class Option:
     """What it sets in the document. For a map, this is the map."""
     form: Form = Form.TEXT
     values: Values = Values.TEXT
-    """Of a dict."""
+    """The kind of the values of a dict."""
     example: str = ""
     """For the error about a value of another type."""
     flags: tuple[str, ...] = ()
@@ -83,9 +83,9 @@ class Option:
     metavar: str | None = None
     choices: tuple[str, ...] = ()
     least: int | None = None
-    """Of a number."""
+    """The least value of a number."""
     help: str = ""
-    """Of the flag."""
+    """The help text of the flag."""
     head: Head = Head.OTHER
     common: bool = False
     """True if `--help` shows the flag, and not only `--help-all`."""
@@ -94,7 +94,7 @@ class Option:
     when_given: bool | int = True
     """What a switch sets."""
     default: Any = None
-    """Of a request that no file describes."""
+    """The default in a request that no file describes."""
     of_run: bool = False
     """True if only commands that run a job have the flag, and none that only look at one."""
     submitted: bool | None = None

@@ -45,7 +45,7 @@ class Fault(Structure):
     When: Literal["Before", "During", "After"] = "During"
     """Before, during or after training, for a failure of the platform."""
     AfterSeconds: Annotated[int, Whole(minimum=0, maximum=2_419_200)] = 0
-    """Seconds of training before the fault, for a fault during training. Of LateNames and LateFifo: the delay."""
+    """Seconds of training before the fault, for a fault during training. The delay of LateNames and LateFifo."""
     Times: Annotated[int, Whole(minimum=1, maximum=100)] = 1
     """Number of attempts of the job in which the fault happens."""
     Replica: NotEmpty | None = None

@@ -107,7 +107,7 @@ _NO_SUCH_FILE: Final = {Kind.REPLICAS: "replicas of this platform have no resour
 
 
 class NetworkSettings(Structure):
-    """The network of a job, and what its hosts are told of it."""
+    """The network of a job, and the host names and addresses that its hosts see."""
 
     NetworkRange: NotEmpty = setting(
         default="198.18.0.0/15", description="Address range for the networks of jobs, as ADDRESS/BITS."

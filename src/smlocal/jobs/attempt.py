@@ -76,7 +76,7 @@ class Attempt:
     ran: bool = False
     """True once a container has run: there may be something to upload."""
     hurried: bool = False
-    """True once a kill was requested after the containers had ended: nobody wants to wait for the artifacts."""
+    """True once a kill was requested after the containers had ended: the artifacts are not waited for."""
     lost_engines: set[str] = field(default_factory=set)
     """Addresses of engines that did not answer any more."""
     explanation: str | None = None

@@ -128,7 +128,7 @@ class Context:
     created: float
     """When the job was created, by the wall clock. The limit on the wait starts here."""
     training_seconds: float = 0.0
-    """Of earlier attempts. The limit on the run time covers all attempts."""
+    """Seconds of earlier attempts. The limit on the run time covers all attempts."""
 
     @property
     def engine(self) -> Engine:

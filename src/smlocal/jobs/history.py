@@ -48,7 +48,7 @@ class Past:
     outcome: AttemptOutcome = field(default_factory=AttemptOutcome)
     """A stop or an interruption of the last attempt."""
     grace: float | None = None
-    """Of that stop."""
+    """The grace period of that stop."""
     interruption_asked: bool = False
     """True if an interruption was requested and has not begun."""
     terminated: dict[str, float] = field(default_factory=dict)

@@ -44,7 +44,7 @@ class BesideJob(Protocol):
     """What runs beside a job and outlives its containers by a little."""
 
     def stops(self) -> int:
-        """How often a stop of the job was requested, but for stops by what runs beside it."""
+        """How often a stop of the job was requested, not counting stops by the processes that run beside it."""
         ...
 
     def finish(self, working: Callable[[str], None], cancelled: Callable[[], bool]) -> None:
@@ -63,7 +63,7 @@ class Spoken:
     stopping: str
     """What is done to it by a stop."""
     longest_grace: int | None
-    """Seconds from SIGTERM to SIGKILL that the platform allows at most; None if it says nothing of it."""
+    """Seconds from SIGTERM to SIGKILL that the platform allows at most; None if it has no limit."""
     no_metrics: str
     """What is said of a job of which no metrics are looked for, behind its name."""
     no_tensors: str

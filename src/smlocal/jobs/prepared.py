@@ -17,7 +17,7 @@ class ReportFiles:
     """Paths that the user has chosen; absolute."""
 
     result: str | None = None
-    """Of the describe answer."""
+    """The path for the describe answer."""
     junit: str | None = None
 
     @classmethod

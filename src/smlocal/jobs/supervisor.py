@@ -225,7 +225,7 @@ class Supervisor:
             self.context.reporter.working(text)
 
     def _check_upload(self) -> None:
-        """Called between pieces of what is packed; `PackingStoppedError` once nobody wants to wait for it."""
+        """Called between pieces of long packing; `PackingStoppedError` once it should stop."""
         self._handle_late_requests()
         if self.attempt.hurried:
             raise PackingStoppedError
@@ -433,7 +433,7 @@ class Supervisor:
         return [run for run in runs if not run.host.engine or run.host.engine not in lost]
 
     def _containers(self) -> list[tuple[HostPlan, str, Engine]]:
-        """Of the reachable hosts that have one: the host, its container and its engine."""
+        """For each reachable host that has a container: the host, its container and its engine."""
         return [(run.host, run.container.id, run.engine) for run in self._reachable_runs() if run.container.id]
 
 

@@ -18,7 +18,7 @@ from smlocal.api.overrides import Overrides
 from smlocal.errors import EngineForbiddenError, EngineUnreachableError, JobUnknownError, NameInUseError, SmlocalError
 
 _LINES = 20
-"""Of the log of a job, in the report of a failed test."""
+"""The lines of a job's log in the report of a failed test."""
 _LONGEST_NAME = 63
 _REFUSED = {
     "detach": "training_job returns when the job has ended",

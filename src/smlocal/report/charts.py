@@ -219,7 +219,7 @@ class HostCharts:
 
     name: str
     figures: Mapping[str, Any]
-    """Of the `Usage` block."""
+    """The figures of the `Usage` block."""
     charts: tuple[Chart, ...]
 
 

@@ -24,7 +24,7 @@ class PhaseRow:
     seconds: float
     left: float
     width: float
-    """Of the bar. 0 for the status with which the job ended."""
+    """The width of the bar; 0 for the status with which the job ended."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -197,7 +197,7 @@ class Buffer:
     reducing_left: float
     reducing_width: float
     seconds: float
-    """Of the reduction."""
+    """The seconds of the reduction."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

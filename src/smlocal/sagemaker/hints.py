@@ -60,7 +60,7 @@ _NOT_A_NUMBER = re.compile(
 
 
 _ABORTED = "terminate called without an active exception"
-"""What C++ says then. Of gloo it comes by chance, on a busy machine from every second process."""
+"""What C++ says then. With gloo it occurs by chance, on a busy machine in every second process."""
 
 
 _NO_PROGRAM = (
@@ -68,7 +68,7 @@ _NO_PROGRAM = (
     r"|exec train failed|(?:can't|[Cc]annot) open (?:file )?'?(?:\S{0,500}/)?train\b|bad interpreter"
     r"|cannot execute: required file not found|can't execute|env: .{0,200}No such file"
 )
-"""Of the kernel, shells, init programs and interpreters that did not find what they are to run."""
+"""Messages of the kernel, shells, init programs and interpreters that did not find their program."""
 
 
 class _AfterFailure(Protocol):
@@ -114,7 +114,7 @@ class _Case:
     def last(self) -> Iterator[tuple[int, str]]:
         """The lines that may say why the program ended, from the last one up, with their places.
 
-        What comes before the last exception was no reason to end, unless Python says that it led to it.
+        Text before the last exception was not a reason to end, unless Python says that it led to it.
         """
         hidden = False
         for index in range(len(self.lines) - 1, -1, -1):
@@ -232,7 +232,7 @@ def _written_to_channel(case: _Case) -> str | None:
 
 
 def _argument_refused(case: _Case) -> str | None:
-    """Of a program that does not know the argument `train`, or lacks those that it has replaced."""
+    """A hint for a program that does not know the argument `train`, or lacks those that it has replaced."""
     plan, facts = case.plan, case.plan.image.facts
     command = (facts.command or ()) if facts is not None else ()
     if plan.image.entrypoint is not None or "train" not in (plan.image.command or ()):

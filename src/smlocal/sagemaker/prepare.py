@@ -159,7 +159,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 
 
 def plan_job(job: JobFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:
-    """Only the plan: no image is pulled, and missing GPUs or Neuron devices are no error."""
+    """Only the plan: no image is pulled, and missing GPUs or Neuron devices are not an error."""
     check_host_count(job, most=None)
     request = request_facts(job, strict=strict)
     placed = place_hosts(_host_names(job), job.local, engines)
@@ -283,7 +283,7 @@ def _share(
 
 
 def request_facts(job: JobFile, *, strict: bool) -> RequestFacts:
-    """Find them; what is wrong with them is an error."""
+    """Find them; mistakes in them are an error."""
     region = region_of(job)
     store = store_of(job, region)
     inputs = list_inputs(job, strict=strict, region=region, store=store)

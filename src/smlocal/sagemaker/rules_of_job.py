@@ -38,7 +38,7 @@ class RulesOfJob:
     rules: JobRules
 
     def stops(self) -> int:
-        """How often a stop was requested, but for the actions of rules."""
+        """How often a stop was requested, not counting the actions of rules."""
         return stops_by_others(self.store, self.job)
 
     def finish(self, working: Callable[[str], None], cancelled: Callable[[], bool]) -> None:

@@ -48,16 +48,16 @@ class DescribedJob:
     untouched: tuple[str, ...] = ()
     """Switches and choices that a skeleton has by itself."""
     from_elsewhere: bool = False
-    """True for what has the form of an answer: it is no job file, and may name no path of this machine."""
+    """True for a document in the form of an answer: it is not a job file, and may not name paths of this machine."""
 
     @property
     def name(self) -> str:
-        """Of the job; empty if the request has none."""
+        """The name of the job; empty if the request has none."""
         return str(self.request.get("TrainingJobName") or "")
 
     @property
     def arn(self) -> str:
-        """Of the described job; empty for a request."""
+        """The ARN of the described job; empty for a request."""
         return str((self.answer or {}).get(_ARN) or "")
 
     @property
@@ -121,7 +121,7 @@ def _split(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], dict[str
 
 
 def _add_request_only(taken: dict[str, Any], local: Any) -> None:
-    """Of an answer of `smlocal describe --json`: the members that the service does not return."""
+    """For an answer of `smlocal describe --json`: the members that the service does not return."""
     recorded = local.get("Request") if isinstance(local, Mapping) else None
     for each, value in recorded.items() if isinstance(recorded, Mapping) else ():
         taken.setdefault(each, value)

@@ -117,8 +117,8 @@ def _comment(text: str) -> Iterator[str]:
 def elsewhere(job: DescribedJob, *, allow_local_paths: bool) -> Elsewhere | None:
     """What to know when the local paths of its request are checked; None for a request, which is the user's own.
 
-    A description is that of a job of this machine if the home has a job of its name and ARN. The ARN alone proves
-    nothing, because anybody can write it: so only those paths are allowed that the recorded request has, too.
+    A description is that of a job of this machine if the home has a job of its name and ARN. The ARN proves nothing by
+    itself, because anyone can write it: so only those paths are allowed that the recorded request has too.
     """
     if not job.from_elsewhere:
         return None

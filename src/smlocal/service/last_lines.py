@@ -24,7 +24,7 @@ _TAIL = 1 << 20
 """Bytes of a text that are read."""
 _HEAD = 4096
 _LARGEST = 64 << 20
-"""Of a table or a document, which are read as a whole."""
+"""The largest table or document, which are read as a whole."""
 _FORMS = (
     "Save plain text, what aws logs tail, get-log-events or filter-log-events print (JSON), or a CSV of CloudWatch.",
 )
@@ -92,7 +92,7 @@ def _content(path: str) -> tuple[str, str, bool]:
 
 
 def _unpacked(content: bytes) -> bytes:
-    """Of a file of gzip, as an export of CloudWatch to S3 makes them."""
+    """The content of a file of gzip, as an export of CloudWatch to S3 makes them."""
     reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         unpacked = reader.decompress(content, _LARGEST)

@@ -72,7 +72,10 @@ class SavedEvents:
 
 
 def document_events(text: str) -> SavedEvents | None:
-    """Of JSON; None for a text that only begins like it. `UnreadFormError` for a document of something else."""
+    """Events of a JSON document; None for a text that only begins like one.
+
+    `UnreadFormError` for a document of something else.
+    """
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError):
@@ -126,7 +129,7 @@ def _event(given: Any) -> SavedEvent:
 
 
 def _query_results(document: Mapping[str, Any]) -> SavedEvents:
-    """Of `aws logs get-query-results`."""
+    """Events of `aws logs get-query-results`."""
     rows = document["results"]
     if not isinstance(rows, list) or not all(isinstance(each, list) for each in rows):
         raise UnreadFormError("it is a JSON document without log events")
@@ -139,7 +142,7 @@ def _query_results(document: Mapping[str, Any]) -> SavedEvents:
 
 
 def table_events(text: str) -> SavedEvents | None:
-    """Of a CSV of CloudWatch's console or of Logs Insights; None if the text does not begin as one.
+    """Events of a CSV of CloudWatch's console or of Logs Insights; None if the text does not begin as one.
 
     Raises `UnreadFormError` for a table without a column of messages or of times.
     """
@@ -210,7 +213,7 @@ def _seconds(when: Any) -> float | None:
 
 
 def row_events(text: str) -> SavedEvents | None:
-    """Of `aws logs get-log-events --output text`, or `filter-log-events`; None if it is none."""
+    """Events of `aws logs get-log-events --output text`, or `filter-log-events`; None for other texts."""
     lines = text.split("\n")
     if not any(_ROW.match(line) for line in lines[:2]):
         return None
@@ -232,7 +235,7 @@ def row_events(text: str) -> SavedEvents | None:
 
 
 def text_events(text: str, *, beginning: str) -> SavedEvents:
-    """Of any other text. `beginning` is that of the file, of which `text` may be only the end."""
+    """Events of any other text. `beginning` is that of the file, of which `text` may be only the end."""
     lines = text.removesuffix("\n").split("\n")
     first = next((line for line in beginning.split("\n") if not _is_of_the_page(line)), "")
     for form in (_TAILED, _TIMED):

@@ -203,7 +203,7 @@ def _is_killed(end: JobEnd) -> bool:
 
 
 def _not_started(absent: Sequence[Unavailable], here: JobEnd) -> Iterator[Explanation]:
-    """Of a run without a container, all that it may have lacked."""
+    """For a run without a container, everything that it may have lacked."""
     if here.exit_code is None and here.status == "Failed":
         yield from (
             Explanation(text=each.text, option=each.option, words=each.words)

@@ -23,7 +23,7 @@ from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.sagemaker.contract.identity import is_region_name
 
 LOG_GROUP = "/aws/sagemaker/TrainingJobs"
-"""Of CloudWatch, with a stream for each host of each job."""
+"""The group of CloudWatch with a stream for each host of each job."""
 _READ_TIMEOUT = 30.0
 _TITLES = {
     "sagemaker": "SageMaker",
@@ -68,7 +68,7 @@ class Service:
         return new_session(self._profile, needed_by="SageMaker")
 
     def client(self, service: str, *, region: str | None = None) -> Any:
-        """The botocore client, such as of `sagemaker`; `CredentialsMissingError` if there are no credentials."""
+        """The botocore client, such as that of `sagemaker`; `CredentialsMissingError` if there are no credentials."""
         key = f"{service} {region}"
         with self._lock:
             if key not in self._clients:

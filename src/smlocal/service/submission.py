@@ -118,7 +118,7 @@ _LOST_SECONDS = 600.0
 _LOOKS_PER_SEARCH = 10
 _LAST_LOOKS = 10
 _KEPT_BYTES = 16 << 10
-"""Of the end of each host's log."""
+"""The bytes kept of the end of each host's log."""
 
 
 class Viewer(Protocol):

@@ -96,7 +96,7 @@ class SubmitPlan:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Channel:
     path: Path
-    """Of its S3Uri."""
+    """The path of its S3Uri."""
     name: str
     uri: str
     data_type: str

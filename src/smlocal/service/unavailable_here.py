@@ -36,7 +36,7 @@ class Unavailable:
 
     @property
     def line(self) -> str:
-        """What is said of it."""
+        """The text of the line."""
         return f"{self.text}{f': {self.option}' if self.option else ''}"
 
 
@@ -136,7 +136,7 @@ def _checkpoints(request: Mapping[str, Any], sources: Mapping[str, str]) -> Iter
 
 
 def _bucket(uri: str) -> str:
-    """Of a manifest: the objects it names may be anywhere in the bucket."""
+    """The bucket of a manifest: the objects it names may be anywhere in it."""
     return "/".join(uri.split("/")[:3])
 
 

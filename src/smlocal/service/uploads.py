@@ -33,7 +33,7 @@ _AGAIN = "Run the same command again: uploaded files are not uploaded again."
 
 _PIECE = 1 << 20
 _DIGITS = 16
-"""Of a SHA-256 in a name."""
+"""The digits of a SHA-256 in a name."""
 _LONGEST_KEY = 1024
 
 

@@ -1,4 +1,4 @@
-"""A job file of this platform: its request, or one error with everything that is wrong."""
+"""A job file of this platform: its request, or one error that lists every mistake."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -81,7 +81,7 @@ _REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+[0-9]+", re.ASCII)
 def read_local(
     document: Document, kind: JobKind, request: dict[str, Any] | None, *, allowed: bool
 ) -> tuple[LocalSettings | None, list[Violation]]:
-    """The settings, and what is wrong with them. `request`: None if it is not valid: nothing is compared with it."""
+    """The settings, and the mistakes in them. `request`: None if it is not valid: nothing is compared with it."""
     local, violations = local_block.read_local(document, allowed=allowed)
     if local is not None:
         text = "is not a Cloud Storage location; write gs://bucket or gs://bucket/folder"

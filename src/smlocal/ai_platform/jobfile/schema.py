@@ -25,7 +25,7 @@ _SIMPLE: Final[Mapping[str, _Json]] = {
     "int64": _WHOLE,
     "duration": {"type": "string", "pattern": r"^-?[0-9]{1,12}(\.[0-9]{1,9})?s$"},
 }
-"""Of simple types other than text."""
+"""For simple types other than text."""
 
 
 def job_file_schema(kind: JobKind) -> _Json:

@@ -57,7 +57,7 @@ class AttachError:
     """The job has this error from now on."""
 
     code: int
-    """Of `google.rpc.Code`."""
+    """A code of `google.rpc.Code`."""
     message: str
 
 

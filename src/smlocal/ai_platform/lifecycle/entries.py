@@ -48,7 +48,7 @@ class HistoryEntry:
     decision: Decision = Decision.NOTHING
     replica: str | None = None
     number: int | None = None
-    """Of the replica's container."""
+    """The number of the replica's container."""
     restarts: int | None = None
     """How often the replica had failed and been restarted in this attempt, before this."""
     exit_code: int | None = None
@@ -61,7 +61,7 @@ class HistoryEntry:
     why: str | None = None
 
     def as_json(self) -> Mapping[str, Any]:
-        """For the history: what is known of it."""
+        """The known parts of the entry, for the history."""
         values = {
             "Happened": self.happened.value,
             "Attempt": self.attempt,

@@ -1,7 +1,7 @@
 """The lifecycle of one job: a state machine over events and time. Pure.
 
-Whoever drives it begins an attempt, starts it unless something has ended it already, passes on events while replicas
-are running, and then calls `after_attempt`, until the job is over. After each call that returns actions, it stores
+The caller begins an attempt, starts it unless something has ended it already, passes on events while replicas are
+running, and then calls `after_attempt`, until the job is over. After each call that returns actions, it stores
 `progress`, and only then does them.
 """
 
@@ -239,7 +239,7 @@ class Lifecycle:
         return [self._record_end(event, self._decision(verdict), verdict.error), *self._terminate(now)]
 
     def _maintain(self, name: str, now: float) -> list[Action]:
-        """The replica continues on another machine. Its end there is no failure, whatever the exit code."""
+        """The replica continues on another machine. Its end there is not a failure, whatever the exit code."""
         progress = self.progress
         if progress.verdict is not None or name not in self.running - progress.starting - progress.moving:
             return []
@@ -298,7 +298,7 @@ class Lifecycle:
         return actions
 
     def _lose(self, name: str, why: str) -> Action:
-        """Nobody waits for this replica any more."""
+        """Stop waiting for this replica."""
         forget(self.progress, name)
         for names in (self.progress.running, self.progress.starting, self.progress.moving):
             names.discard(name)
@@ -424,7 +424,7 @@ def of_replica(event: ReplicaExited | ReplicaLost | StartRefused) -> AttemptVerd
 
 
 def of_stock_out(rules: Rules) -> AttemptVerdict:
-    """There are no machines for the job."""
+    """No machines are available for the job."""
     message = messages.stock_out(rules.region, rules.stock_out_advice)
     return AttemptVerdict(end=End.FAILED, error=ErrorClass.STOCK_OUT, message=message)
 

@@ -1,4 +1,4 @@
-"""Read a document as a job of one kind: its request, and everything that is wrong with names and types."""
+"""Read a document as a job of one kind: its request, and all mistakes in names and types."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from smlocal.jobs.contract.validation.violation import Path, Violation, dotted, 
 
 _NOTHING: Final[Any] = object()
 _PRIMARY: Final = "masterConfig"
-"""Of several places that have such a member, the one that most jobs have."""
+"""If several places have such a member, the one that most jobs have."""
 _MOST_SUGGESTIONS: Final = 100
 """For unknown keys: each takes a tenth of a millisecond."""
 

@@ -1,4 +1,4 @@
-"""A document as a request, or everything that is wrong with it beyond the types of its members."""
+"""A document as a request, or all mistakes in it beyond the types of its members."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

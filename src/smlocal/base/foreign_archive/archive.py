@@ -38,7 +38,7 @@ class ArchiveLimits:
 
 
 ARTIFACT = ArchiveLimits()
-"""Of `model.tar.gz` and its like: more than fits into memory as a list is not read."""
+"""For `model.tar.gz` and similar archives: one whose list does not fit into memory is not read."""
 
 
 class ForeignArchive:
@@ -108,11 +108,11 @@ _WHAT = {
 
 
 def unpack(archive: ForeignArchive, folder: str, *, most_paths: int) -> None:
-    """Unpack into an empty folder that nobody else writes to. `most_paths`: files and folders, named or not.
+    """Unpack into an empty folder that only this process writes to. `most_paths`: files and folders, named or not.
 
     A second name of a file (a hard link) is made if the first is in the archive, before it. Leading slashes are taken
     away. Names with `..`, symbolic links, devices, FIFOs and files with holes are refused. Of modes only what a data
-    file needs is kept: the owner may read and write, nobody else may write, setuid and its like are gone.
+    file needs is kept: the owner may read and write, nobody else may write, and setuid and similar bits are cleared.
     """
     with _Below(folder, most_paths) as below:
         for entry in archive:
@@ -223,7 +223,7 @@ class _Below:
             os.utime(descriptor, (when, when))
 
     def link(self, path: Sequence[bytes], target: Sequence[bytes]) -> None:
-        """Give a file another name; both are below the folder, and there is no link there that could be followed."""
+        """Give a file another name; both are below the folder, and it has no link that could be followed."""
         if list(path) == list(target):
             return
         source = self._opened(target)

@@ -13,7 +13,7 @@ _GZIP = 31
 """The largest window, with the header and the checksum of gzip."""
 _MOST_INFLATED = 1 << 20
 _PORTION = 64 << 10
-"""Of what is compressed. What is left of a portion is copied for each part that ends in it."""
+"""The number of compressed bytes read at once. What is left of a portion is copied for each part that ends in it."""
 _FREE_PARTS, _BYTES_OF_PART = 10_000, 512
 """So many parts (gzip members) may be empty. Others have a block: some builders compress each file by itself."""
 _PIECE = 256 << 10
@@ -116,7 +116,7 @@ def _portions(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """A regular file, for reading; `ArchiveError` for everything else, such as a FIFO, which nobody may write to."""
+    """A regular file, for reading; `ArchiveError` for everything else, such as a FIFO without a writer."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ArchiveError("it is not a regular file")

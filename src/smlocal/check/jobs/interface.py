@@ -1,4 +1,4 @@
-"""The jobs that a check may run, and what is known of one that has ended. Rules know jobs by this file alone."""
+"""The jobs that a check may run, and what is known of one that has ended. Rules use jobs only through this file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -96,7 +96,7 @@ class JobResult:
     reason: str
     """The FailureReason; empty where there is none."""
     seconds: float
-    """Of training."""
+    """Seconds of training."""
     limit: int
     """Seconds after which it would have been stopped."""
     grace: int
@@ -186,12 +186,12 @@ class Jobs(Protocol):
 
     @property
     def guessed(self) -> bool:
-        """True where nobody has said what data and hyperparameters the image needs."""
+        """True if it is not known which data and hyperparameters the image needs."""
         ...
 
     @property
     def request(self) -> Request:
-        """Of the plain job. Raises `CannotLookError` where no job can be run."""
+        """The request of the plain job. Raises `CannotLookError` where no job can be run."""
         ...
 
     @property
@@ -201,7 +201,7 @@ class Jobs(Protocol):
 
     @property
     def memory(self) -> int:
-        """Bytes that each host may use: of its instance type, or of `Local.Memory`; 0 where nobody knows."""
+        """Bytes that each host may use: of its instance type, or of `Local.Memory`; 0 if not known."""
         ...
 
     def result(self, scenario: Scenario) -> JobResult:

@@ -83,7 +83,7 @@ def s3_source(request: Request, name: str) -> dict[str, Any]:
 
 
 def _guess(image: str, folder: str) -> Request:
-    """A job of an image that nobody has described: one channel `training` with a table of numbers."""
+    """A job of an image without a description: one channel `training` with a table of numbers."""
     data = os.path.join(folder, "training")
     os.makedirs(data)
     with open(os.path.join(data, "data.csv"), "w", encoding="ascii") as file:

@@ -113,7 +113,7 @@ class RunningJobs:
 
     @property
     def request(self) -> Request:
-        """Of the plain job."""
+        """The request of the plain job."""
         return self.plain.request
 
     @property
@@ -340,7 +340,7 @@ class _Meddler:
 def run_job(
     scenario: Scenario, plain: Request, name: str, folders: Folders, engine: Engine, *, plain_seconds: float
 ) -> JobResult:
-    """The job is known to the store afterwards; whoever called removes it.
+    """The job is known to the store afterwards; the caller removes it.
 
     `plain_seconds`: how long the plain job trained.
     """

@@ -64,7 +64,7 @@ def _why(subject: Subject, path: str) -> str:
 
 
 def _words(program: StartedProgram, word: str, path: str) -> str:
-    """What a job says of it."""
+    """The message of a job that has this problem."""
     name = posixpath.basename(program.word)
     if is_python(name):
         return f"can't open file '{path}'"

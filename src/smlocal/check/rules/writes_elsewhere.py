@@ -10,7 +10,7 @@ from smlocal.check.subject import Subject
 
 _SHOWN = 3
 _COMPILED = (".pyc", "/__pycache__")
-"""Python writes what it has compiled wherever it may, and nobody misses it."""
+"""Python writes its compiled files wherever it may, and losing them does no harm."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -29,7 +29,7 @@ class PublishResult:
     """How an upload ended."""
 
     objects: tuple[Uploaded, ...] = ()
-    """The objects that are complete in S3, also if the upload failed later."""
+    """The objects that are complete in S3, even if the upload failed later."""
     failure: str | None = None
     """The reason, in the service's words."""
     error: S3Error | None = None

@@ -1,6 +1,6 @@
 """What the debugger's library has saved: the index of tensors, with their steps and files, and their values.
 
-Of event files only what the library writes is read. Offsets in errors are those of the file.
+Only the parts of event files that the library writes are read. Offsets in errors are those of the file.
 """
 
 import json
@@ -89,7 +89,7 @@ def _read_index(folder: str, path: str) -> Iterator[SavedTensor]:
     try:
         meta, payload = document["meta"], document["tensor_payload"]
         if not payload or named is None:
-            return  # shapes alone
+            return  # shapes only
         file = os.path.normpath(meta["event_file_name"])
         if os.path.isabs(file) or file.startswith(".."):
             raise DamagedError(0, f"it names a file outside of the folder: {file}")
@@ -168,7 +168,7 @@ _TABLE = tuple(_entry(number) for number in range(256))
 def masked_crc32c(data: bytes | memoryview) -> int:
     """CRC-32C as records of TensorFlow have it.
 
-    It is rotated by 15 bits and shifted by a constant, so that checksums of checksums are no trouble.
+    It is rotated by 15 bits and shifted by a constant, so that checksums of checksums do no harm.
     """
     crc = 0xFFFFFFFF
     for byte in data:

@@ -22,7 +22,7 @@ from smlocal.sagemaker.name import NAME
 
 
 def invalid_value(message: str) -> ServiceError:
-    """A parameter that is wrong by itself."""
+    """A parameter that is invalid in itself."""
     return ServiceError("InvalidParameterValue", message)
 
 

@@ -89,7 +89,7 @@ def _without_aws(names: Iterable[str]) -> Iterable[str]:
 
 _NAME = "certificates-{}.pem"
 _FORMER = "certificate-authority.pem"
-"""Of earlier versions: an authority for all names, with its key, that was valid for ever."""
+"""A file of earlier versions: an authority for all names, with its key, that never expired."""
 
 
 @contextmanager
@@ -134,5 +134,5 @@ _LETTERS = string.ascii_uppercase + "234567"
 
 
 def new_key() -> tuple[str, str]:
-    """The id of the key and its secret. Nobody knows it yet."""
+    """The id of the key and its secret. No program knows it yet."""
     return "AKIA" + "".join(secrets.choice(_LETTERS) for _ in range(16)), secrets.token_urlsafe(30)

@@ -1,7 +1,7 @@
 """The TLS door: an HTTPS proxy that answers for AWS's host names, and passes all others through unread.
 
 Only who knows its password gets through it: the program of one run of `smlocal exec`. The key of its certificate
-authority is in memory alone, and ends with the run.
+authority is only in memory, and ends with the run.
 """
 
 import asyncio
@@ -118,7 +118,7 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
 
 @contextmanager
 def _file(content: bytes) -> Iterator[str]:
-    """OpenSSL reads files alone. Nobody else can read this one, and it is gone at once."""
+    """OpenSSL reads only files. No other user can read this one, and it is removed at once."""
     with NamedTemporaryFile(suffix=".pem") as file:
         file.write(content)
         file.flush()

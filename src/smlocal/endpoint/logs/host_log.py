@@ -1,4 +1,4 @@
-"""The log of one host as events: read from any position, forwards or backwards, without the rest of it.
+"""The log of one host as events: read from any position, forwards or backwards, without reading the rest.
 
 An event is a line, with those after it that begin with a space or are empty, as the service's agent joins them. Where
 events begin depends only on bytes and times near that place, so a reader may begin anywhere, and positions of events

@@ -46,7 +46,7 @@ class LogStream:
         return HostLog(self.path, complete=self.complete, created=self.created, now=time.time())
 
     def times(self) -> tuple[int, int] | None:
-        """Of its first and its last bytes, in milliseconds; None without any."""
+        """The times of its first and its last bytes, in milliseconds; None without any."""
         index = TimesIndex(times_path(self.path))
         try:
             return (in_milliseconds(index[0][1]), in_milliseconds(index[len(index) - 1][1])) if index else None
@@ -373,7 +373,7 @@ _Keyed = tuple[tuple[Any, ...], LogStream]
 
 
 def describe_log_groups(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """The group of training jobs: there is no other."""
+    """The group of training jobs is the only one."""
     asked = call.parameters
     arn = group_arn(serving, call.region)
     identifiers = asked.get("logGroupIdentifiers")

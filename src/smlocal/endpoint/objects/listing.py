@@ -144,7 +144,7 @@ class _Level:
         self.keys = iter(sorted(key for key in keys if _may_have(key, wanted)))
 
     def state(self, key: bytes) -> os.stat_result | None:
-        """Of a file or folder in it; None if there is no such object."""
+        """The state of a file or folder in it; None if there is no such object."""
         if _text(key) is None or not self._is_open():
             return None
         try:

@@ -25,7 +25,7 @@ DEFAULT_TYPE = "binary/octet-stream"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attributes:
-    """Of one object, or of one part of an upload."""
+    """Attributes of one object, or of one part of an upload."""
 
     etag: str
     """Without quotes."""
@@ -89,7 +89,7 @@ def _state(stat: os.stat_result) -> list[int]:
 
 
 def _etag_of_file(stat: os.stat_result) -> str:
-    """Changes with the file. It ends as those of multipart uploads do, so that nobody takes it for an MD5."""
+    """Changes with the file. It ends as those of multipart uploads do, so that clients do not take it for an MD5."""
     text = f"{stat.st_ino} {stat.st_size} {stat.st_mtime_ns}"
     return f"{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}-1"
 
@@ -122,7 +122,7 @@ class IncomingFile:
             raise OSError(errno.EIO, "a file has become shorter while it was copied")
 
     def md5(self) -> str:
-        """Of what was written, read again."""
+        """The MD5 of the written bytes, read again."""
         with open(self.descriptor, "rb", closefd=False) as file:
             file.seek(0)
             return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()

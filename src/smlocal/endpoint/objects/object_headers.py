@@ -43,7 +43,7 @@ _AS_IT_IS = {
     ("x-amz-acl", "bucket-owner-full-control"),
     ("x-amz-storage-class", "STANDARD"),
 }
-"""What S3 does by itself when nobody asks for it."""
+"""Defaults of S3 that nobody asks for."""
 
 
 def chosen_headers(query: Mapping[str, str], *, signed: bool) -> dict[str, str]:

@@ -24,7 +24,7 @@ _DECODED_AT_ONCE = 64 << 10
 _WINDOW_SECONDS = 30.0
 _LEAST_IN_WINDOW = 4 << 10
 _DIGITS = 64
-"""Of a SHA-256."""
+"""The digits of a SHA-256."""
 CHECKSUM = "x-amz-checksum-"
 _KINDS = ("crc32", "crc32c", "crc64nvme", "sha1", "sha256")
 _CHECKSUM = re.compile(r"[A-Za-z0-9+/]{4,100}={0,2}")

@@ -201,7 +201,7 @@ async def _problem(sentence: str, *, status: int, details: Any = ()) -> Response
     return await run_in_threadpool(problem, sentence, status=status, details=details)
 
 
-# Who may see the page, where other machines can reach it: whoever has opened the link that the server prints.
+# Access to the page where other machines can reach it: for everyone who has opened the link that the server prints.
 
 _COOKIE = "smlocal-page"
 
@@ -272,7 +272,7 @@ def stop_job(serving: Serving, name: str) -> None:
 
 
 def new_job(serving: Serving, text: str) -> str | Mistake:
-    """The address of the page of a new job, or what is wrong with the job file."""
+    """The address of the page of a new job, or the mistakes in the job file."""
     try:
         document = read_text(text.encode(), name=_DOCUMENT, directory="/")
         local = document.data.get("Local")
@@ -311,7 +311,7 @@ class EventStream(StreamingResponse):
         super().__init__(events, headers=DATA_HEADERS)
 
     async def stream_response(self, send: Any) -> None:
-        """As the original, but the iterator is closed also if the client is gone while something is sent."""
+        """Like the original, but the iterator is closed even if the client disconnects while something is sent."""
         events: Any = self.body_iterator
         async with aclosing(events):
             await super().stream_response(send)

@@ -23,7 +23,7 @@ class Topic(ABC):
 
     @abstractmethod
     async def look(self) -> None:
-        """Look for changes until nobody reads, and tell them by `announce`."""
+        """Look for changes until the last reader is gone, and tell them by `announce`."""
 
     def announce(self) -> None:
         """Wake all streams that show it."""

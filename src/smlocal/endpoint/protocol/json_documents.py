@@ -8,7 +8,7 @@ from smlocal.endpoint.call import ServiceError
 from smlocal.jobs.contract.json_size import MOST_PARTS, too_large
 
 _MOST_LEVELS = 50
-"""Of brackets. No valid call has half of them."""
+"""The most levels of brackets. No valid call has half of them."""
 
 
 def decode(body: bytes) -> Any:
@@ -21,7 +21,7 @@ def decode(body: bytes) -> Any:
             raise ServiceError("SerializationException", f"The body has {what}, which no valid call has.")
         found = json.loads(text or "{}")
         if "\\ud" in text or "\\uD" in text:
-            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text: SQLite refuses it
+            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is not text: SQLite refuses it
     except (ValueError, RecursionError) as error:
         raise ServiceError("SerializationException", "The body is not JSON.") from error
     return found

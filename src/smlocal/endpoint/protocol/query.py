@@ -18,9 +18,9 @@ from smlocal.endpoint.call import ServiceError
 _MOST_FIELDS = _MOST_ITEMS = 10_000
 _LONGEST_INDEX = 9
 _MOST_LEVELS = 20
-"""Of names: `A.member.1.B` has four. Calls of the services have up to ten."""
+"""The most levels of names: `A.member.1.B` has four. Calls of the services have up to ten."""
 _LONGEST_NAME = 200
-"""Of a member, in a message."""
+"""The longest name of a member, in a message."""
 _LONGEST_NUMBER = 100
 _NUMBERS: dict[str, Callable[[str], float]] = {"integer": int, "long": int, "float": float, "double": float}
 _TRUTHS = {"true": True, "false": False}
@@ -142,7 +142,10 @@ _ESCAPE = 3
 
 
 def form_fields(body: bytes, *, most: int) -> list[tuple[str, str]]:
-    """Names with values, in their order, also empty ones. `ValueError` for more fields, and for what is no UTF-8."""
+    """Names with values, in their order, also empty ones.
+
+    `ValueError` for more fields, and for text that is not UTF-8.
+    """
     if body.count(b"&") >= most:
         raise ValueError(f"more than {most} fields")
     body.decode()

@@ -9,15 +9,15 @@ class FailureKind(StrEnum):
     """Whose fault it is."""
 
     INTERNAL = "internal"
-    """Of the platform itself, or of this machine."""
+    """A failure of the platform itself, or of this machine."""
     INPUT = "input"
-    """Of the user's data, image or disk: the message says what."""
+    """A failure of the user's data, image or disk: the message says which."""
     IMAGE = "image"
     """The image cannot be pulled."""
     START = "start"
     """The first process cannot be started: the message is the runtime's."""
     CAPACITY = "capacity"
-    """There are no machines for it."""
+    """No machines are available for it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -61,7 +61,7 @@ class HostUsage:
     gpu_memory_peak: int | None
     oom_killed: bool = False
     memory_limit: int = 0
-    """Of Local.Memory; 0 where the job sets none."""
+    """The value of Local.Memory; 0 where the job sets none."""
 
     @property
     def cores_needed(self) -> int:

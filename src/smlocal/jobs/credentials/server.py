@@ -1,4 +1,4 @@
-"""Answers the requests for credentials of one job's containers, and of nobody else."""
+"""Answers the requests for credentials of one job's containers, and no others."""
 
 import selectors
 import socket
@@ -57,7 +57,7 @@ class Place:
 
     connection: socket.socket
     address: str
-    """Of the client; empty if it is not known any more."""
+    """The address of the client; empty if it is not known any more."""
     waits: bool = True
     """True until its request has come."""
 

@@ -1,4 +1,4 @@
-"""What the hosts of an attempt did, what a platform is shown of it, and whether another attempt follows. Pure."""
+"""The end of an attempt: its hosts' results, the data for the platform, and whether another attempt follows. Pure."""
 
 from collections.abc import Callable, Generator
 from dataclasses import field
@@ -73,7 +73,7 @@ def _no_files(path: str) -> Generator[bytes, None, None]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Symptoms:
-    """Of one host."""
+    """The symptoms of one host."""
 
     trouble: Trouble
     log: str = ""
@@ -81,7 +81,7 @@ class Symptoms:
     failure: str = ""
     """What it wrote into the file in which a program says why it failed."""
     archive: Archive = field(default=_no_files, repr=False)
-    """Of its container."""
+    """The archive of its container."""
 
 
 class RestartCause(StrEnum):

@@ -30,7 +30,7 @@ class StopAsked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KillAsked:
-    """A stop was requested twice: nobody wants to wait for the grace period."""
+    """A stop was requested twice: the grace period is cut short."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,6 +1,6 @@
 """The artifacts of a job: packed when its containers have ended, or kept and packed later (`smlocal pack`).
 
-Of a job with `--replace`, those of the earlier job of that name are deleted once the new ones are in place.
+For a job with `--replace`, those of the earlier job of that name are deleted once the new ones are in place.
 """
 
 import os
@@ -111,7 +111,7 @@ def restore_ownership(runs: Iterable[HostRun]) -> list[str]:
 
 
 def _write_indexes(plan: JobPlan, trees: Iterable[HostTree]) -> None:
-    """Of trees that were copied through the engine, so that they can be packed later."""
+    """Write indexes of trees that were copied through the engine, so that they can be packed later."""
     for tree in trees:
         spools = {spool(plan, tree.host, path) for path in (plan.folders.model, plan.folders.output_data)}
         if os.fsdecode(tree.root) in spools and os.path.isdir(tree.root):

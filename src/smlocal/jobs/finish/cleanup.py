@@ -1,4 +1,4 @@
-"""Remove everything of a job from its engines and from the disk, also if an engine was lost.
+"""Remove everything of a job from its engines and from the disk, even if an engine was lost.
 
 What ended jobs left on an engine that was unreachable, the next smlocal that reaches it removes.
 """

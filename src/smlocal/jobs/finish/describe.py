@@ -73,7 +73,7 @@ def _described(store: Store, stored: StoredJob, *, final: bool) -> dict[str, Any
 
 
 def _placement(store: Store, record: JobRecord) -> dict[str, Any]:
-    """Of a job on several engines that has been planned."""
+    """The engine of each host of a planned job on several engines."""
     engines = engine_of_each_host(store.document(record.name, RECALL)) if record.instances > 1 else {}
     return {"Placement": engines} if engines else {}
 

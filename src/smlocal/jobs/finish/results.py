@@ -137,7 +137,7 @@ def _host(attempt: Attempt, name: str) -> dict[str, Any]:
 
 
 def changed_files(runs: Iterable[HostRun]) -> dict[str, list[str]]:
-    """Of each host whose container its engine can tell about; at most a thousand for each."""
+    """The changed files of each host whose container its engine can tell about; at most a thousand for each."""
     found = {}
     for run in runs:
         with suppress(EngineError):

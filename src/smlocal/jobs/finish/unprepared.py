@@ -40,7 +40,7 @@ _DATA = (
     AwsConfigurationError,
     ClockWrongError,
 )
-"""Of those about AWS, nearly all are met while objects are listed."""
+"""Errors of the data. Nearly all of those about AWS occur while objects are listed."""
 _NO_INSTANCES = (GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
 
 

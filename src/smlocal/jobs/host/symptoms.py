@@ -17,9 +17,9 @@ from smlocal.jobs.kinds import running
 from smlocal.jobs.planning.model import host_directory
 
 _TAIL_BYTES = 16384
-"""Of the log, at its end."""
+"""The bytes at the end of the log that are read."""
 MESSAGE_BYTES = 1024
-"""What is used of it."""
+"""The part of them that is used."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -55,7 +55,7 @@ def hint_of_exit(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool
 
 
 def hint_of_start(error: EngineError, run: HostRun) -> str | None:
-    """Of a host whose container was not started: read the container."""
+    """A hint for a host whose container was not started: read the container."""
     mounted = [mount.target for mount in mounts(run.plan, run.host)]
     return start_hint(error.sentence, mounted, lambda: ask_platform(run, Trouble.NOT_STARTED, error.sentence))
 

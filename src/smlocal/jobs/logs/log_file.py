@@ -36,7 +36,7 @@ class LogFile:
         return self._position
 
     def write(self, data: bytes, at: float | None = None) -> None:
-        """Append all of it, which was written now or `at`.
+        """Append the whole text, which was written now or `at`.
 
         After the first error nothing more is written, so that nothing is missing in the middle.
         """

@@ -39,7 +39,7 @@ class MetricsReport:
     final: list[dict[str, Any]] = field(default_factory=list)
     """The last value of each metric, as the answer has them."""
     summaries: list[MetricSummary] = field(default_factory=list)
-    """Of the metrics with values."""
+    """Summaries of the metrics with values."""
     without_values: list[str] = field(default_factory=list)
     """The metrics for which no line had a value, if all lines were searched."""
     notes: list[str] = field(default_factory=list)

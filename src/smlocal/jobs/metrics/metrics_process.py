@@ -138,7 +138,7 @@ class Search:
     """One definition and what happened with it."""
 
     index: int
-    """Of the definition in the request."""
+    """The index of the definition in the request."""
     pattern: re.Pattern[str]
     required: str
     """In every line that matches; empty if no such text is known."""

@@ -210,9 +210,9 @@ def mirroring(
 ) -> Iterator[None]:
     """Mirror while containers may write, and no longer: cleaning up must not look like files that they deleted.
 
-    Once `cancelled` returns True, the file that is being copied is given up, and at the end also if `requested` does:
-    nobody handles a request while the mirrors are waited for. The save at the end of the job copies the file again.
-    What went wrong is added to `notes`.
+    Once `cancelled` returns True, the file that is being copied is given up, and at the end also once `requested` does:
+    no request is handled while the mirrors are waited for. The save at the end of the job copies the file again. What
+    went wrong is added to `notes`.
     """
     # What an engine without these folders has can only be read when the container has ended.
     if not plan.engines.first.shares_folders or (plan.mirrored.checkpoints is None and not plan.mirrored.collectors):

@@ -153,7 +153,7 @@ class JobPlan:
 
     @property
     def engine_addresses(self) -> tuple[str, ...]:
-        """Of all engines that have something of it: those of its hosts, and the one that made their network."""
+        """The addresses of the engines that have a part of the job: its hosts', and the one that made their network."""
         found = tuple(each.address for each in self.engines.each)
         manager = self.network.own.manager if self.network.own is not None else ""
         return found if manager in {"", *found} else (*found, manager)

@@ -7,7 +7,7 @@ from smlocal.jobs.contract.masking import masked, masked_request
 from smlocal.jobs.planning.model import JobPlan
 
 COLUMN = 13
-"""Of the heads."""
+"""The width of the heads."""
 _LINE = 160
 _NAMED = 8
 

@@ -27,7 +27,7 @@ def remember(plan: JobPlan) -> dict[str, Any]:
 
 
 def recall(document: Mapping[str, Any]) -> JobPlan:
-    """The plan from its JSON document, also of an earlier version; `EarlierPlanError` for one that cannot be read."""
+    """The plan from its JSON document, even of an earlier version; `EarlierPlanError` for one that cannot be read."""
     try:
         plan: JobPlan = _decode(JobPlan, _as_today(document))
     except (TypeError, KeyError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Make, open and migrate the SQLite file, word its errors for the user, and notice changes of it."""
+"""Make, open and migrate the SQLite file, word its errors for the user, and notice its changes."""
 
 import os
 import sqlite3

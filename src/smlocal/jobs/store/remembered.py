@@ -39,7 +39,7 @@ class Remembered:
         return self._read().get(key)
 
     def put(self, key: str, entry: Any) -> None:
-        """Store an entry. If that fails, whoever wants to know finds out again."""
+        """Store an entry. If that fails, the next caller finds out again."""
         known = self._read()
         known.pop(key, None)
         known[key] = entry
@@ -59,7 +59,7 @@ def _images(home: str) -> Remembered:
 
 
 def tried(home: str, key: str) -> Mapping[str, Any] | None:
-    """What is remembered; None if there is no entry."""
+    """The remembered result; None if there is no entry."""
     found: Mapping[str, Any] | None = _engines(home).get(key)
     return found
 

@@ -69,7 +69,7 @@ class JobStarter:
     def start(self, name: str) -> str | None:
         """Give an unfinished job a supervisor, in a process of its own; returns why that was not possible.
 
-        It is no error if the job has ended or has a supervisor. `JobStarterError` if no starter can be kept alive.
+        It is not an error if the job has ended or has a supervisor. `JobStarterError` if no starter can be kept alive.
         """
         with self._lock:
             for _ in range(_TRIES):
@@ -149,7 +149,7 @@ _AGAIN_SECONDS = 10.0
 
 
 class Scheduler:
-    """Starts the waiting jobs of one home. Several of them may work on one home, also in different processes."""
+    """Starts the waiting jobs of one home. Several of them may work on one home, even in different processes."""
 
     def __init__(self, store: Store, *, instances: int | None = None) -> None:
         """`instances`: how many may be in use at once; None for no limit."""
@@ -174,8 +174,8 @@ class Scheduler:
         returns when they have supervisors. It takes a fraction of a millisecond when there is nothing to start.
         """
         with self._lock:
-            # In the store they count as started from here on, so that nobody starts more than the limit allows. If this
-            # process dies now, they are orphans, and the next scheduler or command starts them.
+            # In the store they count as started from here on, so that no scheduler starts more than the limit allows.
+            # If this process dies now, they are orphans, and the next scheduler or command starts them.
             self._store.start_pending(now=time.time, limit=self._instances)
             now = time.monotonic()
             self._tried = {name: at for name, at in self._tried.items() if now - at < _AGAIN_SECONDS}

@@ -27,7 +27,7 @@ def series_path(job_directory: str, host: str) -> str:
 
 
 class UsageWatch:
-    """Of one container. `begin` and `close` return at once, however long the engine takes to answer."""
+    """The watch of one container. `begin` and `close` return at once, however long the engine takes to answer."""
 
     __slots__ = ("_ended", "_lock", "_sampler")
 

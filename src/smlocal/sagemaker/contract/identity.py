@@ -7,7 +7,7 @@ from datetime import datetime
 DEFAULT_REGION = "us-east-1"
 DEFAULT_ACCOUNT = "000000000000"
 SESSION_NAME = "SageMaker"
-"""Of the service at a job's role."""
+"""The session name of the service at a job's role."""
 
 _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
 _ROLE = re.compile(r"arn:aws[a-z\-]*:iam::(?P<account>\d{12}):role/")

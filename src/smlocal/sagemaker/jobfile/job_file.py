@@ -67,7 +67,7 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
     if not_done:
         raise unsupported_request(document, not_done)
     if document.elsewhere is not None:
-        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are no job file
+        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are not job files
 
         refuse_local_paths(document)
     return JobFile(request=request, local=local, raw=raw, document=document)
@@ -76,7 +76,7 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
 def read_local(
     document: Document, request: dict[str, Any], *, allowed: bool = True
 ) -> tuple[LocalSettings | None, list[Violation]]:
-    """The `Local` block, or what is wrong with it."""
+    """The `Local` block, or the mistakes in it."""
     local, violations = local_block.read_local(document, allowed=allowed)
     if local is not None:
         text = "is neither an s3:// prefix nor a file-system id; write s3://bucket/prefix"

@@ -20,7 +20,7 @@ _NEEDED: Final = (
     (_RESOURCES, "InstanceType"),
     (_RESOURCES, "InstanceCount"),
 )
-"""Of every job with a container; the name and the role need not be there."""
+"""The members that every job with a container has; the name and the role may be missing."""
 _GROUPS: Final = "InstanceGroups"
 _WITHOUT_CONTAINER: Final = "ServerlessJobConfig"
 _EMPTY: Final = object()
@@ -41,7 +41,7 @@ class Filled:
     left_out: tuple[str, ...]
     """Paths of the members that are empty."""
     untouched: tuple[str, ...] = ()
-    """Of a skeleton: switches and choices that it has by itself, so nobody may have meant them."""
+    """The default switches and choices of a skeleton, which may be unintended."""
 
 
 def or_skeleton(document: Document, request: dict[str, Any], invalid: RequestInvalidError) -> RequestInvalidError:
@@ -90,7 +90,7 @@ def _empty_lines(document: Document, filled: Filled, needed: list[tuple[str, str
 
 def _remedy(document: Document, *, filled_in: bool) -> list[str]:
     if document.nearest_line((next(iter(document.data)),)) is None:
-        return ["Leave out what is empty."]  # it is no file
+        return ["Leave out what is empty."]  # it is not a file
     file = "-" if document.name == "stdin" else document.name
     shorter = f"smlocal fetch {file} --file new-job.yaml"
     if filled_in:
@@ -110,7 +110,10 @@ def _empty_texts(value: Any) -> int:
 
 
 def without_empty(request: Mapping[str, Any], *, skeleton: bool) -> Filled:
-    """The request without empty members. Of a skeleton, numbers that are 0 and what has only choices go too."""
+    """The request without empty members.
+
+    In a skeleton, numbers that are 0 and members that only have choices are left out too.
+    """
     walk = _Walk(skeleton=skeleton)
     kept: dict[str, Any] = walk.structure(CreateTrainingJobRequest, request, ())
     left_out = [path for path in walk.left_out if not any(path[:size] in walk.left_out for size in range(1, len(path)))]

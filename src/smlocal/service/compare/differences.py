@@ -37,7 +37,7 @@ class Section:
     unknown: str = ""
     """Why they were not compared."""
     measured: bool = False
-    """Of times and usage: they differ between any two runs, and do not count."""
+    """For times and usage: they differ between any two runs, and do not count."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,7 +158,7 @@ def _times(a: JobToCompare, b: JobToCompare, one: JobEnd, other: JobEnd) -> Sect
 
 
 def _seconds(subject: JobToCompare, end: JobEnd) -> dict[str, float]:
-    """Of the phases, and what is billed. A terminal status has no duration."""
+    """The seconds of the phases, and the billed seconds. A terminal status has no duration."""
     found = {each.status: round(each.seconds, 1) for each in end.phases if each.seconds is not None}
     found = {status: seconds for status, seconds in found.items() if status not in {end.status, end.secondary}}
     return found if subject.seconds is None else {**found, "TrainingTimeInSeconds": subject.seconds}

@@ -10,7 +10,7 @@ from typing import Any
 from smlocal.errors import OutputUnusableError
 
 PREFIX = "s3://BUCKET/smlocal-conformance"
-"""Where data is read and artifacts are written, in requests that nobody has filled in."""
+"""Where data is read and artifacts are written, in requests that were not filled in."""
 IMAGE = "ACCOUNT.dkr.ecr.REGION.amazonaws.com/smlocal-conformance:latest"
 ROLE = "arn:aws:iam::ACCOUNT:role/ROLE"
 

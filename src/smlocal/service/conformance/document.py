@@ -22,14 +22,14 @@ ALIVE = "alive"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobPieces:
-    """What is known of one job, or a part of it."""
+    """The known parts of one job."""
 
     hosts: Mapping[str, Document] = field(default_factory=dict)
     signs: Signs = field(default_factory=dict)
     archives: Mapping[str, Any] = field(default_factory=dict)
     """By `Model` and `Output`: the entries."""
     answer: Mapping[str, Any] | None = None
-    """Of DescribeTrainingJob."""
+    """The answer of DescribeTrainingJob."""
 
     def with_more(self, more: "JobPieces") -> "JobPieces":
         """Both together."""

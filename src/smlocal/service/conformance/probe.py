@@ -508,7 +508,7 @@ class Signs:
         self.seen.append((signal.Signals(number).name, time.time()))
 
     def until_killed(self, host: str) -> None:
-        """Tell of each signal, and then that this program lives, for as long as it does."""
+        """Report each signal, and then that this program lives, until it ends."""
         told, printed = 0, 0.0
         while time.time() - self.began < _LONGEST_WAIT_SECONDS:
             for name, when in self.seen[told:]:

@@ -23,7 +23,7 @@ from smlocal.service.conformance.probe import MARK
 
 _LARGEST = 64 << 20
 _LARGEST_DOCUMENT = 8 << 20
-"""Of what is parsed: it takes forty times as much memory."""
+"""The largest document that is parsed: parsing takes forty times as much memory."""
 _MOST_ENTRIES = 10_000
 _HOST_FILE = re.compile(r"conformance-([\w-]+)\.json")
 _SIGNS_FILE = re.compile(r"conformance-([\w-]+)-signs\.txt")
@@ -137,7 +137,7 @@ def _json(content: bytes) -> Any:
 
 def _content(path: str) -> bytes:
     try:
-        # A FIFO that nobody writes to would otherwise wait here.
+        # A FIFO without a writer would otherwise wait here.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):

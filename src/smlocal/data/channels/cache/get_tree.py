@@ -163,7 +163,7 @@ class TreeBuilder:
         return self._tree
 
     def keep_downloads(self) -> None:
-        """Keep the objects that are complete, also those of an earlier attempt that was killed."""
+        """Keep the objects that are complete, including those of an earlier attempt that was killed."""
         keep_downloads(self._work, self._cache.blob)
 
     def clear(self) -> None:

@@ -56,7 +56,7 @@ def libfuse() -> str | None:
     return None
 
 
-# Unmounts, also if the server is dead or somebody still reads.
+# Unmounts, even if the server is dead or a file is still being read.
 
 _MOUNTS = "/proc/self/mountinfo"
 _MOUNT_POINT = 4

@@ -106,7 +106,7 @@ class Blocks:
         return True
 
     def cancel_ahead(self, file: int) -> None:
-        """Drop what was fetched ahead of an object that nobody reads any more."""
+        """Drop data that was fetched ahead of an object that has no reader any more."""
         with self._lock:
             for span in [span for span in self._spans if span.file == file and not span.read]:
                 if span.done.is_set() and not span.readers:

@@ -233,7 +233,7 @@ class _Extent:
 
     start: int
     size: int | None
-    """Of the whole object, if the response says so."""
+    """The size of the whole object, if the response says so."""
 
 
 def _extent_of(status: int, headers: Mapping[str, str]) -> _Extent:

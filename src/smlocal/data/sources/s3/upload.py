@@ -36,7 +36,7 @@ class Item:
     before_complete: Callable[[], None] = lambda: None
     """Called when all parts of a large file have been sent; if it raises, the object is not created."""
     sha256: bytes | None = None
-    """Of a small file, if it is known: S3 then takes no other bytes."""
+    """The hash of a small file, if it is known: S3 then takes no other bytes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -124,7 +124,7 @@ class UploadBody:
 
 
 class GrowingFile:
-    """Open for reading, also after it was renamed; closed by the uploader."""
+    """Open for reading, even after it was renamed; closed by the uploader."""
 
     def __init__(self, descriptor: int, *, most: int) -> None:
         """Start empty; `most` is the expected largest size."""

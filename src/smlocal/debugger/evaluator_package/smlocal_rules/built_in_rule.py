@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 class BuiltInRule:
     """A rule of the service, made again from its documentation. Its fields are its documented parameters.
 
-    What it remembers from step to step is in fields that are no parameters.
+    The state that it keeps from step to step is in fields that are not parameters.
     """
 
     TABLE_1: ClassVar[tuple[str, ...]] = ()

@@ -24,7 +24,7 @@ class Configuration:
     tensors_path: str
     other_trials: tuple[str, ...]
     source_path: str | None
-    """Of a custom rule."""
+    """The source of a custom rule."""
     result_path: str
     job_name: str
     endpoint_socket: str | None = None

@@ -62,7 +62,7 @@ def parameters_of(rule: type[Any]) -> dict[str, "dataclasses.Field[Any]"]:
 
 
 def number(text: str) -> float:
-    """A float that is no NaN."""
+    """A float that is not NaN."""
     try:
         value = float(text)
     except ValueError:

@@ -163,7 +163,7 @@ class Items:
     minimum: int | None = None
     maximum: int | None = None
     path_keys: str | None = None
-    """Of a map: a pattern for the keys whose values are locations, which may be local paths here."""
+    """For a map: a pattern for the keys whose values are locations, which may be local paths here."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

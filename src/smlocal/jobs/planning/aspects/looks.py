@@ -24,7 +24,7 @@ class Asked:
     document: Document
     image: str
     required: bool = True
-    """False if the job is only planned: what is missing is no error then."""
+    """False if the job is only planned: then missing parts are not an error."""
     before: MachineFacts | None = None
     """What an earlier plan of the job has found there."""
 
@@ -46,7 +46,7 @@ class Aspect:
     """An aspect that few jobs have."""
 
     name: str
-    """Of its folder."""
+    """The name of its folder."""
     brought_in_by: str
     wanted: Callable[[Asked], bool]
 

@@ -73,7 +73,7 @@ def shown_statuses(
 
 
 def _evaluation_arn(arn: str, rule: str, created: float) -> str:
-    """Of the processing job that evaluates a rule on the service, with a name of the same pattern."""
+    """The ARN of the processing job that evaluates a rule on the service, with a name of the same pattern."""
     head, _, job = arn.rpartition(":training-job/")
     mark = sha256(f"{arn} {rule} {created}".encode()).hexdigest()[:8]
     return f"{head}:processing-job/{job[:_LONGEST_NAME]}-{rule.lower()[:_LONGEST_NAME]}-{mark}"

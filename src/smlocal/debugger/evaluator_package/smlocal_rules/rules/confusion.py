@@ -113,7 +113,7 @@ class Confusion(BuiltInRule):
         return None
 
     def not_judged(self) -> str | None:
-        """That there was no step after the first that counts."""
+        """Says that no step came after the first that counts."""
         if not self._waiting:
             return None
         start, last = self._waiting

@@ -55,7 +55,7 @@ class HostAccelerators:
 
     @property
     def gpu_count(self) -> int:
-        """The number of GPUs; 0 also if it gets all and their number is not known."""
+        """The number of GPUs; 0 even if it gets all and their number is not known."""
         return len(self.gpus.ids) if self.gpus is not None else 0
 
 

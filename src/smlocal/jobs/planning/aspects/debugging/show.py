@@ -21,7 +21,7 @@ def debug_text(plan: JobPlan) -> str | None:
 
 
 def debug_options(plan: JobPlan, host: HostPlan) -> Iterator[str]:
-    """Docker's options for it, but for the mount."""
+    """Docker's options for it, except the mount."""
     if plan.debug is not None:
         port = plan.debug.ports[host.host.name]
         yield f"-p 127.0.0.1:{port}:{port}"

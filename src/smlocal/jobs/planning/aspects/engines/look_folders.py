@@ -2,8 +2,8 @@
 
 The kind of socket does not tell. The engine of a virtual machine may share the home or not, and a container into which
 the socket of its machine is mounted has other folders than that machine. Whether an engine mounts folders at all is
-tried once for each engine, and remembered in the home. The containers are never started: an engine mounts a folder
-also when it reads or writes a file in it.
+tried once for each engine, and remembered in the home. The containers are never started: an engine mounts a folder even
+when it only reads or writes a file in it.
 """
 
 import os

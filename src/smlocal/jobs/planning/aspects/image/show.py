@@ -36,7 +36,7 @@ def image_text(plan: JobPlan) -> str:
 
 
 def image_document(plan: JobPlan) -> Mapping[str, Any]:
-    """The image in the document of a plan, but for its name."""
+    """The image in the document of a plan, except its name."""
     facts = plan.image.facts
     if facts is None:
         return {"Here": False}

@@ -67,7 +67,7 @@ class PipePlan:
     record_io: bool = False
     gzip: bool = False
     seed: int | None = None
-    """Of the shuffle; None if the objects are not shuffled."""
+    """The seed of the shuffle; None if the objects are not shuffled."""
     attributes: tuple[str, ...] = ()
     """The attributes of an augmented manifest that are sent; empty for other sources."""
     sources: Mapping[str, str] = field(default_factory=dict)

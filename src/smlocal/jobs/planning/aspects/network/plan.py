@@ -32,7 +32,7 @@ class NetworkPlan:
     addresses: Mapping[str, str]
     """By host name."""
     manager: str = ""
-    """Of a network across several engines: the address of the engine that makes and removes it."""
+    """For a network across several engines: the address of the engine that makes and removes it."""
     isolated: bool = False
     """Hosts reach only each other, not even the machine that they are on."""
 

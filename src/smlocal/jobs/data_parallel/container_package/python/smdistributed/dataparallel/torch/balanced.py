@@ -94,7 +94,7 @@ class BalancedGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch is in ima
                 if computed is not None:
                     computed.synchronize()
                 self._reduce(tensor.detach(), ready)
-            except Exception as error:  # noqa: BLE001 - raised by whoever waits
+            except Exception as error:  # noqa: BLE001 - raised by the waiting thread
                 future.set_exception(error)
             else:
                 future.set_result([tensor])
