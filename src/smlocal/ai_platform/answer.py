@@ -1,4 +1,4 @@
-"""What the service would answer about a stored job."""
+"""The service's answer about a stored job."""
 
 import time
 from collections.abc import Mapping
@@ -106,7 +106,7 @@ def list_of(record: JobRecord) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobFacts:
-    """What is known about a job. Times are seconds since 1970."""
+    """The known facts about a job. Times are seconds since 1970."""
 
     job: str
     """The name of the job on this machine."""

@@ -40,7 +40,7 @@ def prepare(
     strict: bool,  # noqa: ARG001 - the same for all platforms; reading the job file was strict already
     run_id: str | None = None,
 ) -> Prepared:
-    """Check everything that can be checked before the job is made. What is wrong is an error.
+    """Check everything that can be checked before the job is made. Mistakes are an error.
 
     `run_id`: of a job that is already recorded.
     """

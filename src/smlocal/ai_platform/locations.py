@@ -57,7 +57,7 @@ def output_locations(kind: JobKind, request: Mapping[str, Any]) -> Iterator[str]
 def bucket_folders(
     kind: JobKind, request: Mapping[str, Any], *, sources: Mapping[str, str], output: str
 ) -> tuple[BucketFolder, ...]:
-    """What is mounted in every replica: the buckets of `sources`, and folders below `output` for output elsewhere.
+    """The mounts of every replica: the buckets of `sources`, and folders below `output` for output elsewhere.
 
     A folder comes before those inside it.
     """

@@ -1,4 +1,4 @@
-"""What this platform decides about a job that runs: `jobs.kinds.Running`. Most of it is its lifecycle's."""
+"""The decisions of this platform about a running job: `jobs.kinds.Running`. Most of it is its lifecycle's."""
 
 from collections.abc import Collection
 from typing import Any

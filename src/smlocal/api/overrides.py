@@ -14,7 +14,7 @@ from smlocal.jobs.contract.validation.suggestions import closest
 from smlocal.jobs.contract.validation.violation import Path as MemberPath
 
 KEYWORD_ARGUMENTS: Final = "keyword arguments"
-"""What overrides are called in messages if they are not flags."""
+"""The words for overrides in messages if they are not flags."""
 Path = str | os.PathLike[str]
 _OUTPUT: Final = ("OutputDataConfig", "S3OutputPath")
 _LIKENESS: Final = 0.75
@@ -92,7 +92,7 @@ def apply_overrides(document: "Document", given: Overrides) -> None:
 
 
 def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
-    """Change the document of a job of replicas: what is for another platform's requests is refused.
+    """Change the document of a job of replicas: overrides for another platform's requests are refused.
 
     Returns the name that was given.
     """
@@ -135,7 +135,7 @@ def fill(document: "Document") -> None:
 
 
 def _given(given: Overrides) -> Iterator[tuple[Option, Any]]:
-    """What is given, members first: the others override them."""
+    """The given overrides, members first: the others override them."""
     for keyword in Overrides.__annotations__:
         option, value = OPTIONS[keyword], given.get(keyword)
         if value if option.form in {Form.SWITCH, Form.MAP} else value is not None:
@@ -246,7 +246,7 @@ def _is_call(document: "Document") -> bool:
 
 
 def _instead(document: "Document", refused: Sequence[tuple[Option, str]]) -> Iterator[str]:
-    """What to do instead; `refused` are the options and how they were spelled."""
+    """Alternatives to refused options; `refused` are the options and how they were spelled."""
     from smlocal.api.job_files import has_environment
 
     has = {each: [spelled for option, spelled in refused if option.of_replicas is each] for each in OfReplicas}

@@ -87,7 +87,7 @@ def _clear_engines(
 ) -> Iterator[SmlocalError]:
     """Remove what ended jobs have left on engines. Yields the errors of engines that are still unreachable.
 
-    The next command looks again for what was not `known` before: the engine may still be making it.
+    The next command looks again for anything that was not `known` before: the engine may still be making it.
     """
     for left in store.left_on_engines():
 

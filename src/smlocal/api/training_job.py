@@ -72,7 +72,7 @@ class TrainingJob:
         return showing(record.platform).words(record)[0]
 
     def view(self) -> "JobView":
-        """What the screens show."""
+        """The data for the screens."""
         from smlocal.jobs.finish.describe import view_job
 
         with self._store() as store:
@@ -227,7 +227,7 @@ class TrainingJob:
         progress: "Callable[[str], None]" = lambda _: None,
         cancelled: "Callable[[], bool]" = lambda: False,
     ) -> "PublishResult":
-        """Upload the artifacts of the finished job to its S3OutputPath; `objects` of the result has what is in S3 then.
+        """Upload the artifacts of the finished job to its S3OutputPath; the result's `objects` are those in S3.
 
         `progress` is called with messages. Once `cancelled` returns true, the upload ends. The result then has
         `cancelled` set, too.

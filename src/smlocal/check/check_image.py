@@ -51,8 +51,8 @@ def check_image(
     """Check an image, or the image of a job against its requirements.
 
     `dockerfile` is the path of the one that made the image; findings are then placed at its lines. Rules that run jobs
-    come last: `timeout` is the limit of each job in seconds. `said` is told what takes long: reading a large image, and
-    which jobs run and how they end.
+    come last: `timeout` is the limit of each job in seconds. `said` is called about long steps: reading a large image,
+    and which jobs run and how they end.
     """
     wanted = frozenset(profiles) | _profiles_of(job)
     rules = chosen_rules(only=only, skip=skip, profiles=wanted, static=static)
@@ -98,7 +98,7 @@ def _examine_with_jobs(
 
 
 def _scenarios(rules: Sequence[Rule], subject: Subject) -> Iterator[Scenario]:
-    """What the rules want to be run; a rule that cannot say will be skipped."""
+    """The jobs that the rules want to be run; a rule that cannot say will be skipped."""
     for rule in rules:
         if rule.jobs is not None:
             try:
@@ -121,7 +121,7 @@ def look_at(
     profiles: frozenset[LaunchProfile] = frozenset(),
     said: Callable[[str], None] = lambda _: None,
 ) -> Subject:
-    """What these rules need to see; `said` is told before something that takes long."""
+    """The data that these rules need; `said` is called before a long step."""
     if not is_image_name(image):
         raise ImageNameError(
             f"{image!r} is not a valid image name",
@@ -145,7 +145,7 @@ def look_at(
 
 
 def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Callable[[str], None]) -> SavedImage:
-    """All that any rule may ask for is read, so that what is remembered serves every later call."""
+    """All files that any rule may ask for are read, so that the remembered files serve every later call."""
     wishes = tuple(dict.fromkeys(wish for rule in all_rules() for wish in rule.files))
     known = stored_image(home, facts.id, wishes)
     if known is not None:
@@ -194,7 +194,7 @@ _CONTENTS, _END = "contents", "end"
 
 
 def stored_image(home: str, image: str, wishes: Sequence[Files]) -> SavedImage | None:
-    """What is remembered of an image, if it is all that is wished for."""
+    """The remembered files of an image, if they are all that is wished for."""
     path = _path(home, image, wishes)
     try:
         with open(path, encoding="ascii") as file:

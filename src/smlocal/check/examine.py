@@ -99,7 +99,7 @@ def ignores_of(job: JobFile) -> tuple[Ignore, ...]:
 
 
 def with_ignores(results: Iterable[RuleResult], ignores: Sequence[Ignore], today: date) -> tuple[RuleResult, ...]:
-    """Take out of the results what is ignored, and keep it with its reason."""
+    """Take ignored findings out of the results, and keep them with their reasons."""
     current = [each for each in ignores if not each.is_over(today)]
     return tuple(_without(result, current) for result in results)
 

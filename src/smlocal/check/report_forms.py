@@ -47,12 +47,12 @@ def skipped_lines(result: RuleResult) -> list[str]:
 
 
 def ignored_lines(result: RuleResult) -> list[str]:
-    """What somebody has decided to live with, and why."""
+    """The ignored findings, and the reasons."""
     return [f"ignored ({each.reason}): {finding_line(each.finding)}" for each in result.ignored]
 
 
 def check_document(report: CheckReport, fail_on: Severity) -> dict[str, Any]:
-    """Everything that was found, with what passed and what was skipped."""
+    """All findings, and the rules that passed or were skipped."""
     return {
         "Check": {
             "Image": report.image,
@@ -120,7 +120,7 @@ _GROUP = "smlocal.check"
 
 
 def check_suite(report: CheckReport, fail_on: Severity) -> Suite:
-    """What makes the command fail is a failure. Other findings are in the output of a case that passed."""
+    """Findings that make the command fail are failures. Other findings are in the output of a case that passed."""
     return Suite(name=report.image, cases=tuple(_case(result, fail_on) for result in report.results))
 
 
@@ -183,7 +183,7 @@ def check_annotations(report: CheckReport, place: Callable[[str], str]) -> Itera
 
 
 def check_summary(report: CheckReport) -> str:
-    """A table of what was found, and what was skipped or ignored below it."""
+    """A table of the findings, with skipped and ignored ones below it."""
     found = [
         (
             result.severity,

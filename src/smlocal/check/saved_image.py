@@ -142,7 +142,7 @@ def _note_whiteout(layer: Layer, path: str, last: str) -> None:
 
 
 def merged(layers: Sequence[Layer], room: Room, unread: Iterable[str] = (), *, numbered: bool = True) -> ImageFiles:
-    """What is left when each layer lies on those before it; takes the layers apart on the way.
+    """The files that result when each layer lies on those before it; takes the layers apart on the way.
 
     `BeyondLimitError` when there is no room for the folders that no layer names.
     """
@@ -176,7 +176,7 @@ class _Seen:
         self.contents: dict[str, bytes] = {}
 
     def put(self, path: str, entry: ImageEntry) -> None:
-        """Add or replace; a folder keeps what is in it unless it is replaced by something else."""
+        """Add or replace; a folder keeps its content unless it is replaced by something else."""
         folder, _, name = path.rpartition("/")
         if folder not in self.folders:
             self._make(folder, entry.layer)
@@ -250,7 +250,7 @@ class BrokenImageError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SavedImage:
-    """What was kept of an image."""
+    """The kept parts of an image."""
 
     files: ImageFiles
     history: tuple[Step, ...]
@@ -301,7 +301,7 @@ def read_root(pieces: Iterable[bytes], wanted: Wanted) -> ImageFiles:
 
 @dataclass(kw_only=True, slots=True)
 class _Parts:
-    """What has come so far, by its name in the archive."""
+    """The parts that have come so far, by their names in the archive."""
 
     wanted: Wanted
     room: Room = field(default_factory=Room)
@@ -412,7 +412,7 @@ def _nothing(*why: str) -> ImageFiles:
 
 
 def _text(value: Any) -> str:
-    """Only of what may be written out: a list may be nested more deeply than Python follows."""
+    """Only for documents that may be written out: a list may be nested more deeply than Python follows."""
     return str(value) if isinstance(value, str | int) else ""
 
 

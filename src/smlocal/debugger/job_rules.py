@@ -181,7 +181,7 @@ class JobRules:
             self._set(rule, Evaluation(status=RuleStatus.ERROR, details=error))
 
     def _missing(self, rule: RulePlan) -> str:
-        """What the rule needs and is not there, as a sentence; empty if nothing is."""
+        """The missing part that the rule needs, as a sentence; empty if nothing is missing."""
         if self.tensors is None:
             return "the job saves no tensors: it has no DebugHookConfig"
         for path in _named(rule):
@@ -285,13 +285,13 @@ class JobRules:
 
 
 def rule_log(job_directory: str, rule: str, number: int) -> str:
-    """What the container of a rule has written. A name that no file can have gets the number of the rule."""
+    """The log of a rule's container. A name that no file can have gets the number of the rule."""
     name = re.sub(r"[^\w.-]", "_", rule, flags=re.ASCII)[:_LONGEST_LOG_NAME]
     return f"{job_directory}/logs/rule-{name if name == rule else f'{name}-{number}'}.log"
 
 
 def _named(rule: RulePlan) -> list[str]:
-    """What the rule reads beside the tensors of its job."""
+    """The locations that the rule reads beside the tensors of its job."""
     return [*([] if rule.source is None else [rule.source]), *rule.trials]
 
 

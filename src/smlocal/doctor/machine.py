@@ -1,4 +1,4 @@
-"""What the checks look at: each thing is read once, when the first check needs it."""
+"""The data that the checks look at: each is read once, when the first check needs it."""
 
 import os
 import tempfile
@@ -100,7 +100,7 @@ class Machine:
 
     @property
     def details(self) -> EngineDetails:
-        """What the engine reports about itself."""
+        """The engine's report about itself."""
         if self.engine_error is not None:
             raise EngineUnavailableError
         return self._details[0]

@@ -1,4 +1,4 @@
-"""What this machine has beside its engine: home, disks, FUSE, AWS credentials, region, clock, what jobs left behind."""
+"""This machine apart from its engine: home, disks, FUSE, AWS credentials, region, clock, leftovers of jobs."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -215,7 +215,7 @@ _RESTART_DOCKER = "a network that wrongly reports active endpoints can be remove
 def check_leftovers(machine: Machine) -> Judgement:
     """Whether jobs have left something behind.
 
-    Find jobs without a supervisor, and what jobs left on the engine. Remove what ended jobs left there.
+    Find jobs without a supervisor, and leftovers of jobs on the engine. Remove what ended jobs left there.
     """
     answers = machine.engine_error is None
     with Store.open(machine.home) as store:
@@ -268,8 +268,8 @@ def judge_leftovers(
 ) -> Judgement:
     """None of it prevents other jobs. Whether jobs of other homes still run is not known here.
 
-    `kept`: jobs that keep their containers on purpose.
-    `elsewhere`: what may be left on engines that are unreachable, or are not the current one.
+    `kept`: jobs that keep their containers on purpose. `elsewhere`: possible leftovers on engines that are unreachable,
+    or are not the current one.
     """
     if lost:
         return warning(f"jobs whose supervisor was killed: {_some(lost)}", "smlocal recover     finishes them")

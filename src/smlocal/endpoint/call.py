@@ -16,7 +16,7 @@ class HasStore(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AwsCall:
-    """What a client asks for. The parameters have the types of the service's model."""
+    """A client's request. The parameters have the types of the service's model."""
 
     service: str
     """As botocore names it: `sagemaker`, `logs`, `cloudwatch`, `sts`, `iam`."""
@@ -29,7 +29,7 @@ class AwsCall:
 
 
 _LONGEST_MESSAGE = 32_000
-"""Characters. What a client has sent is in many messages, and may have megabytes."""
+"""Characters. A client's body is in many messages, and may have megabytes."""
 
 
 class ServiceError(Exception):

@@ -36,7 +36,7 @@ class Demand:
 
 
 def demanded(host: str, *, chosen: Signatures | None, asked: bool | None) -> Demand:
-    """What a server on this address demands. `chosen`: the owner's key. `asked`: None if the owner does not say.
+    """The demands of a server on this address. `chosen`: the owner's key. `asked`: None if the owner does not say.
 
     `EndpointKeyError` if the owner wants two things at once.
     """
@@ -121,7 +121,7 @@ def _read(path: str) -> Signatures | None:
     return Signatures(access_key=key["AccessKeyId"], secret_key=key["SecretAccessKey"])
 
 
-# Who else may use this machine, and so reaches its loopback.
+# Other users of this machine, who reach its loopback.
 
 _FIRST = 501 if sys.platform == "darwin" else 1000
 """The first number that a person's account has; those below are of the system."""

@@ -74,8 +74,8 @@ def run_program(
                     )
                     await asyncio.start_server(proxy.answer, sock=door, limit=MOST_HEAD)
 
-                # No other program gets through the proxy. What the program signs with keys of its own configuration,
-                # and what it does not sign, is its own too.
+                # No other program gets through the proxy. Requests that the program signs with keys of its own
+                # configuration, and those that it does not sign, are its own too.
                 verified = Signatures(access_key=key[0], secret_key=key[1], others=True)
                 application = Application(serving, hosts=Hosts(), signatures=verified)
                 with HttpServer(application, None, beside=answer_proxy):

@@ -1,4 +1,4 @@
-"""What all calls to one server share: its store, its owner's choices, and the threads and tasks that watch jobs."""
+"""The shared state of all calls to one server: its store, its owner's choices, threads and tasks that watch jobs."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ CODE = "code"
 
 @dataclass(frozen=True, kw_only=True)
 class ClientRights:
-    """What clients may ask for beyond running containers."""
+    """The rights of clients beyond running containers."""
 
     allowed_paths: tuple[str, ...] = ()
     """Folders of this machine that jobs may name; absolute."""
@@ -45,7 +45,7 @@ class ClientRights:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the owner of a server chooses."""
+    """The choices of a server's owner."""
 
     buckets: str | None = None
     """The folder with a folder for each bucket; None for one in the home."""
@@ -139,7 +139,7 @@ class StatusWatch:
         """When a waiter was told that its job has not ended yet: by job, monotonic."""
 
     async def until_ended(self, name: str, *, seconds: float) -> bool:
-        """True when the job has ended or is not there, or the server is to end; False after so many seconds."""
+        """True when the job has ended or is missing, or the server is to end; False after this many seconds."""
         ended = asyncio.get_running_loop().create_future()
         self._waiting[ended] = name
         if self._task is None or self._task.done():
@@ -199,7 +199,7 @@ def _let_go(waiting: "asyncio.Future[None]") -> None:
 _KEY = "container-key.json"
 _ADDRESS = "container-port.json"
 MakeApplication = Callable[[Signatures], Any]
-"""The application that answers what is signed with a key."""
+"""The application that answers requests signed with a key."""
 
 
 class ContainerPort:
@@ -307,7 +307,7 @@ class Serving:
         return self.store.home
 
     def job_rights(self) -> Rights:
-        """What a job of a client may use of this machine: what the owner allows, and what this server keeps for it."""
+        """The rights of a client's job here: the owner's grants, and the files that this server keeps for it."""
         kept = (self.buckets, self.artifacts, os.path.join(self.home, CODE))
         rights = self.options.rights
         return Rights(folders=(*rights.allowed_paths, *kept), buckets=rights.allowed_buckets)

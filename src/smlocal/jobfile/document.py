@@ -34,7 +34,7 @@ class Elsewhere:
     own_job: str = ""
     """The job of this machine that it describes, if there is one."""
     allowed: frozenset[tuple[Path, str]] = frozenset()
-    """Local paths that it may name all the same, each with its member."""
+    """Local paths that it may name nevertheless, each with its member."""
     checked: bool = False
     """A recorded request: its local paths are those that the user gave when the job was made."""
 
@@ -149,7 +149,7 @@ class Document:
         return target is not None
 
     def _origin(self, path: Path) -> str | None:
-        """What this part was laid over the file by; None for what the file says."""
+        """The origin of the value that was laid over the file; None for the file's own values."""
         return next((by for given, by in reversed(self._overridden) if path[: len(given)] == given), None)
 
 

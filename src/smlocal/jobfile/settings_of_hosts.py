@@ -201,7 +201,7 @@ class LimitSettings(Structure):
 
 
 class AcceleratorSettings(Structure):
-    """GPUs, and what becomes of an instance type that has devices which this machine lacks."""
+    """GPUs, and the treatment of an instance type that has devices which this machine lacks."""
 
     Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = setting(
         default="auto",
@@ -277,7 +277,7 @@ IMAGE: Final = (
 
 
 DEBUG_PORT: Final = 5678
-"""What debuggers of Python, and the settings of editors for them, use."""
+"""The port that debuggers of Python, and the settings of editors for them, use."""
 
 
 class DebugSettings(Structure):
@@ -298,7 +298,7 @@ class DebugSettings(Structure):
 
 
 class KeepSettings(Structure):
-    """What stays after the end."""
+    """The parts that stay after the end."""
 
     Keep: Literal["failed", "all", "none"] = setting(
         default="none",

@@ -249,7 +249,7 @@ class YamlPlaces:
 
 
 def _inner_parts(path: "Path", node: yaml.Node) -> "Iterator[tuple[Path, yaml.Node, int]]":
-    """What a node has in it, the last part first."""
+    """The inner nodes of a node, the last one first."""
     if isinstance(node, yaml.SequenceNode):
         for index in range(len(node.value) - 1, -1, -1):
             part = node.value[index]

@@ -48,7 +48,7 @@ _POLL_SECONDS = 0.1
 
 @dataclass(kw_only=True, slots=True)
 class ContainerRun:
-    """One container. Two threads read its output and wait for its end, and call what is given here."""
+    """One container. Two threads read its output and wait for its end, and call the given functions."""
 
     engine: Engine
     name: str
@@ -252,7 +252,7 @@ class ContainerRun:
                 return
 
     def _complete_output(self, reader: Thread, *, ended: float) -> None:
-        """Fetch from the engine what was not read because the connection broke, or says nothing more."""
+        """Fetch from the engine the output that was not read because the connection broke, or went silent."""
         open_still = reader.is_alive()
         if self._abandoned or (not open_still and not self._broke(ended)):
             return

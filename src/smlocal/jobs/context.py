@@ -1,4 +1,4 @@
-"""What everything that happens to one job shares: its store, its events, and its phase.
+"""The shared state of one job: its store, its events, and its phase.
 
 One call changes the phase in the store, on the clock and on the screen, with details beside it when it has ended.
 """

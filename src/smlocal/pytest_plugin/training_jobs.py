@@ -1,4 +1,4 @@
-"""The training jobs of one test: what the fixture `training_job` gives."""
+"""The training jobs of one test: the value of the fixture `training_job`."""
 
 import os
 import re
@@ -178,12 +178,12 @@ def _exists(name: str) -> bool:
 
 
 def _prefix() -> str:
-    """What the names of all jobs of this run of pytest begin with."""
+    """The beginning of the names of all jobs of this run of pytest."""
     return f"pytest-{os.environ.get('PYTEST_XDIST_TESTRUNUID', _RUN)[:8]}-"
 
 
 def _explained(error: SmlocalError) -> SmlocalError:
-    """The error without where in smlocal it was raised, and with notes that say where the mistake is and what to do."""
+    """The error without its place in smlocal, and with notes that say where the mistake is and how to correct it."""
     for line in (*error.details, *error.remedy):
         error.add_note(line)
     return error.with_traceback(None)

@@ -1,4 +1,4 @@
-"""The JSON Schema of a job's result: what `run --json`, `run --report` and `describe --json` write."""
+"""The JSON Schema of a job's result: the output of `run --json`, `run --report` and `describe --json`."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -18,7 +18,7 @@ _MOST = 24
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorCharts:
-    """The charts, and what else there is to say."""
+    """The charts, and further remarks."""
 
     charts: tuple[Chart, ...] = ()
     notes: tuple[str, ...] = ()

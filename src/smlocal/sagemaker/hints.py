@@ -1,4 +1,4 @@
-"""Why a program failed or left no model: what `check` finds in its image, else what its output and its job show."""
+"""Why a program failed or left no model: the findings of `check` in its image, else its output and its job."""
 
 import json
 import re
@@ -72,7 +72,7 @@ _NO_PROGRAM = (
 
 
 class _AfterFailure(Protocol):
-    """What is used of `smlocal.check.after_failure`."""
+    """The parts of `smlocal.check.after_failure` that are used."""
 
     def program_hint(self, plan: JobPlan, archive: Archive) -> str | None: ...
 
@@ -108,7 +108,7 @@ class _Case:
     host: HostPlan
     lines: Sequence[str]
     word: str
-    """What has the lines."""
+    """The word for the source of the lines."""
 
     @property
     def last(self) -> Iterator[tuple[int, str]]:
@@ -139,7 +139,7 @@ class _Case:
 
 
 def log_hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
-    """What the log shows, else what the failure file does."""
+    """The hint from the log, else from the failure file."""
     for word, text in (("log", symptoms.log), ("failure file", symptoms.failure)):
         lines = [line[:_LONGEST_LINE] for line in text.splitlines()]
         case = _Case(plan=plan, host=host, lines=lines, word=word)

@@ -74,7 +74,7 @@ def prepare(
     strict: bool,
     run_id: str | None = None,
 ) -> Prepared:
-    """Check everything that can be checked before the job is made. What is wrong is an error.
+    """Check everything that can be checked before the job is made. Mistakes are an error.
 
     `run_id`: of a job that is already recorded.
     """
@@ -198,7 +198,7 @@ def _host_names(job: JobFile) -> tuple[str, ...]:
 
 
 def _asked(job: JobFile, placed: PlacedEngine, *, required: bool = True, before: MachineFacts | None = None) -> Asked:
-    """What the job asks of the machine of one engine."""
+    """The job's demands on the machine of one engine."""
     resources = job.request.ResourceConfig
     hosts = () if resources is None else tuple(host for host in hosts_of(resources) if host.name in placed.hosts)
     return Asked(
@@ -214,9 +214,9 @@ def _asked(job: JobFile, placed: PlacedEngine, *, required: bool = True, before:
 def _machines(
     job: JobFile, placed: PlacedEngines, *, home: str, required: bool = True, before: _Machines | None = None
 ) -> _Machines:
-    """What the machine of each engine has. What is missing for its hosts is an error if it is `required`.
+    """The facts about the machine of each engine. Parts missing for its hosts are an error if `required`.
 
-    `before`: what an earlier plan of the job has found.
+    `before`: the facts that an earlier plan of the job has found.
     """
     found = {}
     for each in placed.each:

@@ -1,4 +1,4 @@
-"""The debugger rules of a job: begun beside it, shown, and what follows when one of them finds an issue."""
+"""The debugger rules of a job: begun beside it, shown, and the actions when one of them finds an issue."""
 
 import os
 from collections.abc import Callable
@@ -109,7 +109,7 @@ _PAGE = 1000
 def fetch_rule_data(uri: str, folder: str, *, region: str, rights: Rights, cancelled: Callable[[], bool]) -> str:
     """Download an object, or a folder with tensors, into `folder`, and return its path; or raise `StagingError`.
 
-    What was in `folder` is removed.
+    The files in `folder` are removed.
     """
     try:
         remove_tree(folder)

@@ -62,7 +62,7 @@ def hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
 
 
 def docker_command(plan: JobPlan) -> str | None:
-    """The `docker run` that starts a failed job again, or what prints a script; None on several engines."""
+    """The `docker run` that starts a failed job again, or the command that prints a script; None on several engines."""
     if plan.engines.several:
         return None
     from smlocal.sagemaker.script import docker_command as command  # after a failure only

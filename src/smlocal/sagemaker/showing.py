@@ -156,7 +156,7 @@ def start(plan: JobPlan) -> StartView:
 
 
 def view(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:  # noqa: ARG001 - the answer has it all
-    """What is shown of a job."""
+    """The view of a job."""
     return view_of(answer)
 
 

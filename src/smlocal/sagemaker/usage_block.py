@@ -1,4 +1,4 @@
-"""The `Usage` member of the `Local` block: what each host used, and advice on instance types."""
+"""The `Usage` member of the `Local` block: the usage of each host, and advice on instance types."""
 
 import os.path
 from collections.abc import Collection, Sequence

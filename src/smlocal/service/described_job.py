@@ -1,6 +1,6 @@
 """The description of a job, as somebody has saved it, and the request behind it.
 
-It is an answer of DescribeTrainingJob in any form, or what an SDK or the CLI makes. It may be edited or damaged.
+It is an answer of DescribeTrainingJob in any form, or a form that an SDK or the CLI makes. It may be edited or damaged.
 """
 
 import os
@@ -32,7 +32,7 @@ class DescribedJob:
     """A job of the service."""
 
     request: dict[str, Any]
-    """The CreateTrainingJob request, in the service's order, without what is empty and what is newer."""
+    """The CreateTrainingJob request, in the service's order, without empty and newer members."""
     local: dict[str, Any] = field(default_factory=dict)
     """The `Local` block of a job file."""
     answer: Mapping[str, Any] | None
@@ -46,7 +46,7 @@ class DescribedJob:
     skeleton: bool = False
     """True for what `--generate-cli-skeleton` printed, filled in by somebody."""
     untouched: tuple[str, ...] = ()
-    """Switches and choices that a skeleton has by itself."""
+    """Default switches and choices of a skeleton."""
     from_elsewhere: bool = False
     """True for a document in the form of an answer: it is not a job file, and may not name paths of this machine."""
 
@@ -112,7 +112,7 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
 
 
 def _split(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
-    """What the request has, in its order; the names that only the answer has; and what is in neither."""
+    """The members of the request, in its order; the names that only the answer has; and those in neither."""
     ours, theirs = members(CreateTrainingJobRequest), members(DescribeTrainingJobResponse)
     taken = {each: data[each] for each in ours if data.get(each) is not None}
     others = [each for each in data if each not in ours and each != _LOCAL]

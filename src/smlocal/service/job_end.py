@@ -178,7 +178,7 @@ _RULES: "tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]" = (
     (r"(?i)\b([pt]id\b[ =:]+)\d+", r"\1<number>"),
 )  # fmt: skip
 _RUNTIME = re.compile(r"(API error \(400\): ).*?((?:exec: |stat )\"?.*)", re.DOTALL)
-"""What a container runtime says before the cause differs from version to version."""
+"""The words of a container runtime before the cause differ from version to version."""
 
 
 def normalised(text: str, *, names: Iterable[str] = ()) -> str:
@@ -240,7 +240,7 @@ _WORDS = {True: "Reproduced", False: "Not reproduced", None: "No verdict"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReproductionVerdict:
-    """What is concluded from the two ends."""
+    """The conclusion from the two ends."""
 
     reproduced: bool | None
     """None if that cannot be said."""

@@ -164,7 +164,10 @@ _MOST_PAGES = 5
 
 
 def service_log(service: "Service", job: str, *, host: str, region: str | None = None) -> LogEnd:
-    """The end of one host's log, or of the first host's if it has none. What prevents that is said, and no error."""
+    """The end of one host's log, or of the first host's if it has none.
+
+    An obstacle is reported, and is not an error.
+    """
     try:
         streams = _streams(service, job, region)
         if not streams:

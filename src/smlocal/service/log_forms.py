@@ -40,7 +40,7 @@ _OF_THE_SDK = re.compile(
     rf"\d{{4}}-\d{{2}}-\d{{2}} \d{{2}}:\d{{2}}:\d{{2}} (?:{_STATES}) - .*"
     r"|(?:Training|Billable) seconds: \d+|Managed Spot Training savings: .*"
 )
-"""What the SDK prints between the lines of a log."""
+"""Lines that the SDK prints between those of a log."""
 _SDK_ERROR = "UnexpectedStatusException: Error for Training job"
 
 
@@ -61,7 +61,7 @@ class SavedEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SavedEvents:
-    """What a file has."""
+    """The events of a file."""
 
     events: Sequence[SavedEvent]
     """In the order of the file."""

@@ -122,7 +122,7 @@ _KEPT_BYTES = 16 << 10
 
 
 class Viewer(Protocol):
-    """What shows a job that is followed."""
+    """The viewer of a job that is followed."""
 
     def phase_began(self, phase: str) -> None:
         """A phase, by the service's name."""
@@ -192,7 +192,10 @@ class Followed:
             time.sleep(_STEP)
 
     def _show_phases(self, answer: Mapping[str, Any], *, log_is_read: bool) -> None:
-        """Show what is over. The end of training comes after the log, so before it is read only what precedes it."""
+        """Show phases that are over.
+
+        The end of training comes after the log, so before it is read only what precedes it.
+        """
         phases = _phases(answer)
         ended = answer["TrainingJobStatus"] in _ENDED
         while self._shown < len(phases):

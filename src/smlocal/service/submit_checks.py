@@ -1,4 +1,4 @@
-"""What is found before anything is sent: what the service would refuse in a request, and what the job may cost."""
+"""The checks before anything is sent: the service's refusals of a request, and the cost of the job."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What a job of the service has that this machine may not have, and the line that helps."""
+"""Parts of a job of the service that this machine may lack, and the line that helps."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,9 +26,9 @@ class Unavailable:
     path: Path
     """The member."""
     text: str
-    """What is different here, as a sentence without its full stop."""
+    """The difference here, as a sentence without its full stop."""
     local: Mapping[str, Any] = field(default_factory=dict)
-    """What the `Local` block can say about it."""
+    """The members of the `Local` block that help."""
     option: str = ""
     """What `smlocal run` can be given."""
     words: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Unavailable:
 
 
 def lines_about(found: Iterable[Unavailable]) -> list[str]:
-    """What is said of several, each line once: two keys, or two groups of instances, are often alike."""
+    """The lines about several, each once: two keys, or two groups of instances, are often alike."""
     return list(dict.fromkeys(each.line for each in found))
 
 

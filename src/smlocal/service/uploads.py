@@ -1,4 +1,4 @@
-"""Local files as objects in S3: which become which, named by their content, and sending what is not there yet.
+"""Local files as objects in S3: the object of each, named by its content, and sending those that are missing.
 
 All objects of a channel are below a name made of the content of all its files. So no submit changes what an earlier job
 reads, nothing is left over from earlier contents, and an object that is there with the right size need not be sent.
@@ -49,18 +49,18 @@ class LocalFile(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upload:
-    """What one channel, or the code, becomes in S3."""
+    """The objects of one channel, or of the code, in S3."""
 
     subject: str
     """`channel "train"`"""
     root: str
     """The absolute folder of the files."""
     shown: str
-    """What people know it by: the folder of the code, and not that of its archive."""
+    """The name that people know: the folder of the code, and not that of its archive."""
     prefix: str
     """The URI of the object of a file is this and its path: `s3://bucket/some/train/1f3a…/`."""
     uri: str
-    """What the request says."""
+    """The location in the request."""
     files: tuple[LocalFile, ...]
 
     @property
@@ -170,7 +170,7 @@ class Pending(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToSend:
-    """What is left to upload."""
+    """The rest to upload."""
 
     pending: tuple[Pending, ...]
     there: int
@@ -240,7 +240,7 @@ def send(store: S3Client, pending: Sequence[Pending], working: Callable[[str], N
 
 
 def upload_error(error: S3Error, upload: Upload) -> SmlocalError:
-    """What to do about an error of S3."""
+    """The remedy for an error of S3."""
     machine = _machine(error, upload.prefix, upload.subject)
     if machine is not None:
         return type(machine)(machine.sentence, details=machine.details, remedy=(*machine.remedy, _AGAIN))

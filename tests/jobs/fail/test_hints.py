@@ -166,7 +166,7 @@ def test_a_hyperparameter_that_is_no_number(hints_of: Callable[..., list[str]]) 
 @pytest.mark.usefixtures("data")
 def test_what_is_written_to_a_channel_in_fast_file_mode(hints_of: Callable[..., list[str]], script: str) -> None:
     (hint,) = hints_of(script, channels=[channel("train", mode="FastFile")])
-    assert hint.startswith("The channel train is in FastFile mode, in which nothing can be written")
+    assert hint.startswith("The channel train is in FastFile mode, which cannot be written to")
 
 
 def test_a_job_without_the_network(hints_of: Callable[..., list[str]]) -> None:

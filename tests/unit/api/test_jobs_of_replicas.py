@@ -88,7 +88,7 @@ def test_an_output_folder_is_one_of_this_machine() -> None:
             [
                 "Write the program's arguments into args of the job file.",
                 "Write environment variables into env of the job file.",
-                "Write into the job file what --image should change.",
+                "Change the job file instead of using --image.",
             ],
         ),
         (

@@ -129,7 +129,7 @@ def test_a_channel_in_another_mode() -> None:
 def test_what_is_written_to_a_channel_in_fast_file_mode(line: str) -> None:
     said = hint(line, channels("train", mode="FastFile"))
     assert said is not None
-    assert said.startswith("The channel train is in FastFile mode, in which nothing can be written")
+    assert said.startswith("The channel train is in FastFile mode, which cannot be written to")
     assert hint(line) is None
 
 

@@ -104,7 +104,7 @@ KINDS: Final = ("StockOut", "InternalError", "Maintenance")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Job:
-    """What faults are compared with."""
+    """The parts of a job that faults are compared with."""
 
     replicas: tuple[str, ...]
     longest: int
@@ -112,7 +112,7 @@ class _Job:
 
 
 def broken_fault_rules(local: LocalSettings, kind: JobKind, request: Mapping[str, Any] | None) -> list[Violation]:
-    """What is wrong with the faults of a job. `request`: None if it is not valid."""
+    """The mistakes in the faults of a job. `request`: None if it is not valid."""
     job = None
     if request is not None:
         job = _Job(

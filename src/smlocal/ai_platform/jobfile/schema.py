@@ -51,7 +51,7 @@ def job_file_schema(kind: JobKind) -> _Json:
 
 
 def answer_schema(kind: JobKind) -> _Json:
-    """What the service would answer about a job: its request, and the members that the service sets."""
+    """The service's answer about a job: its request, and the members that the service sets."""
     own = {name: member for name, member in members(kind, kind.value).items() if member.output}
     set_there = {name: _set_by_the_service(member) for name, member in own.items()}
     schema = job_file_schema(kind)

@@ -1,4 +1,4 @@
-"""What the lifecycle wants to be done."""
+"""Actions that the lifecycle asks for."""
 
 from collections.abc import Mapping
 

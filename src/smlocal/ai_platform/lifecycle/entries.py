@@ -1,4 +1,4 @@
-"""What is written into the history of a job: everything that happened to it, and what was decided."""
+"""Entries of the history of a job: everything that happened to it, and what was decided."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,7 +11,7 @@ from smlocal.base.quick_dataclass import dataclass
 
 
 class Decision(StrEnum):
-    """What follows from something that has happened."""
+    """The decision that follows from an event."""
 
     NOTHING = "nothing"
     """A replica that is not the primary one is done, or the job is ending anyway."""
@@ -26,7 +26,7 @@ class Decision(StrEnum):
 
 
 class Happened(StrEnum):
-    """What an entry of the history is about."""
+    """The kind of an entry of the history."""
 
     ATTEMPT = "attempt"
     """An attempt of the job begins."""
@@ -41,7 +41,7 @@ class Happened(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HistoryEntry:
-    """One thing that happened, and what was decided."""
+    """One event, and the decision about it."""
 
     happened: Happened
     attempt: int

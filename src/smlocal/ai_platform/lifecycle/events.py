@@ -1,4 +1,4 @@
-"""What can happen to the replicas of a job.
+"""Events of the replicas of a job.
 
 A replica has several containers one after the other. They are numbered from 1 through all attempts of the job, so
 that an event of an earlier container is never taken for one of a later container.

@@ -52,7 +52,7 @@ _FINAL = {End.SUCCEEDED: JobState.SUCCEEDED, End.FAILED: JobState.FAILED, End.CA
 
 @dataclass(kw_only=True, slots=True)
 class Lifecycle:
-    """A job, its replicas, and what has been decided."""
+    """A job, its replicas, and the decisions so far."""
 
     replicas: tuple[ReplicaProgress, ...]
     rules: Rules
@@ -97,7 +97,7 @@ class Lifecycle:
         return [Start(numbers=dict(progress.numbers))]
 
     def handle(self, event: Event, now: float) -> list[Action]:
-        """What to do about an event."""
+        """Decide about an event."""
         match event:
             case ReplicaReady() | ReplicaExited() | ReplicaLost() | StartRefused():
                 return self._of_container(event, now)
@@ -115,7 +115,7 @@ class Lifecycle:
                 assert_never(event)
 
     def tick(self, now: float) -> list[Action]:
-        """What to do by the clock."""
+        """Decide by the clock."""
         actions = kill_due(self.progress, timeout=self.rules.kill_timeout, now=now) + self._lose_overdue(now)
         cause, at = self._deadline
         if at is not None and now >= at:
@@ -138,10 +138,10 @@ class Lifecycle:
         return actions
 
     def resume(self, found: Collection[str], now: float) -> list[Action]:
-        """For a supervisor that takes the job over: what was decided and may not have been done.
+        """For a supervisor that takes the job over: decisions that may not have been carried out.
 
-        `found`: the replicas whose newest container is on the engine. What became of these containers has been passed
-        on as events before. Signals that were sent according to the history are not repeated by the caller.
+        `found`: the replicas whose newest container is on the engine. The ends of these containers have been passed on
+        as events before. Signals that were sent according to the history are not repeated by the caller.
         """
         progress = self.progress
         actions: list[Action] = []

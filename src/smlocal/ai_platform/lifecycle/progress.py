@@ -33,7 +33,7 @@ class AttemptVerdict:
     """The one that decided."""
     exit_code: int | None = None
     why: str | None = None
-    """What smlocal knows beyond the service's message."""
+    """Details that smlocal knows beyond the service's message."""
 
 
 @dataclass(kw_only=True, slots=True)

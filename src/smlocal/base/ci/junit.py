@@ -23,7 +23,7 @@ class Case:
 
     name: str
     group: str
-    """What readers sort by: `classname`."""
+    """The key that readers sort by: `classname`."""
     seconds: float
     verdict: CaseVerdict
     kind: str = ""
@@ -33,7 +33,7 @@ class Case:
     text: str = ""
     """The whole text."""
     output: str = ""
-    """What was written meanwhile."""
+    """The output of the test meanwhile."""
     file: str = ""
     """The path in the repository."""
     line: int = 0

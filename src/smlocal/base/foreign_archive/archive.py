@@ -44,7 +44,7 @@ ARTIFACT = ArchiveLimits()
 class ForeignArchive:
     """A tar archive that is read once, from its beginning. Iterate it; `content` is of the member that came last.
 
-    `ArchiveError` at any point for what is damaged, ends early or goes beyond a limit.
+    `ArchiveError` at any point if it is damaged, ends early or goes beyond a limit.
     """
 
     def __init__(self, pieces: Iterable[bytes], limits: ArchiveLimits = ARTIFACT, *, compressed: bool = True) -> None:
@@ -57,7 +57,7 @@ class ForeignArchive:
         self._names = 0
 
     def __iter__(self) -> Iterator[TarEntry]:
-        """Each member; what was not taken of its content is passed over."""
+        """Each member; content that was not taken is passed over."""
         for entry in tar_entries(self._stream, most_headers=self._limits.headers, strict=True):
             self._count(entry)
             self._left = entry.size
@@ -66,7 +66,7 @@ class ForeignArchive:
             self._left = 0
 
     def content(self, most: int | None = None) -> Iterator[bytes]:
-        """What is left of the content of this member, or its beginning."""
+        """The rest of the content of this member, or its beginning."""
         wanted = self._left if most is None else min(most, self._left)
         for piece in self._stream.take(wanted):
             self._left -= len(piece)
@@ -154,7 +154,7 @@ def _refused(entry: TarEntry, why: str) -> RefusedMemberError:
 
 
 class _Below:
-    """What is made below a folder. Two directories are open at a time."""
+    """The files made below a folder. Two directories are open at a time."""
 
     def __init__(self, folder: str, most: int) -> None:
         self._root = os.open(folder, FOLDER)

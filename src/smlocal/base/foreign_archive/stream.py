@@ -13,9 +13,9 @@ _GZIP = 31
 """The largest window, with the header and the checksum of gzip."""
 _MOST_INFLATED = 1 << 20
 _PORTION = 64 << 10
-"""The number of compressed bytes read at once. What is left of a portion is copied for each part that ends in it."""
+"""The number of compressed bytes read at once. The rest of a portion is copied for each part that ends in it."""
 _FREE_PARTS, _BYTES_OF_PART = 10_000, 512
-"""So many parts (gzip members) may be empty. Others have a block: some builders compress each file by itself."""
+"""So many parts (gzip members) may be empty. Others have a block: some builders compress each file separately."""
 _PIECE = 256 << 10
 
 
@@ -31,7 +31,7 @@ class ByteStream:
         self._at = 0
 
     def read(self, size: int) -> bytes:
-        """Exactly so many bytes, or fewer at the end."""
+        """Exactly this many bytes, or fewer at the end."""
         end = self._at + size
         if end <= len(self._piece):
             taken = self._piece[self._at : end]
@@ -47,7 +47,7 @@ class ByteStream:
         return taken
 
     def skip(self, size: int) -> None:
-        """Pass over so many bytes."""
+        """Pass over this many bytes."""
         end = self._at + size
         if end <= len(self._piece):
             self._at = end
@@ -76,9 +76,9 @@ class ByteStream:
 
 
 def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """What gzip has compressed, one part after another, never much of it at once.
+    """The content of gzip data, one part after another, never much of it at once.
 
-    Zeros after the last part are ignored, as other readers do. `CutShortError` for what is damaged or ends early.
+    Zeros after the last part are ignored, as other readers do. `CutShortError` if it is damaged or ends early.
     """
     from isal import isal_zlib  # most engines have their layers uncompressed
 
@@ -101,7 +101,7 @@ def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
             if content:
                 given += len(content)
                 yield content
-            rest = engine.unconsumed_tail  # noqa: PLW2901 - what is left of it
+            rest = engine.unconsumed_tail  # noqa: PLW2901 - the rest of it
             if engine.eof:
                 rest, engine = engine.unused_data, None  # noqa: PLW2901
     if engine is not None or not parts:
@@ -134,14 +134,14 @@ class ArchiveError(Exception):
 
 
 class NoTarError(ArchiveError):
-    """What should be a tar archive is none, or it is damaged."""
+    """The file is not a tar archive, or it is damaged."""
 
     def __init__(self, why: str = "it is not a tar archive, or it is damaged") -> None:
         super().__init__(why)
 
 
 class CutShortError(ArchiveError):
-    """The bytes end before they should, or what gzip has compressed is damaged."""
+    """The bytes end before they should, or the gzip data is damaged."""
 
     def __init__(self, why: str = "it ends too early") -> None:
         super().__init__(why)

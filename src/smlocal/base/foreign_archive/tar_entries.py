@@ -24,10 +24,10 @@ _MOST_NUMBER = 1 << 62
 _KINDS = {b"0": "file", b"\0": "file", b"7": "file", b"S": "sparse", b"1": "hard", b"2": "link", b"5": "folder"}
 _KINDS[b"6"] = "fifo"
 _EXTENSIONS = {b"x": "", b"X": "", b"g": "", b"V": "", b"L": "path", b"K": "linkpath"}
-"""Headers about other entries, and what the long names of GNU are called in those of POSIX."""
+"""Headers about other entries, and the names in POSIX of GNU's long names."""
 _NUMBERS = ("size", "uid", "gid")
 _USED = frozenset({b"path", b"linkpath", b"size", b"uid", b"gid", b"mtime", b"GNU.sparse.name"})
-"""What is kept of extended headers."""
+"""The kept fields of extended headers."""
 _SPARSE = "GNU.sparse."
 
 
@@ -116,7 +116,7 @@ def _extension(stream: ByteStream, size: int) -> bytes:
 
 
 def _said(content: bytes, kind: bytes) -> dict[str, str]:
-    """What a header says about the entry after it."""
+    """The fields that a header sets for the entry after it."""
     if kind in b"xX":
         return dict(_records(content))
     name = _EXTENSIONS[kind]

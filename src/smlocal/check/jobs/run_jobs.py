@@ -51,7 +51,7 @@ _LONGEST_NAME = 63
 _POLL_SECONDS = 0.1
 
 _GENERAL = (EngineLostError, EngineUnreachableError, ImageMissingError)
-"""What ends a check. After any other error the rules that need the job are skipped."""
+"""Errors that end a check. After any other error the rules that need the job are skipped."""
 
 _FIRST = "see to that first"
 
@@ -95,7 +95,7 @@ class RunningJobs:
 
     @property
     def plain(self) -> Plain:
-        """What all jobs begin from."""
+        """The start of all jobs."""
         if self._no_plain is not None:
             raise CannotLookError(str(self._no_plain), test=self._no_plain.test)
         if self._plain is None:
@@ -228,7 +228,7 @@ def _plain_word(text: str) -> str:
 
 
 NAMES = "check-"
-"""What the names of all jobs of checks begin with; the id of the check follows."""
+"""The beginning of the names of all jobs of checks; the id of the check follows."""
 
 
 def checks_folder(home: str) -> str:
@@ -237,7 +237,10 @@ def checks_folder(home: str) -> str:
 
 
 def remove_leftovers(home: str) -> None:
-    """Remove the jobs and folders of checks whose process is gone. What cannot be removed now is left for later."""
+    """Remove the jobs and folders of checks whose process is gone.
+
+    Anything that cannot be removed now is left for later.
+    """
     for each in leased_folders(checks_folder(home)):
         with suppress(SmlocalError):
             _remove_dead(each)
@@ -270,7 +273,7 @@ _POLL_ONE_SECONDS = 0.03
 
 @dataclass(kw_only=True, slots=True)
 class _Seen:
-    """What was seen while the job ran."""
+    """Observations while the job ran."""
 
     stop: StopSeen | None = None
     checkpoints: int = 0

@@ -125,7 +125,7 @@ def compared(subject: Subject, scenario: Scenario) -> JobResult:
 
 
 LONGER = "make it train for ten seconds or more, with more data or more epochs"
-"""What to do about a job that is over before anything can be done to it."""
+"""The remedy for a job that is over before anything can be done to it."""
 
 
 def declared(subject: Subject, what: str) -> None:

@@ -51,7 +51,7 @@ def _what(program: StartedProgram, path: str, *, of_service: bool) -> str:
 
 
 def _why(subject: Subject, path: str) -> str:
-    """What is in the way, if a part of the path is a file."""
+    """The file in the way, if a part of the path is a file."""
     above = ""
     for part in posixpath.dirname(path).split("/")[1:]:
         above += f"/{part}"

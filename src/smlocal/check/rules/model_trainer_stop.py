@@ -1,4 +1,4 @@
-"""What becomes of SIGTERM in a job of ModelTrainer."""
+"""SIGTERM in a job of ModelTrainer."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the launcher of remote functions needs."""
+"""The needs of the launcher of remote functions."""
 
 from collections.abc import Iterator
 

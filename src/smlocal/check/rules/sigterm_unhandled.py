@@ -31,7 +31,7 @@ def _killed(result: JobResult) -> str:
 
 
 def _who(stop: StopSeen) -> str:
-    """What the processes do with the signal."""
+    """How the processes treat the signal."""
     names = ", ".join(dict.fromkeys(each.name for each in stop.others))
     if stop.first.handles_sigterm:
         return f"{stop.first.name}, the first process, has a handler for it and does not end" + (

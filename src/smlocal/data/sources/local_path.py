@@ -165,5 +165,5 @@ def open_listed(listing: Listing, index: int) -> int:
 
 
 def opener_of(listing: Listing) -> Opener | None:
-    """What opens many files of a listing without following links; None if links are followed."""
+    """Opens many files of a listing without following links; None if links are followed."""
     return None if listing.links else Opener(listing.root)

@@ -16,7 +16,7 @@ _DECODER = json.JSONDecoder()
 
 
 class ManifestError(Exception):
-    """What is wrong with a manifest; the text follows its name."""
+    """The mistake in a manifest; the text follows its name."""
 
 
 def manifest_strings(pieces: Iterable[bytes]) -> Iterator[str]:

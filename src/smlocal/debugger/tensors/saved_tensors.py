@@ -1,4 +1,4 @@
-"""What the debugger's library has saved: the index of tensors, with their steps and files, and their values.
+"""The files of the debugger's library: the index of tensors, with their steps and files, and their values.
 
 Only the parts of event files that the library writes are read. Offsets in errors are those of the file.
 """
@@ -41,7 +41,7 @@ class SavedTensor:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SavedTensors:
-    """What a folder has."""
+    """The tensors of a folder."""
 
     tensors: Sequence[SavedTensor]
     """By step and worker, then as they were written."""
@@ -64,7 +64,7 @@ def saved_tensors(folder: str) -> SavedTensors:
 
 
 def collections_of(folder: str) -> dict[str, frozenset[str]]:
-    """The names of the tensors of each collection. What cannot be read is left out."""
+    """The names of the tensors of each collection. Unreadable ones are left out."""
     found: dict[str, frozenset[str]] = {}
     for path in _files(folder, _COLLECTIONS, _COLLECTIONS_NAME):
         try:
@@ -128,7 +128,7 @@ def _document(folder: str, path: str) -> dict[str, Any]:
 def whole_values(
     folder: str, wanted: Iterable[SavedTensor], damaged: list[Damage]
 ) -> Iterator[tuple[SavedTensor, Tensor]]:
-    """Those that can be read. What is wrong with the others is added to `damaged`, once."""
+    """Those that can be read. The problems of the others are added to `damaged`, once."""
     for saved, value in read_values(folder, wanted):
         if isinstance(value, Tensor):
             yield saved, value

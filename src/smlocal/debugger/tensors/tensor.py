@@ -13,7 +13,7 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataType:
-    """What one value is."""
+    """The type of one value."""
 
     name: str
     """As NumPy calls it."""
@@ -83,7 +83,7 @@ class Tensor:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorStatistics:
-    """Statistics of all values; `lowest`, `highest`, `mean`, `deviation` are of the finite ones, None if there are none."""
+    """Statistics of all values; `lowest`, `highest`, `mean`, `deviation` are of the finite ones, None without any."""
 
     lowest: float | None
     highest: float | None

@@ -47,7 +47,7 @@ _LONGEST_TOKEN: Final = 12
 
 
 def get_metric_data(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """The results in the order of the queries. A page ends after so many points, wherever that is."""
+    """The results in the order of the queries. A page ends after this many points, wherever that is."""
     asked = call.parameters
     queries = asked["MetricDataQueries"]
     if len(queries) > _MOST_QUERIES:

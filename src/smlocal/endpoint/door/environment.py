@@ -1,4 +1,4 @@
-"""What an unmodified program gets, so that it finds the endpoint under AWS's own names.
+"""The environment of an unmodified program, so that it finds the endpoint under AWS's own names.
 
 Variables of its environment, a file with the certificates that it trusts, and a key.
 """
@@ -51,8 +51,8 @@ def program_environment(
 ) -> ProgramEnvironment:
     """`bundle`: the file with the authority's certificate. `region`: for a program that has none.
 
-    The program gets the key of this run: it signs with it, and what it signs never leaves this machine.
-    With an S3 server of the user's (AWS_ENDPOINT_URL_S3) it keeps the user's keys, which that server knows.
+    The program gets the key of this run: it signs with it, and its signed requests never leave this machine. With an S3
+    server of the user's (AWS_ENDPOINT_URL_S3) it keeps the user's keys, which that server knows.
     """
     own_keys = bool(environment.get(_OWN_S3))
     keys = {} if own_keys else dict(zip(_KEY, key, strict=True))

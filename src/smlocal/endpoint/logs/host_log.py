@@ -89,7 +89,7 @@ class HostLog:
                 yield LogEvent(begin=start, end=end, timestamp=timestamp, message=message)
 
     def events_before(self, low: int, stop: int, *, limit: int, size: int) -> list[LogEvent]:
-        """The last events between two positions of events: so many, or so many bytes of a page."""
+        """The last events between two positions of events: by number, or by bytes of a page."""
         width = _PIECE >> 4
         while True:
             begin = max(low, stop - width)

@@ -225,7 +225,7 @@ def get_log_events(serving: Serving, call: AwsCall) -> dict[str, Any]:
 
 
 def event_document(event: LogEvent) -> dict[str, Any]:
-    """What all answers say of an event. It is ingested at once."""
+    """The part of an event that all answers have. It is ingested at once."""
     return {"timestamp": event.timestamp, "message": event.message, "ingestionTime": event.timestamp}
 
 
@@ -247,7 +247,7 @@ _MOST_SEARCHED: Final = 8 << 20
 """Bytes that one call searches. A page may then be empty, and have a token."""
 
 Key = tuple[int, str, int]
-"""What events are sorted by: time, stream, position."""
+"""The sort key of events: time, stream, position."""
 
 
 def filter_log_events(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -328,7 +328,7 @@ def _event_id(key: Key) -> str:
     return f"{at:016d}{number:020d}{position:020d}"
 
 
-# Filter patterns for lines of text: terms, quoted phrases, `-` for what must not be there, `?` for one of several.
+# Filter patterns for lines of text: terms, quoted phrases, `-` for terms that must not occur, `?` for one of several.
 
 _TERM = re.compile(r'(?P<sign>[?-]?)(?:"(?P<phrase>(?:[^"\\]|\\.)*)"|(?P<word>[A-Za-z0-9_]+))(?=\s|$)', re.ASCII)
 _ESCAPED = re.compile(r"\\(.)")

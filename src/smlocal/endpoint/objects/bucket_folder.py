@@ -94,7 +94,7 @@ def bucket_names(root: str) -> list[str]:
 
 
 class Bucket:
-    """The objects of one bucket, and what is recorded of them."""
+    """The objects of one bucket, and their records."""
 
     def __init__(self, root: str, name: str) -> None:
         """`root` is the folder with the folders of all buckets. `S3CallError` if there is no such bucket."""

@@ -1,7 +1,7 @@
-"""The file of an object while it is received, and what the object has beside its bytes.
+"""The file of an object while it is received, and its attributes.
 
 ETag, headers and checksums are in a small file apart from the bucket's folder. A file that was changed or put there by
-another program has none of these: what is recorded is for a size and a time.
+another program has none of these: records are for a size and a time.
 """
 
 import errno
@@ -99,7 +99,7 @@ _JUST_MADE_SECONDS = 60.0
 
 
 class IncomingFile:
-    """A context manager: what was not renamed in the block is removed at its end."""
+    """A context manager: a file that was not renamed in the block is removed at its end."""
 
     def __init__(self, folder: str) -> None:
         """`folder` is made if there is none."""
@@ -132,7 +132,7 @@ class IncomingFile:
         return os.fstat(self.descriptor)
 
     def rename(self, name: str, folder: int | None) -> None:
-        """Give the file its name, in an open folder if one is given. What had the name is replaced."""
+        """Give the file its name, in an open folder if one is given. A file of that name is replaced."""
         if self._path is None:
             raise AssertionError(name)
         try:

@@ -1,4 +1,4 @@
-"""Objects in answers: their headers, conditions on them, and what smlocal does not emulate of them."""
+"""Objects in answers: their headers, conditions on them, and headers that smlocal does not emulate."""
 
 import asyncio
 import os
@@ -109,7 +109,7 @@ def reading_status(headers: Mapping[str, str], *, etag: str, modified: float, be
 
 
 def writing_condition(headers: Mapping[str, str]) -> Callable[[Attributes | None], None] | None:
-    """What the object must be that is replaced or deleted."""
+    """The condition on the object that is replaced or deleted."""
     match, none_match = headers.get("if-match"), headers.get("if-none-match")
     if match is None and none_match is None:
         return None

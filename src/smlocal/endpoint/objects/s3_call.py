@@ -26,7 +26,7 @@ _OF_SIGNATURES = "x-amz-"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class S3Call:
-    """What a client asks of S3."""
+    """A client's request to S3."""
 
     serving: Serving
     request: Request

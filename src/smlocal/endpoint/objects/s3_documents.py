@@ -78,7 +78,7 @@ class S3CallError(Exception):
     """The answer of S3 to a call that it refuses."""
 
     def __init__(self, code: str, message: str, **members: str) -> None:
-        """`members`: what the answer has beside code and message."""
+        """`members`: the members of the answer beside code and message."""
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
@@ -102,7 +102,7 @@ def not_emulated(what: str) -> S3CallError:
 
 
 def malformed() -> S3CallError:
-    """What a client has sent is not the document that it should be."""
+    """A client has sent a document that is not the expected one."""
     return S3CallError(
         "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema"
     )

@@ -26,5 +26,5 @@ def page_key(signatures: Signatures) -> str:
 
 
 def login_link(address: str, signatures: Signatures) -> str:
-    """What to open in a browser."""
+    """The link to open in a browser."""
     return f"{address}{LOGIN}?key={page_key(signatures)}"

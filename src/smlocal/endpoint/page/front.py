@@ -1,4 +1,4 @@
-"""Answers browsers: which request is for which part of the page, who has logged in, and what a form does."""
+"""Answers browsers: which request is for which part of the page, who has logged in, and the effect of a form."""
 
 import asyncio
 import hmac
@@ -236,7 +236,7 @@ _MOST_FIELDS = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mistake:
-    """What is wrong with a form, and what to do."""
+    """The mistake in a form, and the remedy."""
 
     sentence: str
     details: tuple[str, ...] = ()
@@ -318,7 +318,7 @@ class EventStream(StreamingResponse):
 
 
 class PageStreams:
-    """All open pages of one server. What they show is read once for all."""
+    """All open pages of one server. Their content is read once for all."""
 
     def __init__(self, serving: Serving, token: str) -> None:
         """No page is open."""
@@ -344,7 +344,7 @@ class PageStreams:
             self.open -= 1
 
     async def list_events(self, asked: JobsAsked) -> AsyncIterator[bytes]:
-        """What changes in a list of jobs."""
+        """The changes in a list of jobs."""
         news, sent = asyncio.Event(), None
         yield BEGIN
         with self._counted(), self.lists.reading(asked, lambda: OpenJobs(self._serving, asked), news) as view:
@@ -356,7 +356,7 @@ class PageStreams:
                     yield each
 
     async def job_events(self, name: str, asked: LogAsked | None) -> AsyncIterator[bytes]:
-        """What changes on the page of a job, and the lines of one of its logs."""
+        """The changes on the page of a job, and the lines of one of its logs."""
         news = asyncio.Event()
         yield BEGIN
         with self._counted(), ExitStack() as stack:
@@ -400,7 +400,7 @@ class _NoLog:
         return False
 
     async def begin(self) -> list[bytes]:
-        """What to tell first."""
+        """The first messages."""
         return []
 
     async def lines(self) -> bytes | None:

@@ -27,7 +27,7 @@ _VERSIONS = {"2011-06-15": "sts", "2010-05-08": "iam", "2010-08-01": "cloudwatch
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scope:
-    """What a signature says of itself."""
+    """The scope of a signature."""
 
     access_key: str
     day: str

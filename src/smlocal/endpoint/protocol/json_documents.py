@@ -12,7 +12,7 @@ _MOST_LEVELS = 50
 
 
 def decode(body: bytes) -> Any:
-    """What the body of a request has; `ServiceError` if it is not JSON, or too large to be looked at."""
+    """The JSON of a request's body; `ServiceError` if it is not JSON, or too large to be looked at."""
     try:
         text = body.decode("utf-8-sig")
         beyond = too_large(text, parts=MOST_PARTS, levels=_MOST_LEVELS)

@@ -35,7 +35,10 @@ def read_form(body: bytes) -> dict[str, str]:
 
 
 def parameters(shape: Any, form: dict[str, str]) -> dict[str, Any]:
-    """What the form has, by the members of the shape. What the model does not know is left out, as the service does."""
+    """The parameters in the form, by the members of the shape.
+
+    Members that the model does not know are left out, as the service does.
+    """
     return {} if shape is None else _structure(shape, _tree(form))
 
 
@@ -101,7 +104,7 @@ def _map(shape: Any, tree: Any, name: str) -> dict[str, Any]:
 
 
 def _items(tree: Any, inside: str | None, name: str) -> list[Any]:
-    """What is numbered in a tree, in its order. `inside`: below a part of this name."""
+    """The numbered items of a tree, in their order. `inside`: below a part of this name."""
     if isinstance(tree, dict) and inside is not None:
         tree = tree.get(inside, {})
     if not isinstance(tree, dict) or len(tree) > _MOST_ITEMS or not all(map(_is_index, tree)):

@@ -34,7 +34,7 @@ def called_job(serving: HasStore, call: AwsCall) -> JobRecord:
 
 
 def unknown_job() -> ServiceError:
-    """What waiters of botocore take for an error."""
+    """The error that waiters of botocore expect."""
     return validation_error("Requested resource not found.")
 
 

@@ -1,4 +1,4 @@
-"""Why a job fails when no program of it did: what happened, for the platform to say it in its words."""
+"""Why a job fails when no program of it did: the event, for the platform to say it in its words."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from smlocal.base.quick_dataclass import dataclass
 
 
 class FailureKind(StrEnum):
-    """Whose fault it is."""
+    """The party at fault."""
 
     INTERNAL = "internal"
     """A failure of the platform itself, or of this machine."""

@@ -1,4 +1,4 @@
-"""Secrets: what is one by its name or value, and how it is hidden in what is printed."""
+"""Secrets: how they are known by name or value, and how they are hidden in printed text."""
 
 import json
 import re

@@ -73,7 +73,7 @@ def parse(pattern: re.Pattern[str]) -> Any:
 
 
 def _collect(parsed: Any, flags: int, runs: list[str]) -> None:
-    """Append to the last run what must follow it, and begin another one where other text may follow."""
+    """Append to the last run the text that must follow it, and begin another one where other text may follow."""
     for operation, argument in parsed:
         name = str(operation)
         if name == "LITERAL" and not (flags & re.IGNORECASE and chr(argument).lower() != chr(argument).upper()):

@@ -168,7 +168,10 @@ def _seconds_of_training(transitions: Sequence[Transition], ended: float | None)
 
 
 def begin_submitted(store: Store, name: str, requests: StopSignals) -> None:
-    """Prepare and supervise it. This process holds its lease. What prevents a job in `smlocal run` fails it here."""
+    """Prepare and supervise it.
+
+    This process holds its lease. Errors that prevent a job in `smlocal run` fail it here.
+    """
     with ExitStack() as stack:
         try:
             if _began_too_often(store, name):

@@ -22,7 +22,7 @@ _NOT_FOUND = 404
 _RUNNING = {"running", "paused", "restarting"}
 _RAN = {*_RUNNING, "exited", "dead"}
 _NEVER = "0002"
-"""Engines use timestamps before this for what has not happened."""
+"""Engines use timestamps before this for events that have not happened."""
 _ENGINE_STARTS_SECONDS = 15.0
 """A starting engine gives containers that still run ten seconds between SIGTERM and SIGKILL."""
 

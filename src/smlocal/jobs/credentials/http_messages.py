@@ -24,7 +24,7 @@ _REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Secret:
-    """What only the containers of one job know."""
+    """The secret that only the containers of one job know."""
 
     path: str = field(repr=False)
     token: str = field(default="", repr=False)

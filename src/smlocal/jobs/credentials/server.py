@@ -36,7 +36,7 @@ _REQUEST_SECONDS = 5.0
 
 
 class Job(TypedDict):
-    """What a server needs to know of its job."""
+    """The facts that a server needs about its job."""
 
     secret: Secret
     keys: RenewedKeys

@@ -51,7 +51,7 @@ class AttemptOutcome:
 
 
 class Trouble(StrEnum):
-    """What went wrong."""
+    """The kind of the problem."""
 
     NOT_STARTED = "not-started"
     """The engine or the kernel could not start the program."""
@@ -79,7 +79,7 @@ class Symptoms:
     log: str = ""
     """The end of its output; of a program that did not start, the message of the engine too."""
     failure: str = ""
-    """What it wrote into the file in which a program says why it failed."""
+    """The text that it wrote into the file in which a program says why it failed."""
     archive: Archive = field(default=_no_files, repr=False)
     """The archive of its container."""
 
@@ -106,7 +106,7 @@ class RestartPolicy:
         return 1 + self.used + self.interruptions
 
     def after(self, outcome: AttemptOutcome) -> RestartCause | None:
-        """What follows an attempt; None: the job is over."""
+        """The step after an attempt; None: the job is over."""
         if outcome.stopped is not None:
             return None
         if outcome.failure == INTERNAL_ERROR:

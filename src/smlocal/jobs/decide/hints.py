@@ -1,6 +1,6 @@
 """Hints on why a host failed, shown beside the service's reason. Pure.
 
-They come from the message of a runtime that could not start PID 1, or from how the program ended and what it wrote.
+They come from the message of a runtime that could not start PID 1, or from how the program ended and its output.
 """
 
 import re
@@ -79,7 +79,7 @@ _CRLF = re.compile(
 )
 _DENIED = re.compile(r"ermission denied")
 _BELOW = r"\b[^\s'\":]*"
-"""What follows a folder in a path, in a message."""
+"""The rest of a path after a folder, in a message."""
 # PyTorch, its data loader twice, and NCCL.
 _NO_SHARED_MEMORY = re.compile(
     r"unable to allocate shared memory|insufficient shared memory|raise your shared memory limit"
@@ -93,7 +93,7 @@ _ROOT = {"", "0", "root"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostExit:
-    """What is known about a host that did not exit with 0."""
+    """The known facts about a host that did not exit with 0."""
 
     exit_code: int
     log_tail: str = ""

@@ -115,7 +115,7 @@ def _write_indexes(plan: JobPlan, trees: Iterable[HostTree]) -> None:
     for tree in trees:
         spools = {spool(plan, tree.host, path) for path in (plan.folders.model, plan.folders.output_data)}
         if os.fsdecode(tree.root) in spools and os.path.isdir(tree.root):
-            with suppress(OSError):  # if the disk is full, `keep_unpacked` says what is lost
+            with suppress(OSError):  # if the disk is full, `keep_unpacked` reports the loss
                 write_index(tree)
 
 
@@ -134,7 +134,7 @@ def _tree(plan: JobPlan, run: HostRun, path: str, check: Check) -> HostTree:
 
 
 def unpacked_directory(plan: JobPlan) -> str:
-    """The folder with what is kept."""
+    """The folder with the kept files."""
     return f"{plan.job_directory}/kept"
 
 
@@ -163,9 +163,9 @@ def keep_unpacked(plan: JobPlan) -> list[str]:
 def pack_again(
     store: Store, name: str, *, output: str | None = None, working: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
-    """Pack what is kept of a finished job, to where the plan says or below the folder `output`.
+    """Pack the kept files of a finished job, to the plan's destination or below the folder `output`.
 
-    Returns `Local.Artifacts`. The status of the job does not change. What was kept is deleted.
+    Returns `Local.Artifacts`. The status of the job does not change. The kept files are deleted.
     """
     record = store.get(name)
     if not record.status.terminal:

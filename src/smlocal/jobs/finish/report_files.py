@@ -25,7 +25,10 @@ _GROUP = "smlocal.job"
 
 
 def write_report_files(files: ReportFiles, store: Store, name: str, *, run_id: str) -> list[SmlocalError]:
-    """Write them, if this run made a job. Returns what could not be written, to be shown after the summary."""
+    """Write them, if this run made a job.
+
+    Returns the files that could not be written, to be shown after the summary.
+    """
     written = (
         _write(files.result, store, name, run_id, lambda: _result(store, name)),
         _write(files.junit, store, name, run_id, lambda: _junit(store, name)),

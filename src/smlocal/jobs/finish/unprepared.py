@@ -45,7 +45,7 @@ _NO_INSTANCES = (GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
 
 
 def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:
-    """End it as `Failed`, because it cannot be prepared. What to do about that becomes its hints."""
+    """End it as `Failed`, because it cannot be prepared. The remedy becomes its hints."""
     fail_with(
         store,
         name,

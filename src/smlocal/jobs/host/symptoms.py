@@ -1,4 +1,4 @@
-"""What is known of a host that failed or left nothing: its log, its failure file, what its platform makes of them."""
+"""The known facts about a host that failed or left nothing: its log, its failure file, and its platform's hints."""
 
 import os
 import stat
@@ -61,7 +61,7 @@ def hint_of_start(error: EngineError, run: HostRun) -> str | None:
 
 
 def ask_platform(run: HostRun, trouble: Trouble, log: str, *, failure: str = "") -> str | None:
-    """What it knows about a host whose container is still there."""
+    """The platform's hint about a host whose container is still there."""
     symptoms = Symptoms(
         trouble=trouble,
         log=log,
@@ -82,7 +82,7 @@ def log_tail(run: HostRun) -> str:
 
 
 def failure_file(run: HostRun) -> bytes:
-    """What the program has written into the file in which it says why it failed; empty if there is none."""
+    """The program's text in the file in which it says why it failed; empty if there is none."""
     plan, folders = run.plan, run.plan.folders
     if not folders.failure:
         return b""

@@ -135,7 +135,7 @@ class SearchLimit:
 
 @dataclass(kw_only=True, slots=True)
 class Search:
-    """One definition and what happened with it."""
+    """One definition and the course of its search."""
 
     index: int
     """The index of the definition in the request."""

@@ -17,7 +17,7 @@ _LEFT_OUT: Mapping[type, Mapping[str, Any]] = {
     HostPlan: {"files": {}},
     Listing: {"paths": [], "keys": [], "sizes": [], "etags": []},
 }
-"""What is stored in the place of fields, by the record that has them."""
+"""The stored forms of fields, by the record that has them."""
 
 
 def remember(plan: JobPlan) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""What was found out once, of images and engines: JSON files with a limited number of entries.
+"""Facts about images and engines that were found out once: JSON files with a limited number of entries.
 
-Which files an image has in the folders of a platform does not change. What was tried with an engine is stored by its
-identity, which another start of it changes.
+Which files an image has in the folders of a platform does not change. Results of trials with an engine are stored by
+its identity, which another start of it changes.
 """
 
 import json

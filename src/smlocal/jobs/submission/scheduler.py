@@ -166,7 +166,7 @@ class Scheduler:
         return self._starter
 
     def start_waiting(self) -> Mapping[str, str | None]:
-        """Start what may be started now, and jobs whose supervisor was killed; returns their names.
+        """Start the jobs that may start now, and those whose supervisor was killed; returns their names.
 
         With each name: why it has no supervisor yet, if it could not get one. It is tried again ten seconds later.
 

@@ -120,7 +120,7 @@ class Sampler:
             self._write_point()
 
     def finish(self) -> None:
-        """Write what is left, and the sizes of the folders."""
+        """Write the rest, and the sizes of the folders."""
         if self._gpu_reader is not None:
             self._gpu_reader.close()
         self._write_point()
@@ -220,7 +220,7 @@ class PointBuilder:
     _point: Point | None = None
 
     def add(self, now: float, sample: Statistics, gpu: GpuUsage | None) -> None:
-        """Add what the engine reports, and what the GPUs did since the last sample."""
+        """Add the engine's figures, and those of the GPUs since the last sample."""
         cores = self._cores(now, sample)
         memory = max(sample.memory - sample.cache, self._memory_between(sample))
         if cores is not None:

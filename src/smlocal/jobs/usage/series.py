@@ -20,7 +20,7 @@ class UsageSeries:
 
     containers: tuple[ContainerUsage, ...] = ()
     notes: tuple[str, ...] = ()
-    """What could not be measured, and why."""
+    """Figures that could not be measured, and why."""
     held: Mapping[str, int | None] = field(default_factory=dict)
     """Bytes on disk by folder of the last container, at its end; None where they were not counted."""
 

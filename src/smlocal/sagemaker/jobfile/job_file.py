@@ -101,7 +101,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def _broken_placement_rules(local: LocalSettings, request: Mapping[str, Any]) -> list[Violation]:
-    """What is wrong with a placement. Nothing if the hosts themselves are wrong."""
+    """The mistake in a placement. Nothing if the hosts themselves are wrong."""
     resources, _ = validate(ResourceConfig, request.get("ResourceConfig"), strict=False)
     if resources is None or host_count(resources) > MAX_PLANNED_HOSTS:
         return []
@@ -109,7 +109,7 @@ def _broken_placement_rules(local: LocalSettings, request: Mapping[str, Any]) ->
 
 
 def _broken_fault_rules(local: LocalSettings, request: Mapping[str, Any]) -> list[Violation]:
-    """What is wrong with the faults of a job."""
+    """The mistakes in the faults of a job."""
     return fault_violations(local.Faults, kinds=FAULT_KINDS, wrong=partial(_wrong_fault, request=request))
 
 

@@ -16,7 +16,7 @@ _LONGEST = 200
 
 
 def locations(request: Any) -> Iterator[tuple[Path, str]]:
-    """Every location in a request, which need not be valid: what the shapes of the model say may be a path here.
+    """Every location in a request, which need not be valid: members whose shape in the model may be a path here.
 
     A `DirectoryPath` is none: it is in the container, or below the folder that the user gives for a file system.
     """

@@ -1,6 +1,6 @@
-"""A skeleton of the AWS CLI where a job file is expected: what to fill in, and what to remove.
+"""A skeleton of the AWS CLI where a job file is expected: members to fill in, and members to remove.
 
-What is empty in a request is left out: empty answers of the service, placeholders of the skeleton.
+Empty members of a request are left out: empty answers of the service, placeholders of the skeleton.
 """
 
 from collections.abc import Iterator, Mapping
@@ -197,7 +197,7 @@ def _written(value: Any, annotation: Any) -> bool:
 
 
 def _is_choice(annotation: Any, value: Any) -> bool:
-    """A switch, or one word of several: a skeleton has them by itself."""
+    """A switch, or one word of several: every skeleton has them."""
     return isinstance(value, bool) or get_origin(split(annotation)[0]) is Literal
 
 

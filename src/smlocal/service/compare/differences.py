@@ -1,4 +1,4 @@
-"""What differs between two jobs, section by section; pure."""
+"""The differences between two jobs, section by section; pure."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -42,7 +42,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
-    """Two jobs, and what differs."""
+    """Two jobs, and their differences."""
 
     a: JobToCompare
     b: JobToCompare
@@ -192,7 +192,7 @@ def _mappings(
     shown: Callable[[Any], Any] = lambda value: value,
     prefix: str = "",
 ) -> Section:
-    """What two mappings have, in the order of A."""
+    """The members of two mappings, in the order of A."""
     differences, same = [], 0
     for key in dict.fromkeys((*a, *b)):
         if key in a and key in b and equal(a[key], b[key]):

@@ -27,7 +27,7 @@ class File:
     """One file in an artifact."""
 
     size: int | None
-    """None for what is not a regular file."""
+    """None if it is not a regular file."""
     digest: str | None
     """The first digits of its SHA-256, or `→ target` of a link; None if it was not read."""
 
@@ -124,7 +124,7 @@ class JobToCompare:
     no_usage: str = ""
     """Why `usage` could not be read."""
     kind: str = TRAINING_JOB
-    """What sentences call such a job."""
+    """The word for such a job in sentences."""
     status_member: str = "TrainingJobStatus"
     reason_member: str = "FailureReason"
     ended: bool = False
@@ -203,7 +203,7 @@ _CHOSEN = (ENVIRONMENT, "HyperParameters.")
 _OWN = ("TrainingJobName",)
 """Different for any two jobs."""
 _KEYS = ("ChannelName", "Name", "Key", "RuleConfigurationName", "InstanceGroupName", "name")
-"""What names an element of a list."""
+"""The members that name an element of a list."""
 
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -214,13 +214,13 @@ _DEFAULTS: Mapping[str, Any] = {
     "ResourceConfig.VolumeSizeInGB": 0,
     "StoppingCondition.MaxRuntimeInSeconds": 86_400,
 }
-"""What an answer may add to the request: the same as nothing."""
+"""Members that an answer may add to the request: the same as nothing."""
 _NO_DEFAULT = object()
 _NOTHING: tuple[Any, ...] = (False, "", None, [], {}, ())
 
 
 def request_members(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Path to value, such as `InputDataConfig[train].InputMode`, without what is as if it were not there."""
+    """Path to value, such as `InputDataConfig[train].InputMode`, without values that mean the same as none."""
     return {
         path: value
         for path, value in _leaves(request, "")

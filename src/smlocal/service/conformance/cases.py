@@ -1,4 +1,4 @@
-"""The jobs that show most of a container with the least, and their image: what each is for, its request, its data."""
+"""The jobs that show most of a container with the least, and their image: each one's purpose, request and data."""
 
 import json
 import os
@@ -15,7 +15,7 @@ IMAGE = "ACCOUNT.dkr.ecr.REGION.amazonaws.com/smlocal-conformance:latest"
 ROLE = "arn:aws:iam::ACCOUNT:role/ROLE"
 
 READY = "smlocal-conformance ready to be stopped"
-"""What the probe prints once the job may be stopped."""
+"""The line that the probe prints once the job may be stopped."""
 _HOSTS = {"everything": 2, "stopped": 1, "failed": 2}
 _LONGEST_SECONDS = 1200
 

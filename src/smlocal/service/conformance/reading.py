@@ -1,4 +1,4 @@
-"""Reads what is known of one job: of a job of this machine, or of what somebody saved of a job of the service."""
+"""Reads the known facts about one job: of this machine, or saved by somebody from a job of the service."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def _of_file(path: str) -> JobPieces:
     if content.startswith(_GZIP):
         return _of_archive(path)
     document = _json(content)
-    if not isinstance(document, dict) or "events" in document:  # a log; or what `aws logs get-log-events` prints
+    if not isinstance(document, dict) or "events" in document:  # a log; or the output of `aws logs get-log-events`
         text = content.decode(errors="replace")
         return JobPieces(hosts=documents(path, text), signs=signs(text))
     if "TrainingJobStatus" in document:

@@ -170,7 +170,7 @@ def test_queries_that_are_wrong_or_not_emulated_are_refused(ask: Ask, measured: 
     good = query(0, "accuracy", measured)
     for queries, more, message in (
         ([good, good], {}, "not unique"),
-        ([{"Id": "e", "Expression": "q0 * 2"}], {}, "no expressions"),
+        ([{"Id": "e", "Expression": "q0 * 2"}], {}, "not emulate expressions"),
         ([good | {"MetricStat": good["MetricStat"] | {"Stat": "p99"}}], {}, "not the statistic p99"),
         ([good | {"MetricStat": good["MetricStat"] | {"Period": 7}}], {}, "Period must be"),
         ([good], {"NextToken": "x"}, "InvalidNextToken"),

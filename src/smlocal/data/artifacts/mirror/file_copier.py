@@ -1,6 +1,6 @@
 """Copy one file of a host to the target. It may be written to at any time, but only complete copies are visible.
 
-What cannot be decided while the container runs is left to the save at the end of the job (`save`).
+Decisions that cannot be made while the container runs are left to the save at the end of the job (`save`).
 """
 
 import errno
@@ -112,7 +112,7 @@ class FileCopier:
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """What tells whether a file has changed."""
+    """The values that tell whether a file has changed."""
     return Stamp(size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino)
 
 

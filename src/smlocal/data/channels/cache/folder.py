@@ -122,7 +122,7 @@ class Cache:
         aside = os.path.join(self.partial, f"{_REMOVED}{os.getpid()}-{os.urandom(4).hex()}")
         with suppress(OSError):
             os.rename(path, aside)
-            remove_tree(aside)  # a later `sweep` removes what is left
+            remove_tree(aside)  # a later `sweep` removes the rest
 
 
 def _is_still(file: IO[bytes], path: str) -> bool:

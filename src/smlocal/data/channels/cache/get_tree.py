@@ -167,7 +167,7 @@ class TreeBuilder:
         keep_downloads(self._work, self._cache.blob)
 
     def clear(self) -> None:
-        """Remove what is left of the work."""
+        """Remove the leftovers of the work."""
         self._cache.discard(self._work)
 
     def _link_known_contents(self, found: Callable[[int, int], None]) -> Iterator[tuple[int, str]]:

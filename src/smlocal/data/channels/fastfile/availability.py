@@ -15,7 +15,7 @@ _INSTALL = "apt-get install fuse3, or your system's package of that name"
 
 
 def why_no_fuse() -> str | None:
-    """Why FUSE cannot be used here and what to do about it, in one sentence; None if it can."""
+    """Why FUSE cannot be used here and the remedy, in one sentence; None if it can."""
     return next(_problems(), None)
 
 

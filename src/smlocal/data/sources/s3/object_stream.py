@@ -101,7 +101,7 @@ class ObjectStream:
         self._advancing = self._exhausted = False
         self._listing_error: BaseException | None = None
         self._thread_error: BaseException | None = None
-        """What ended a thread; its piece will never be delivered."""
+        """The error that ended a thread; its piece will never be delivered."""
         self._reading: _Entry | None = None
         self._lent: _Piece | None = None
         self._started = self._closed = False

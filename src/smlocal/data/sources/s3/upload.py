@@ -77,7 +77,7 @@ def upload_all(
     journal: Journal | None = None,
     threads: int = _THREADS,
 ) -> None:
-    """Upload every file, large ones in parallel parts; abort what could not be completed.
+    """Upload every file, large ones in parallel parts; abort incomplete ones.
 
     Raises `S3Error`, or `FetchCancelledError` if cancelled or if the writer of a file gave up. `moved` is told, by one
     thread at a time, how many bytes were sent (a negative number if they must be sent again), `done` each object.

@@ -1,4 +1,4 @@
-"""What all built-in rules are."""
+"""The base of all built-in rules."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -17,7 +17,7 @@ class BuiltInRule:
     TABLE_1: ClassVar[tuple[str, ...]] = ()
     """Its rows in Table 1 of the paper."""
     DECISIONS: ClassVar[str] = ""
-    """What is done where the guide is silent, or says otherwise than the paper: a list in Markdown."""
+    """Behavior where the guide is silent, or differs from the paper: a list in Markdown."""
 
     def judge(self, tensors: "Tensors") -> str | None:
         """Why the condition is met at this step; None if it is not."""

@@ -1,4 +1,4 @@
-"""Parameters of rules. The API passes strings; what a rule declares says how each is read."""
+"""Parameters of rules. The API passes strings; the declaration of a rule says how each is read."""
 
 import dataclasses
 import math
@@ -10,7 +10,7 @@ from typing import Any
 from smlocal_rules.failures import ParameterError, suggestion
 
 Reader = Callable[[str], Any]
-"""Reads the text of a parameter. It raises ValueError with what is expected."""
+"""Reads the text of a parameter. It raises ValueError with the expected form."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def read_parameters(rule: type[Any], given: Mapping[str, str]) -> Any:
 
 
 def parameters_of(rule: type[Any]) -> dict[str, "dataclasses.Field[Any]"]:
-    """What a rule can be given, by name."""
+    """The parameters of a rule, by name."""
     return {each.name: each for each in dataclasses.fields(rule) if each.init}
 
 

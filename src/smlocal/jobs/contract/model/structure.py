@@ -178,7 +178,7 @@ class Checked:
     """A setting in `Local` that a function checks, because it can be written in several ways."""
 
     trouble: Callable[[Any], str | None]
-    """What is wrong with a value, as the end of a sentence that begins with its name; None if it is valid."""
+    """The mistake in a value, as the end of a sentence that begins with its name; None if it is valid."""
     schema: Mapping[str, Any]
     """The JSON Schema for editors."""
 

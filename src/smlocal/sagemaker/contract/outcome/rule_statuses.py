@@ -12,7 +12,7 @@ RULE = "rule"
 LONGEST_DETAILS = 1024
 _LONGEST_NAME = 26
 _SHOWN = ("RuleConfigurationName", "RuleEvaluationJobArn", "RuleEvaluationStatus", "StatusDetails", "LastModifiedTime")
-"""The members of the service. What is stored may have more."""
+"""The members of the service. Records may have more."""
 
 
 class RuleStatus(StrEnum):

@@ -94,7 +94,7 @@ class LossNotDecreasing(BuiltInRule):
 
     _trends: dict[tuple[str, str], LossTrend] = field(init=False, default_factory=dict)
     _found: dict[str, str] = field(init=False, default_factory=dict)
-    """What is wrong with the losses of training and of validation."""
+    """The problem of the losses of training and of validation."""
 
     def judge(self, tensors: "Tensors") -> str | None:
         """The first loss that does not fall."""

@@ -13,7 +13,7 @@ from smlocal.jobs.planning.aspects.limits.plan import LimitFacts
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MachineFacts:
-    """The size of a machine, and what it has."""
+    """The size of a machine, and its devices."""
 
     cpus: int
     memory_mib: int

@@ -25,7 +25,7 @@ _LABEL: Final = "image-look"
 
 
 class ProgressScreen(Protocol):
-    """What reports how far it is."""
+    """A screen that reports progress."""
 
     def progress(self, text: str) -> None:
         """A short line about something slow."""

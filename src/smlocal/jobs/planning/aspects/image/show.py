@@ -1,4 +1,4 @@
-"""What is said of the image: a row, a document, and notes on how it starts and on files in reserved folders."""
+"""The views of the image: a row, a document, and notes on how it starts and on files in reserved folders."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ _NAMED_FILES = 3
 
 
 def image_text(plan: JobPlan) -> str:
-    """The image, and what runs in it."""
+    """The image, and its program."""
     facts = plan.image.facts
     if facts is None:
         return f"{plan.image.name} (not here)"

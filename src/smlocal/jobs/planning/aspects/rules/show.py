@@ -1,4 +1,4 @@
-"""What is said of debugger rules: a row for each, documents, notes."""
+"""The views of debugger rules: a row for each, documents, notes."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 
 
 def rule_text(rule: RulePlan) -> str:
-    """A debugger rule, and what evaluates it beside the job."""
+    """A debugger rule, and its evaluator beside the job."""
     invoked = rule.parameters.get(INVOKED, "")
     if rule.image is not None:
         return f"{rule.name}: the image {rule.image}"

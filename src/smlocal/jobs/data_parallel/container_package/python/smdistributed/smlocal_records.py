@@ -1,4 +1,4 @@
-"""What smlocal wants to know when the job has ended, one file for each process, and the same in the log."""
+"""The records that smlocal reads when the job has ended, one file for each process, and the same in the log."""
 
 import json
 import os

@@ -78,7 +78,7 @@ def _plain(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
 
 
 def about_process(rank: int, size: int) -> "dict[str, Any]":
-    """What is recorded of every process."""
+    """The record of every process."""
     return {
         "Library": "stand-in",
         "Rank": rank,
