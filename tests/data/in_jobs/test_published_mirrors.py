@@ -220,7 +220,7 @@ def test_who_takes_over_goes_on(
     until(lambda: objects(s3, bucket) == {"ckpt/run/a": "1\n", "ckpt/run/b": "2\n"})
     job.process.kill()
     job.process.communicate()
-    # A killed supervisor may leave parts that nobody sees.
+    # A killed supervisor may leave parts that are not visible.
     parts = s3.client().create_multipart_upload(Bucket=bucket, Key="ckpt/run/large")["UploadId"]
     journal = job.home / "jobs" / job.name / "uploads-of-checkpoints.json"
     journal.write_text(json.dumps({parts: [bucket, "ckpt/run/large"]}))

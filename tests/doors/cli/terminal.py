@@ -14,7 +14,7 @@ from typing import Any
 import pyte
 
 _SECONDS = 200.0
-"""Of a busy machine."""
+"""Enough for a busy machine."""
 
 
 class Screen(pyte.HistoryScreen):

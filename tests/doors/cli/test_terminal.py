@@ -1,4 +1,4 @@
-"""What a person at a terminal sees while a job stops."""
+"""The screen of a person while a job stops."""
 
 import json
 import os

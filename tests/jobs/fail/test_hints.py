@@ -46,7 +46,7 @@ def test_too_little_shared_memory(hints_of: Callable[..., list[str]], run_job: R
     (hint,) = hints_of(script, runs="py", local={"ShmSize": "16m"})
     assert "shared memory" in hint
     assert "(/dev/shm) has 16 MiB" in hint
-    # What it advises helps.
+    # Its advice helps.
     assert run_job([], SHARED, runs="py", local={"ShmSize": "64m"}).exit == 0
 
 

@@ -197,7 +197,7 @@ def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Pat
     ):
         for each in (follows, ends, prints, dies):
             each.wait_for_status("InProgress")
-        # Of the first step alone, then of all.
+        # For the first step only, then for all.
         for each in (follows, ends, prints, dies):
             for part in ("collections/000000000", "events/000000000000"):
                 shutil.copytree(whole / part, each.tensors / part)

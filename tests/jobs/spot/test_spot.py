@@ -132,7 +132,7 @@ def test_max_wait_stops_the_job(life: Any, assert_nothing_left: Clean) -> None:
 @pytest.mark.slow(2)
 def test_the_runtime_covers_all_attempts(life: Any) -> None:
     script = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done"
-    for limit in (8, 24, 72):  # on a busy machine the interruption alone may take what is left of it
+    for limit in (8, 24, 72):  # on a busy machine the interruption may by itself take the rest of it
         name = f"covered-{limit}"
         condition = {"MaxRuntimeInSeconds": limit, "MaxWaitTimeInSeconds": 240}
         fault = {"Kind": "Interrupt", "AfterSeconds": 3 * limit // 4, "Times": 1}

@@ -1,4 +1,4 @@
-"""What is said about files that are nearly jobs of replicas, and about flags that such jobs do not take."""
+"""Messages about files that are nearly jobs of replicas, and about flags that such jobs do not take."""
 
 import os
 

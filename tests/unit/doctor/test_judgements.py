@@ -1,4 +1,4 @@
-"""What each check makes of what it saw: one good case and one bad at least."""
+"""The judgement of each check: one good case and one bad at least."""
 
 import ssl
 import time

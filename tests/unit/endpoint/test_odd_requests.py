@@ -1,4 +1,4 @@
-"""Requests whose parts are no good values: each is refused or ignored, and none is an unexpected error."""
+"""Requests whose parts are not good values: each is refused or ignored, and none is an unexpected error."""
 
 import asyncio
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Who else has an account on a machine, and what a server then demands."""
+"""Other accounts on a machine, and the demands of a server then."""
 
 import pwd
 from pathlib import Path

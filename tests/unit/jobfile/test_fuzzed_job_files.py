@@ -1,4 +1,4 @@
-"""Job files that nobody writes, through the reader that `smlocal validate` uses: our errors alone, and bounded memory.
+"""Random job files, through the reader that `smlocal validate` uses: only our errors, and bounded memory.
 
 SMLOCAL_FUZZED_JOB_FILES says how many; with more than the usual number some have megabytes. The
 slowest one is in the file of results.

@@ -1,4 +1,4 @@
-"""What the log of a failed program shows, beside its job."""
+"""The log of a failed program, beside its job."""
 
 from collections.abc import Mapping
 from dataclasses import replace

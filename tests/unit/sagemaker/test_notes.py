@@ -285,7 +285,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "collectors": (
         ({"TensorBoardOutputConfig": S3}, {}, {}, {}),
-        # What version 2 of the SageMaker SDK sends with every job.
+        # The hyperparameters that version 2 of the SageMaker SDK sends with every job.
         (
             {
                 "DebugHookConfig": {**S3, "CollectionConfigurations": []},
@@ -308,7 +308,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "recorded": (({"Tags": [{"Key": "a", "Value": "b"}]}, {}, {}, {}), NOTHING),
 }
-# Those that depend on the engine alone, which else is Docker on this machine.
+# Those that depend only on the engine, which else is Docker on this machine.
 ENGINES: dict[str, dict[str, Any]] = {
     "engine-endpoints": {"rootless": True},
     "engine-isolation": {"product": "podman"},

@@ -1,4 +1,4 @@
-"""What can be reproduced, with which request, and how it is shown."""
+"""Jobs that can be reproduced, the request of each, and how it is shown."""
 
 from dataclasses import replace
 from typing import Any

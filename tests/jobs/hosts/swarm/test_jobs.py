@@ -23,7 +23,7 @@ def unseen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def engines(make_engines: MakeEngines, unseen: Path, image: Callable[[str], str]) -> list[OwnEngine]:
-    """A manager, which alone has the image, and two workers."""
+    """A manager, the only one with the image, and two workers."""
     made = make_engines("manager", "worker", "worker", hidden=[unseen])
     made.engines[0].load(image("sh"))
     return made.engines

@@ -79,7 +79,7 @@ def test_instance_groups_are_instances(skeleton: Json) -> None:
     with pytest.raises(RequestSkeletonError) as caught:
         read_source(skeleton, Overrides(), strict=False)
     assert not any(line.partition("fill in ")[2].startswith("ResourceConfig.") for line in caught.value.details)
-    # A dict is no file, which a command could read.
+    # A dict is not a file, which a command could read.
     assert caught.value.remedy == ("Leave out what is empty.",)
     # The endpoint answers in the words of the service.
     assert caught.value.service_message.startswith("13 validation errors detected: Value '' at 'trainingJobName'")

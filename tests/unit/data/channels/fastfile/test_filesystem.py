@@ -112,7 +112,7 @@ def test_an_object_that_changed_cannot_be_read_and_the_log_says_why(channel_of: 
         channel.read(channel.files.open(b"file"), 0, 6)
     assert caught.value.errno == EIO
     assert channel.troubles == ["s3://bucket/base/file: PreconditionFailed: it has changed"]
-    with pytest.raises(OSError, match="read"):  # the kernel's second try of the same read is no second failure
+    with pytest.raises(OSError, match="read"):  # the kernel's second try of the same read is not a second failure
         channel.read(channel.files.open(b"file"), 0, 6)
     assert channel.unread == [
         Unread(uri="s3://bucket/base/file", code="PreconditionFailed", why="PreconditionFailed: it has changed")
