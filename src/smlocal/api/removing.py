@@ -105,7 +105,7 @@ def _abandon(store: Store, name: str, *, on_message: Callable[[str], None]) -> N
 
 def _tell(name: str, address: str, docker: tuple[str, ...], on_message: Callable[[str], None]) -> None:
     on_message(
-        f"abandoned {name}: containers, volumes and networks of it may be left on the engine at {address}, and what "
+        f"abandoned {name}: its containers, volumes and networks may remain on the engine at {address}, and data that "
         "only that engine has is lost. If it comes back, these commands remove them:"
     )
     for command in removing_commands(docker, name):

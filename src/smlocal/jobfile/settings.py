@@ -98,7 +98,7 @@ class RuleSettings(Structure):
     )
     OnRule: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
         default_factory=dict,
-        description="What follows when a rule finds an issue, by the name of the rule or *: stop, or a command.",
+        description="The action when a rule finds an issue, by the name of the rule or *: stop, or a command.",
         refused=_NO_RULES,
     )
 

@@ -206,7 +206,7 @@ INPUT: Final = (
         form=Form.MAP,
         example='environment={"NAME": "value"}',
         metavar="KEY[=VALUE]",
-        help="Environment variable; KEY alone takes the value from your environment. Repeatable.",
+        help="Environment variable; KEY without a value is read from your environment; repeatable.",
         of_replicas=OfReplicas.VARIABLES,
         head=Head.JOB,
         common=True,

@@ -96,7 +96,7 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
     filled = without_empty(_known(CreateTrainingJobRequest, taken, (), newer), skeleton=skeleton)
     if skeleton and not {"AlgorithmSpecification", "ServerlessJobConfig"} & filled.request.keys():
         raise NotATrainingJobError(
-            f"{name} is a skeleton that nobody has filled in", remedy=["Write at least TrainingImage into it."]
+            f"{name} is a skeleton that was not filled in", remedy=["Write at least TrainingImage into it."]
         )
     return DescribedJob(
         request=filled.request,

@@ -26,7 +26,7 @@ _HEAD = 4096
 _LARGEST = 64 << 20
 """The largest table or document, which are read as a whole."""
 _FORMS = (
-    "Save plain text, what aws logs tail, get-log-events or filter-log-events print (JSON), or a CSV of CloudWatch.",
+    "Save plain text, the output of aws logs tail, get-log-events or filter-log-events (JSON), or a CSV of CloudWatch.",
 )
 _BINARY = {b"PK\x03\x04": "a workbook or a ZIP archive", b"%PDF": "a PDF", b"\xd0\xcf\x11\xe0": "a workbook"}
 _MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be", b"\xef\xbb\xbf": "utf-8"}

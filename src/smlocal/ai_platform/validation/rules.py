@@ -163,7 +163,7 @@ def _pools(spec: Mapping[str, Any], *, strict: bool) -> Iterator[Broken]:
 def _pool(pool: Mapping[str, Any], path: Path, *, is_first: bool, strict: bool) -> Iterator[Broken]:
     count = pool.get("replicaCount", 1)
     if is_first and count != 1:
-        yield (*path, "replicaCount"), f"is {count} and must be 1: the first pool has only the primary replica"
+        yield (*path, "replicaCount"), f"is {count} and must be 1: the first pool is the primary replica"
     elif count < 1:
         yield (*path, "replicaCount"), f"is {count} and must be at least 1; write {{}} to skip a pool"
     yield from _machine(pool, path)

@@ -28,7 +28,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         scenario = empty_channel(name)
         result = compared(subject, scenario)
         if result.timed_out or (not result.completed and not result.explanation):
-            message = f"with an empty file in the channel {name}, the job does not say what is wrong: {result.how}"
+            message = f"with an empty file in the channel {name}, the job does not name the problem: {result.how}"
             yield Finding(message=message, job=scenario.id, details=result.reason_lines)
 
 
@@ -61,7 +61,7 @@ RULE = Rule(
         ),
         bad_job=JOB,
         output=(
-            "with an empty file in the channel training, the job does not say what is wrong: "
+            "with an empty file in the channel training, the job does not name the problem: "
             "Failed: AlgorithmError: , exit code: 1"
         ),
     ),

@@ -60,8 +60,8 @@ RULE = Rule(
         bad_files=(("train", '#!/bin/sh\nmkdir -p /tmp/work\npython /opt/program/train.py "$@"\n'),),
         good_files=(("train", '#!/bin/sh\nmkdir -p /tmp/work\nexec python /opt/program/train.py "$@"\n'),),
         output=(
-            "/usr/local/bin/train starts 'python /opt/program/train.py \"$@\"' without exec, so SIGTERM reaches the "
-            "shell alone"
+            "/usr/local/bin/train starts 'python /opt/program/train.py \"$@\"' without exec, so only the shell "
+            "receives SIGTERM"
         ),
     ),
 )

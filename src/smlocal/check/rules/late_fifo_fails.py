@@ -31,7 +31,7 @@ RULE = Rule(
         "first by two seconds."
     ),
     mark=Mark.DOCUMENTED,
-    remedy="Wait for the FIFO of the next epoch if it is not there.",
+    remedy="Wait for the FIFO of the next epoch if it is missing.",
     check=_check,
     jobs=_jobs,
     example=Example(

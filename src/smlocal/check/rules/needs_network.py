@@ -30,7 +30,7 @@ RULE = Rule(
         "Downloads while it runs also make a job depend on servers that may be down."
     ),
     mark=Mark.DOCUMENTED,
-    remedy="Put into the image what the job downloads, or pass it as a channel.",
+    remedy="Put the downloads of the job into the image, or pass them as a channel.",
     check=_check,
     jobs=_jobs,
     example=Example(

@@ -38,7 +38,7 @@ RULE = Rule(
     title="The job does not continue after a spot interruption",
     why=(
         "When spot instances are taken away, the service starts the job again on others. Model and output folders are "
-        "empty then, and the checkpoint folder has what was in it before. A job that finds checkpoints has to continue "
+        "empty then, and the checkpoint folder has its earlier files. A job that finds checkpoints has to continue "
         "from them, even if the last one is incomplete. The check interrupts the job as soon as there is a checkpoint."
     ),
     mark=Mark.DOCUMENTED,

@@ -29,7 +29,7 @@ RULE = Rule(
     severity=Severity.INFO,
     title="A job that is stopped leaves no model",
     why=(
-        "After a stop the service uploads what is in `/opt/ml/model` by then. The 120 seconds between SIGTERM and "
+        "After a stop the service uploads the files in `/opt/ml/model`. The 120 seconds between SIGTERM and "
         "SIGKILL are there to save it. The check stops the job in the middle of its training."
     ),
     mark=Mark.DOCUMENTED,

@@ -17,7 +17,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     result = completed_plain(subject)
     changes: dict[str, list[str]] = result.local.get("Changes") or {}
     if not changes:
-        raise CannotLookError("the engine did not list what was written")
+        raise CannotLookError("the engine did not list the written files")
     for host, changed in changes.items():
         found = [path for path in changed if not path.endswith(_COMPILED)]
         if found:

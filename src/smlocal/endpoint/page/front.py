@@ -187,7 +187,7 @@ def _asked(request: Request) -> JobsAsked:
 
 async def _closed() -> Response:
     return await _problem(
-        "This page is not open to everybody.",
+        "This page needs a login.",
         status=403,
         details=["Open it with the link that smlocal serve printed when it started."],
     )

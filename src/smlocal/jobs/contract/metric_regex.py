@@ -32,7 +32,7 @@ def regex_problem(regex: str) -> str | None:
     except re.error as error:
         return f"'{regex}' is not a valid regular expression: {error}"
     if not pattern.groups:
-        return f"'{regex}' has no group: the value of a metric is what the first group matches, as in loss=([0-9.]+)"
+        return f"'{regex}' has no group: the first group matches the value of a metric, as in loss=([0-9.]+)"
     return None
 
 

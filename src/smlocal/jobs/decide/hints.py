@@ -30,7 +30,7 @@ NO_INTERPRETER = (
 )
 WRONG_FORMAT = "The program has no #! line, or is built for another CPU."
 _NOT_ON_PATH = (
-    "No file of that name on the PATH of the image can be executed: either it is missing (COPY it to"
+    "No file of that name on the PATH of the image can be executed: either it is missing (COPY it to "
     "/usr/local/bin) or it is not executable (chmod +x)."
 )
 _PROGRAM = (

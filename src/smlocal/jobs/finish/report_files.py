@@ -37,7 +37,7 @@ def write_report_files(files: ReportFiles, store: Store, name: str, *, run_id: s
 
 
 def write_recorded_report_files(store: Store, name: str) -> None:
-    """For a job that another process has begun. An error is nowhere to be shown: `describe` has all that they say."""
+    """For a job that another process has begun. Errors are ignored: `describe` has the same data."""
     recorded = store.document(name, REPORT_FILES)
     if recorded is not None:
         files = ReportFiles(result=recorded["Result"], junit=recorded["JUnit"])

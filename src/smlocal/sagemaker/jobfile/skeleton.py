@@ -90,12 +90,12 @@ def _empty_lines(document: Document, filled: Filled, needed: list[tuple[str, str
 
 def _remedy(document: Document, *, filled_in: bool) -> list[str]:
     if document.nearest_line((next(iter(document.data)),)) is None:
-        return ["Leave out what is empty."]  # it is not a file
+        return ["Leave out empty members."]  # it is not a file
     file = "-" if document.name == "stdin" else document.name
     shorter = f"smlocal fetch {file} --file new-job.yaml"
     if filled_in:
-        return [f"A job file without what is empty:  {shorter}"]
-    return [f"When these are filled in, a job file without what is empty:  {shorter}"]
+        return [f"A job file without empty members:  {shorter}"]
+    return [f"When these are filled in, a job file without empty members:  {shorter}"]
 
 
 def is_skeleton(request: Mapping[str, Any]) -> bool:

@@ -250,7 +250,7 @@ DIFFERENCE_RULES = (
     ),
     DifferenceRule(
         id="base-image",
-        why="What comes from the base of the image",
+        why="Differences of the base image",
         places=(
             "Python",
             "Environment.PATH",

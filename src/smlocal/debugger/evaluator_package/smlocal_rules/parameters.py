@@ -52,7 +52,7 @@ def read_parameters(rule: type[Any], given: Mapping[str, str]) -> Any:
         try:
             values[key] = known[key].metadata["read"](text.strip())
         except ValueError as error:
-            raise ParameterError(f"{name}: {key} is {text!r}, and has to be {error}.") from None
+            raise ParameterError(f"{name}: {key} is {text!r}, and must be {error}.") from None
     return rule(**values)
 
 

@@ -228,7 +228,7 @@ TABLE: dict[str, Row] = {
     "DebugHookConfig.CollectionConfigurations[].CollectionParameters": _recorded(_TENSORS),
     "DebugRuleConfigurations[].RuleConfigurationName": _emulated(_RULES),
     "DebugRuleConfigurations[].LocalPath": _emulated(
-        "The folder in which the rule writes; a status document there says what it has found."
+        "The folder in which the rule writes; a status document there has its findings."
     ),
     "DebugRuleConfigurations[].S3OutputPath": _recorded("The output of a rule is not saved."),
     "DebugRuleConfigurations[].RuleEvaluatorImage": _emulated(

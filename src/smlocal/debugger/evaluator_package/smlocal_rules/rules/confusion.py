@@ -72,7 +72,7 @@ class Confusion(BuiltInRule):
     predictions: str = parameter("predictions", str, "The name of the tensor with the predicted classes.")
     labels_collection: str = parameter("labels", str, "The collection in which the labels are.")
     predictions_collection: str = parameter("predictions", str, "The collection in which the predictions are.")
-    min_diag: float = parameter(0.9, number, "The fraction of the predictions of a class that have to be right.")
+    min_diag: float = parameter(0.9, number, "The fraction of the predictions of a class that must be right.")
     max_off_diag: float = parameter(
         0.1, number, "The fraction of the predictions of a class that may be of another class, each for itself."
     )
@@ -87,7 +87,7 @@ class Confusion(BuiltInRule):
 
     def __post_init__(self) -> None:
         if self.category_no is not None and self.category_no < _FEWEST:
-            raise ParameterError(f"Confusion: category_no is {self.category_no}, and has to be at least {_FEWEST}.")
+            raise ParameterError(f"Confusion: category_no is {self.category_no}, and must be at least {_FEWEST}.")
 
     def judge(self, tensors: "Tensors") -> str | None:
         """The first class that is confused."""

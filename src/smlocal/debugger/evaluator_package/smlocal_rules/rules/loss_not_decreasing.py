@@ -83,7 +83,7 @@ class LossNotDecreasing(BuiltInRule):
     settled_percent: float = parameter(
         20.0,
         number,
-        "A loss that has fallen by so many percent may stay; `inf` for never. The service does not have it.",
+        "A loss that has fallen by this many percent may stay; `inf` for never. The service does not have it.",
     )
     underfitting: bool = parameter(
         False,

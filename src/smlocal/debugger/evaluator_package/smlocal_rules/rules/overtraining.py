@@ -46,7 +46,7 @@ class Overtraining(BuiltInRule):
     patience_validation: int = parameter(
         10, whole_number, "At how many steps the loss of validation may fail to improve."
     )
-    delta: float = parameter(0.01, number, "By how much a loss has to be below the best one to be better.")
+    delta: float = parameter(0.01, number, "By how much a loss must be below the best one to be better.")
 
     _seen: dict[str, Improvement] = field(init=False, default_factory=dict)
 
