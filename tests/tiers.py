@@ -33,7 +33,7 @@ ALWAYS = (
     # Two of the seven faults of an engine.
     "test_whatever_the_engine_does_at_any_call_the_job_ends[dies-False]",
     "test_whatever_the_engine_does_at_any_call_the_job_ends[hangs-False]",
-    # What a user does first.
+    # The first commands of a user.
     "test_the_demo",
     "test_decision_tree",
     "test_a_healthy_image_passes_every_rule",
@@ -148,7 +148,7 @@ def this_commit() -> Commit:
 
 
 def touched_places(files: Sequence[str]) -> frozenset[str]:
-    """What the paths of changed files stand for in names of tests: a room by its last name."""
+    """The rooms of changed files, as they occur in names of tests: a room by its last name."""
     places = set()
     rooms = may_import()
     for file in files:

@@ -199,7 +199,7 @@ class _Server:
         return self._send("PUT", f"{self.url}/{quote(f'{bucket}/{key}', safe='/~')}", data)["ETag"]
 
     def _send(self, method: str, url: str, data: bytes) -> HTTPMessage:
-        """What the client does too, in four times the time; some tests store thousands of objects."""
+        """The client does this too, in four times the time; some tests store thousands of objects."""
         from botocore.auth import S3SigV4Auth
         from botocore.awsrequest import AWSRequest
         from botocore.credentials import Credentials

@@ -43,7 +43,7 @@ def run(
 
 
 def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unpack[Overrides]) -> "JobPlan":
-    """What `run` would do: the object that it would execute. Nothing is run or pulled."""
+    """The plan of a `run`: the object that it would execute. Nothing is run or pulled."""
     check_keywords(overrides, others=["strict"])
     asked, name = read_source(job, overrides, strict=strict)
     return plan_only(asked, name=name, strict=strict)

@@ -47,7 +47,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AwsIdentity:
-    """Who AWS says the credentials belong to."""
+    """The owner of the credentials, as AWS reports it."""
 
     arn: str = ""
     error: str = ""
@@ -129,7 +129,7 @@ class Machine:
 
     @cached_property
     def aws_identity(self) -> AwsIdentity:
-        """Who AWS says the credentials belong to. This sends a request to AWS."""
+        """The owner of the credentials, as AWS reports it. This sends a request to AWS."""
         return ask_aws_identity()
 
 

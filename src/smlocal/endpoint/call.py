@@ -47,5 +47,5 @@ class ServiceError(Exception):
 
 
 def validation_error(message: str) -> ServiceError:
-    """What SageMaker answers to a request that it refuses."""
+    """SageMaker's answer to a request that it refuses."""
     return ServiceError("ValidationException", message)

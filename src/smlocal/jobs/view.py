@@ -55,7 +55,7 @@ class StartView:
     """The view of a job when it starts."""
 
     about: str
-    """What runs, and where, in one line."""
+    """The image and the hosts, in one line."""
     members: Mapping[str, Any]
     """The same for programs."""
     phases: Mapping[str, str]

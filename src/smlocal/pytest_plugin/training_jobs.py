@@ -31,7 +31,7 @@ _RUN = secrets.token_hex(4)
 
 
 class FinishedJob:
-    """What `training_job(...)` returns. `job` is its `smlocal.TrainingJob`, for everything else."""
+    """The result of `training_job(...)`. `job` is its `smlocal.TrainingJob`, for everything else."""
 
     def __init__(self, name: str) -> None:
         """The job of this name has ended."""
@@ -61,7 +61,7 @@ class FinishedJob:
 
     @property
     def metrics(self) -> dict[str, list[float]]:
-        """What MetricDefinitions found: every value of each metric, in order."""
+        """The values that MetricDefinitions found: all of each metric, in order."""
         metrics = self.job.metrics
         found: dict[str, list[float]] = {each.name: [] for each in metrics.definitions}
         for value in metrics.values():

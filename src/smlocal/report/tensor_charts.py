@@ -11,7 +11,7 @@ from smlocal.report.formatting import counted, number, short_number
 
 _COLLECTIONS = ("losses", "metrics", "sm_metrics")
 _SCALAR = "scalar/"
-"""What `hook.save_scalar` puts before names."""
+"""The prefix that `hook.save_scalar` puts before names."""
 _MOST = 24
 """Charts."""
 

@@ -60,7 +60,7 @@ _NOT_A_NUMBER = re.compile(
 
 
 _ABORTED = "terminate called without an active exception"
-"""What C++ says then. With gloo it occurs by chance, on a busy machine in every second process."""
+"""The message of C++. With gloo it occurs by chance, on a busy machine in every second process."""
 
 
 _NO_PROGRAM = (

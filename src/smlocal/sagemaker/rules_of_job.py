@@ -86,7 +86,7 @@ def stops_by_others(store: Store, name: str) -> int:
 
 
 def _act(plan: JobPlan, context: JobContext, rule: str, result: Evaluation) -> None:
-    """What `Local.OnRule` says."""
+    """The actions of `Local.OnRule`."""
     document = {
         "TrainingJobName": plan.name,
         "TrainingJobArn": plan.identity.arn,

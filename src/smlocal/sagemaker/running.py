@@ -1,4 +1,4 @@
-"""What SageMaker decides about a job that runs, and how it ends: `jobs.kinds.Running`."""
+"""The decisions of SageMaker about a job that runs, and how it ends: `jobs.kinds.Running`."""
 
 from typing import assert_never
 

@@ -22,7 +22,7 @@ from smlocal.sagemaker.jobfile.skeleton import is_skeleton, without_empty
 _ARN = "TrainingJobArn"
 _LOCAL = "Local"
 _UPLOADS = "S3Operations"
-"""What SDK v2's training_config adds to a request: the uploads that Airflow should make."""
+"""The addition of SDK v2's training_config to a request: the uploads that Airflow should make."""
 _ANSWER_ONLY = {"ResponseMetadata", _UPLOADS}
 _RUNNING = ("InProgress", "Stopping")
 

@@ -23,14 +23,14 @@ _OF_AN_EVENT = {"eventId", "ingestionTime", "logStreamName"}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _STAMP = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?"
 _TAILED = re.compile(rf"({_STAMP}) (\S+/\S+)(?: |$)")
-"""What `aws logs tail` puts before each line: the time and the stream."""
+"""The prefix of each line of `aws logs tail`: the time and the stream."""
 _TIMED = re.compile(rf"({_STAMP})(?:[ \t]|$)")
-"""What `aws logs tail --format short`, an export to S3 and a copy of the console's page have before a line."""
+"""The prefix of a line in `aws logs tail --format short`, an export to S3 and a copy of the console's page."""
 _OF_THE_PAGE = re.compile(  # the console's, when it is copied
     r"(?:Timestamp\s+)?Message|Timestamp|No (?:older|newer) events at this moment\..*|There are older events to load.*"
 )
 _ROW = re.compile(r"EVENTS\t(?:(?P<id>\d{30,})\t)?\d{13}\t(?:(?P<stream>[^\t\n]+/[^\t\n]+)\t)?", re.ASCII)
-"""What `--output text` puts before a message."""
+"""The prefix of a message in `--output text`."""
 _ROW_END = re.compile(r"\t(\d{13})$", re.ASCII)
 _STATES = (
     "Starting|Pending|LaunchingMLInstances|PreparingTrainingStack|Downloading|DownloadingTrainingImage|Training|Uploading|"

@@ -114,7 +114,7 @@ def reproduction(
 
 
 def reproduction_document(found: Reproduction) -> dict[str, Any]:
-    """What `smlocal reproduce --json` prints."""
+    """The output of `smlocal reproduce --json`."""
     names = (found.there.name, found.here.name)
     return {
         "Version": 1,

@@ -30,7 +30,7 @@ class Unavailable:
     local: Mapping[str, Any] = field(default_factory=dict)
     """The members of the `Local` block that help."""
     option: str = ""
-    """What `smlocal run` can be given."""
+    """The option of `smlocal run` that helps."""
     words: tuple[str, ...] = ()
     """The same with a place in it: words of a command that can be run as they are."""
 

@@ -189,7 +189,7 @@ def open_bucket(region: str, profile: str | None) -> S3Client:
 
 
 def look(store: S3Client, uploads: Iterable[Upload]) -> ToSend:
-    """What S3 does not have, by one listing for each upload. Names say the content, so sizes need only be compared.
+    """The files that S3 lacks, by one listing for each upload. Names tell the content, so only sizes are compared.
 
     Without the right to list everything is sent.
     """

@@ -190,7 +190,7 @@ def test_what_s3_does_not_take_is_here_and_can_be_sent_later(
     name = ran.answer["TrainingJobName"]
     assert ran.exit == 1
     assert_failed("publish-mirror-refused", ran.answer)
-    # What can be saved is, and the model is not lost either.
+    # As much as possible is saved, and the model is not lost either.
     assert objects(s3, bucket) == {"ckpt/run/n": "1\n"}
     assert ran.model("m") == b"3\n"
     kept = ran.folder / "out" / name / "tensorboard-output"

@@ -80,7 +80,7 @@ def configuration(
     others: Sequence[Path] = (),
     source: Path | None = None,
 ) -> dict[str, Any]:
-    """What smlocal tells the container of a rule."""
+    """The configuration that smlocal gives to the container of a rule."""
     return {
         "RuleConfigurationName": "my-rule",
         "RuleParameters": dict(parameters),

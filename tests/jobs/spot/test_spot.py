@@ -15,8 +15,8 @@ SPOT = {
 }
 RUN = """run=$(sed 's/.*"jobRunNumber":\\([0-9]*\\).*/\\1/' /opt/ml/input/config/init-config.json); echo run $run
 """
-# What it finds is what matters; then it leaves something in each folder and spoils its input.
-# The trap comes first: before it, a shell that is PID 1 ignores SIGTERM.
+# Its findings matter; then it leaves something in each folder and spoils its input. The trap comes first: before it, a
+# shell that is PID 1 ignores SIGTERM.
 LOOKS = (
     "trap 'echo late $run >/opt/ml/model/late; exit 1' TERM; "
     + RUN

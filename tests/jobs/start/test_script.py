@@ -400,7 +400,7 @@ def test_mirrored_folders_by_hand(
     kept = mine["out"] if remote else mine["ckpt"]
     assert kept[f"{NAME}/checkpoints/kept" if remote else "kept"] == "kept\nmore\n"
     if remote:
-        # What an earlier job has left in place of what S3 has is put aside.
+        # Files of an earlier job in place of those in S3 are put aside.
         again = by_hand(script, tmp_path, **environment)
         assert again.returncode == 0, again.stderr
         assert again.stdout == done.stdout

@@ -223,7 +223,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
 def test_judgement(finding: Judgement, severity: str, says: str) -> None:
     assert finding.severity == severity, finding
     assert says in finding.sentence
-    # Whoever is told of a trouble is told what to do.
+    # Every message about a trouble comes with a remedy.
     assert bool(finding.remedy) is (severity in {"warning", "problem"})
 
 

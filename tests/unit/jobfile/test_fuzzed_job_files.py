@@ -155,7 +155,7 @@ class _Files:
         return random.choice(values)()
 
     def _bomb(self) -> str:
-        """What would be far larger than its text, or takes long to read."""
+        """Documents that would be far larger than their text, or take long to read."""
         random = self._random
         size = self._size()
         half, unit = size // 2, random.choice(_UNITS)

@@ -286,7 +286,7 @@ class Lifecycle:
         ]
 
     def _lose_overdue(self, now: float) -> list[Action]:
-        """What SIGKILL did not end in time is not waited for."""
+        """Stop waiting for replicas that SIGKILL did not end in time."""
         actions: list[Action] = []
         for name in sorted(name for name, at in self.progress.lost_at.items() if now >= at):
             del self.progress.lost_at[name]

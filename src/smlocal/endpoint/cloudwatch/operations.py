@@ -32,7 +32,7 @@ def invalid_combination(message: str) -> ServiceError:
 
 
 def invalid_query(message: str) -> ServiceError:
-    """What GetMetricData answers to wrong queries."""
+    """The answer of GetMetricData to wrong queries."""
     return ServiceError("ValidationError", message)
 
 

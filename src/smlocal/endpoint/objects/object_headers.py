@@ -152,7 +152,7 @@ _RANGE = re.compile(r"bytes=([0-9]{0,20})-([0-9]{0,20})")
 
 
 def object_headers(attributes: Attributes, *, modified: float, with_checksums: bool) -> dict[str, str]:
-    """What GetObject and HeadObject say of an object."""
+    """The headers of an object in answers of GetObject and HeadObject."""
     return {
         **attributes.headers,
         **(attributes.checksums if with_checksums else {}),

@@ -87,7 +87,7 @@ def write_state(job_directory: str, state: Mapping[str, Any]) -> None:
 
 
 def read_state(job_directory: str) -> dict[str, Any]:
-    """What `write_state` has stored; empty if there is nothing."""
+    """The state that `write_state` has stored; empty if there is none."""
     try:
         with open(f"{metrics_folder(job_directory)}/{_STATE}", encoding="utf-8") as file:
             state: dict[str, Any] = json.load(file)

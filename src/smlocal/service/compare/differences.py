@@ -204,7 +204,7 @@ def _mappings(
 
 
 def comparison_document(found: Comparison) -> dict[str, Any]:
-    """What `smlocal compare --json` prints. Values are as the requests have them, secrets too."""
+    """The output of `smlocal compare --json`. Values are as the requests have them, secrets too."""
     return {
         "Version": 1,
         "Same": found.same,

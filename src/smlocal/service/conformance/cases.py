@@ -103,7 +103,7 @@ def image_tag(base: str) -> str:
 
 
 def write_context(folder: str, *, base: str = DEFAULT_BASE) -> None:
-    """What `docker build` needs."""
+    """Write the files for `docker build`."""
     for name in _CONTEXT_FILES:
         write_file(folder, name, _package_file(name).replace(f"BASE={DEFAULT_BASE}\n", f"BASE={base}\n").encode())
 

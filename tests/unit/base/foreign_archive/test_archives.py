@@ -43,7 +43,7 @@ SYMBOLIC, HARD, FOLDER = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE
 MUCH = 100 << 20
 LITTLE = 32 << 20
 OF_NAMES = 80 << 20
-"""What may be kept of the names of one archive, which are what was asked for."""
+"""The most that may be kept of the names of one archive, which are the requested ones."""
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def unpacked(content: bytes, place: Path, *, most: int = 1000) -> dict[str, bytes]:
-    """What lies in the folder afterwards; what lies beside it is as it was."""
+    """The files in the folder afterwards; those beside it are as they were."""
     try:
         unpack(ForeignArchive(pieces(content)), str(place), most_paths=most)
     finally:

@@ -83,7 +83,7 @@ def test_a_process_killed_while_it_downloads_leaves_nothing_in_the_way(shelf: Sh
     root = shelf.get_tree(DATA)
     assert root is not None
     assert files(root) == DATA
-    # Of what was whole nothing is downloaded again.
+    # Complete files are not downloaded again.
     assert len(shelf.downloaded) <= len(DATA) - objects + 1
 
 

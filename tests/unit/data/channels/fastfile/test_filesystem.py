@@ -153,5 +153,5 @@ def test_readers_that_go_on_share_the_memory(channel_of: ChannelOf) -> None:
         for handle in handles:
             assert channel.read(handle, start, 1 << 20) == BIG[start : start + (1 << 20)]
     assert channel.files._blocks.held <= 96 << 20
-    # What is fetched ahead for one is not dropped for another before it is read.
+    # Data fetched ahead for one is not dropped for another before it is read.
     assert sum(count for _, _, count in channel.store.asked) <= 1.1 * 20 * len(BIG)

@@ -53,7 +53,7 @@ class BufferWork(dist._Work):  # type: ignore[misc]  # noqa: SLF001 - PyTorch ha
         return bool(self._future.done())
 
     def get_future(self) -> Any:
-        """What `DistributedDataParallel` waits for."""
+        """The future that `DistributedDataParallel` waits for."""
         return self._future
 
 
