@@ -127,7 +127,7 @@ MISTAKES_WITH_BUILT_IN_RULES: list[tuple[dict[str, str], str]] = [
     ({"rule_to_invoke": "DeadReLu"}, "UnknownRuleError: there is no built-in rule DeadReLu. Did you mean DeadRelu? "),
     (
         {"rule_to_invoke": "DeadRelu", "threshold_layer": "half"},
-        "ParameterError: DeadRelu: threshold_layer is 'half', and has to be a number.",
+        "ParameterError: DeadRelu: threshold_layer is 'half', and must be a number.",
     ),
     (
         {"rule_to_invoke": "CreateXgboostReport"},

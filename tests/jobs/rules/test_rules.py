@@ -133,7 +133,7 @@ def test_the_evaluator_image(life: Any, docker: Callable[..., str], image: Calla
     answer = json.loads(done.stdout)
     assert statuses(answer) == {"Mine": "Error"}
     assert (
-        "threshold_layer is 'half', and has to be a number" in answer["DebugRuleEvaluationStatuses"][0]["StatusDetails"]
+        "threshold_layer is 'half', and must be a number" in answer["DebugRuleEvaluationStatuses"][0]["StatusDetails"]
     )
     (note,) = (each["Text"] for each in answer["Local"]["Notes"] if each["Id"] == "rules")
     assert "smlocal evaluates them" in note
