@@ -1,4 +1,4 @@
-"""Completing the name of a job in a shell, with ten thousand jobs in the store, against importing click alone."""
+"""Completing the name of a job in a shell, with ten thousand jobs in the store, against importing only click."""
 
 from listing import home_with_jobs
 from measure import alternate, execute

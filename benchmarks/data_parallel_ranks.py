@@ -1,4 +1,7 @@
-"""What each rank of `data_parallel.py` does in a container: gloo and smddp by turns. Rank 0 prints seconds as JSON."""
+"""The work of each rank of `data_parallel.py` in a container: gloo and smddp by turns.
+
+Rank 0 prints seconds as JSON.
+"""
 
 import json
 import sys

@@ -29,7 +29,7 @@ class Replay:
         self._seconds = 0.0
 
     def fit(self, name: str, tag: str) -> float:
-        """The seconds of all calls. What happens while the SDK sleeps is not among them."""
+        """The seconds of all calls. Calls made while the SDK sleeps are not among them."""
         self._seconds = 0.0
         self._call("sts", "get_caller_identity")
         self._call("s3", "list_buckets")

@@ -1,4 +1,4 @@
-"""What an endpoint costs that nobody asks anything: processor time over a minute, and memory."""
+"""The cost of an idle endpoint: processor time over a minute, and memory."""
 
 import time
 from pathlib import Path

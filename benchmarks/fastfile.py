@@ -20,7 +20,7 @@ MEGABYTES = 1024
 FIRST_BYTE_BOUND = 0.05
 STREAM_BOUND = 1 / 0.5
 RCLONE_BOUND = 0.8
-"""Of the time."""
+"""As a share of the time."""
 MEMORY_BOUND = 200e6
 
 _COMMON = """

@@ -1,4 +1,4 @@
-"""What the command line costs before it does anything: `smlocal --help` against importing click alone."""
+"""The cost of the command line before it does anything: `smlocal --help` against importing only click."""
 
 from measure import alternate, execute
 from results import Figure, Size, comparison, main

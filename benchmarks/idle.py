@@ -1,4 +1,4 @@
-"""What a supervisor costs while its job prints nothing: processor time over a minute."""
+"""The cost of a supervisor while its job prints nothing: processor time over a minute."""
 
 import json
 import os

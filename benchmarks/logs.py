@@ -11,7 +11,7 @@ from workplace import BIN, Workplace, image, workplace
 
 BOUND = 1.2
 METRICS_BOUND = 1.5
-"""Of the job with them ÷ the same job without: half as much time again."""
+"""The job with them ÷ the same job without: half as much time again."""
 IMAGES = Path(__file__).parent / "images"
 COMMAND = BIN / "smlocal"
 LINES = 1_000_000

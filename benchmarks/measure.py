@@ -12,7 +12,7 @@ from statistics import median
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Samples:
-    """What one side of a comparison measured."""
+    """The measurements of one side of a comparison."""
 
     values: tuple[float, ...]
 

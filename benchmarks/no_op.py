@@ -1,4 +1,4 @@
-"""What smlocal adds to a job that does nothing: a whole `smlocal run` against `docker run --rm IMAGE train`."""
+"""The time that smlocal adds to an empty job: a whole `smlocal run` against `docker run --rm IMAGE train`."""
 
 from measure import alternate, execute
 from results import Figure, Size, comparison, main

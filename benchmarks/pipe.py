@@ -21,7 +21,7 @@ LOCAL_MEGABYTES = 2048
 REMOTE_MEGABYTES = 1024
 LOCAL_BOUND = 1 / 2
 REMOTE_BOUND = 0.8
-"""Of the time."""
+"""As a share of the time."""
 MEMORY_BOUND = 200e6
 PY = ROOT / "tests" / "kit" / "images" / "py"
 

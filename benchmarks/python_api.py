@@ -1,4 +1,4 @@
-"""What the Python API costs: `smlocal.run` in a process that has it imported, against a whole `smlocal run`."""
+"""The cost of the Python API: `smlocal.run` in a process that has it imported, against a whole `smlocal run`."""
 
 import json
 import subprocess

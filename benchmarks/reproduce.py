@@ -1,4 +1,4 @@
-"""What reproducing adds to a job: `smlocal reproduce` of a saved answer, which fetches it, against `smlocal run`."""
+"""The time that reproducing adds to a job: `smlocal reproduce` of a saved answer, against `smlocal run`."""
 
 import json
 import subprocess

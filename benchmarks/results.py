@@ -1,4 +1,4 @@
-"""What was measured, as a table on the screen and, dated, at the end of RESULTS.md."""
+"""The measurements, as a table on the screen and, dated, at the end of RESULTS.md."""
 
 import argparse
 import os
@@ -44,7 +44,7 @@ class Size:
 
     rounds: int
     scale: float
-    """Of the amounts of data: 1 is what the figures are about, less is for trying a script out."""
+    """The scale of the amounts of data: 1 is what the figures are about, less is for trying a script out."""
 
     def of(self, amount: int) -> int:
         return max(1, int(amount * self.scale))

@@ -13,7 +13,7 @@ from workplace import BIN, Workplace, workplace
 LARGE_BOUND = 0.7
 SMALL_BOUND = 0.333
 THREADS_BOUND = 0.5
-"""Of the time."""
+"""As a share of the time."""
 MEMORY_BOUND = 200e6
 LARGE_MEGABYTES = 1024
 SMALL_COUNT = 5000

@@ -40,7 +40,7 @@ def rclone_server(folder: Path, *, writable: bool = False) -> Iterator[str]:
 
 
 def configuration(address: str) -> dict[str, str]:
-    """The AWS configuration for whoever shall use it."""
+    """The AWS configuration for its users."""
     return {
         "AWS_ENDPOINT_URL_S3": address,
         "AWS_ACCESS_KEY_ID": KEYS[0],

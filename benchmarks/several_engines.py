@@ -85,7 +85,7 @@ def _sending(place: Workplace, tag: str, folder: Path, engines: Sequence[str]) -
 
 
 def _copying(tag: str, folder: Path, engines: Sequence[str]) -> float:
-    """`docker cp` alone, into containers that are there already."""
+    """Only `docker cp`, into containers that are there already."""
     names = {engine: _docker(engine, "create", tag, "train") for engine in engines}
     began = time.perf_counter()
     for engine, container in names.items():

@@ -1,4 +1,4 @@
-"""What it costs to watch what a job uses: processor time of the supervisor of four hosts that sleep for a minute."""
+"""The cost of watching the usage of a job: processor time of the supervisor of four hosts that sleep for a minute."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ def measure(size: Size) -> list[Figure]:
         name = place.new_name()
         place.run(tag, "--detach", "--instance-count", str(HOSTS), "--env", f"SCRIPT=sleep {seconds + 60}", name=name)
         supervisor = _local(place.environment, name)["SupervisorPid"]
-        # Begun early, since it looks most often then; what the start of containers costs is no part of it.
+        # Begun early, since it looks most often then; the start of containers is not part of it.
         time.sleep(2)
         progress(f"watching {HOSTS} hosts for {seconds} s")
         before, began = processor_seconds(supervisor), time.monotonic()

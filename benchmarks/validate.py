@@ -1,4 +1,4 @@
-"""What it costs to validate a job file: `smlocal validate` against importing click alone."""
+"""The cost of validating a job file: `smlocal validate` against importing only click."""
 
 from measure import alternate, execute
 from results import Figure, Size, comparison, main

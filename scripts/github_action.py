@@ -1,4 +1,4 @@
-"""What action.yml runs: smlocal with the inputs of the action, and its outcome as the outputs of the action.
+"""The program of action.yml: smlocal with the inputs of the action, and its outcome as the outputs of the action.
 
 Inputs come in variables (`INPUT_JOB`) and become arguments of their own, so nothing in them is a command or an option.
 """
@@ -48,7 +48,7 @@ def read_input(name: str) -> str:
 
 
 def mistakes(inputs: dict[str, str]) -> Iterator[str]:
-    """What is wrong with the inputs before smlocal can say it."""
+    """The mistakes in the inputs before smlocal can report them."""
     command = inputs["command"]
     if command not in COMMANDS:
         yield f"The input command is one of: {', '.join(COMMANDS)}."
@@ -65,7 +65,7 @@ def mistakes(inputs: dict[str, str]) -> Iterator[str]:
 
 
 def command_line(inputs: dict[str, str], junit: str, answer: str) -> list[str]:
-    """The arguments: those of the user first, so that ours win; what is no option stands behind `--`."""
+    """The arguments: those of the user first, so that ours win; all but options stand behind `--`."""
     words = [sys.executable, "-P", "-m", "smlocal", inputs["command"], *shlex.split(inputs["args"])]
     words += ["--ci=github", f"--junit={junit}"]
     if inputs["command"] == "run":
@@ -111,7 +111,7 @@ def outcome_of_check(junit: str, code: int) -> tuple[str, str]:
 
 
 def state_of(path: str) -> tuple[int, int] | None:
-    """What differs once a file has been written; None where there is none."""
+    """The difference once a file has been written; None where there is none."""
     try:
         found = os.stat(path)
     except OSError:
@@ -120,7 +120,7 @@ def state_of(path: str) -> tuple[int, int] | None:
 
 
 def write_outputs(outputs: dict[str, str]) -> None:
-    """Each between two lines that nobody can foresee: a value may have lines that look like other outputs."""
+    """Each between two lines that cannot be foreseen: a value may have lines that look like other outputs."""
     with open(os.environ["GITHUB_OUTPUT"], "ab") as file:
         for name, value in outputs.items():
             end = f"end-{secrets.token_hex(16)}"

@@ -171,7 +171,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def pytest_collection_finish() -> None:
-    """What has been collected stays to the end: the garbage collector need not look at it again and again."""
+    """Collected tests stay to the end: the garbage collector need not look at them again and again."""
     gc.collect()
     gc.freeze()
     pass_on_no_ignored_signal()
@@ -213,7 +213,7 @@ def claim_names(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
         jobs = home / "jobs"
         for name in os.listdir(jobs) if jobs.is_dir() else ():
             with suppress(FileExistsError):
-                # Written aside, so that nobody reads half a word.
+                # Written aside, so that no reader sees half a word.
                 aside = claimed / f"{name}.{os.getpid()}"
                 aside.write_text(scope)
                 try:

@@ -2,7 +2,7 @@
 
 All tests that are not marked `slow` always run, and a few slow ones that are named here. To these come slow ones of the
 rooms that the commit touches, as far as they fit into a minute, and one of 24 parts of all others, which the number of
-the commit chooses. So what a run proves depends on the commit alone, and 24 commits later everything has run.
+the commit chooses. So the proof of a run depends only on the commit, and 24 commits later everything has run.
 """
 
 import json
@@ -20,7 +20,7 @@ LAST_WHOLE_RUN = ROOT / "tests" / "last-whole-run.json"
 """Written by `scripts/test --all` when it has passed."""
 PARTS = 24
 _MOST_SECONDS = 120.0
-"""Of processor time: a minute of two cores."""
+"""Processor time: a minute of two cores."""
 _USUAL_SECONDS = 3.0
 _GIT_SECONDS = 20
 ALWAYS = (
@@ -33,7 +33,7 @@ ALWAYS = (
     # Two of the seven faults of an engine.
     "test_whatever_the_engine_does_at_any_call_the_job_ends[dies-False]",
     "test_whatever_the_engine_does_at_any_call_the_job_ends[hangs-False]",
-    # What a user does first.
+    # The first commands of a user.
     "test_the_demo",
     "test_decision_tree",
     "test_a_healthy_image_passes_every_rule",
@@ -42,7 +42,7 @@ ALWAYS = (
     "test_a_shell_script_runs_a_job_waits_for_it_and_reads_log_and_model[2-second_version]",
     "test_a_trainer_runs_the_users_code_and_resources_of_jobs_are_found_and_stopped",
     "test_a_job_is_uploaded_made_and_followed_to_its_end",
-    # Others than whoever began the job.
+    # Other processes than the one that began the job.
     "test_another_supervisor_restarts_the_job_on_the_same_engines",
     "test_by_name_with_the_log_of_the_service_and_then_with_other_data",
     "test_what_follows_an_issue_and_a_stop_while_rules_read_on",
@@ -63,7 +63,7 @@ _ALSO = {
 
 @dataclass(frozen=True, kw_only=True)
 class Commit:
-    """What is tested."""
+    """The tested commit."""
 
     number: int = 0
     places: frozenset[str] = frozenset()
@@ -74,7 +74,7 @@ class Commit:
 
 @dataclass(kw_only=True)
 class Chosen:
-    """Of the slow tests, by their names."""
+    """The chosen slow tests, by their names."""
 
     always: list[str] = field(default_factory=list)
     touched: list[str] = field(default_factory=list)
@@ -114,7 +114,7 @@ def function_of(test: str) -> str:
 
 
 def _parts(slow: Mapping[str, float]) -> list[set[str]]:
-    """All of about the same length, by the names and the seconds alone."""
+    """All of about the same length, only by the names and the seconds."""
     parts: list[set[str]] = [set() for _ in range(PARTS)]
     lengths = [0.0] * PARTS
     for name, seconds in sorted(slow.items(), key=lambda each: (-each[1], _number_of(each[0]))):
@@ -148,7 +148,7 @@ def this_commit() -> Commit:
 
 
 def touched_places(files: Sequence[str]) -> frozenset[str]:
-    """What the paths of changed files stand for in names of tests: a room by its last name."""
+    """The rooms of changed files, as they occur in names of tests: a room by its last name."""
     places = set()
     rooms = may_import()
     for file in files:

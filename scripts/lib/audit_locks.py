@@ -41,7 +41,7 @@ def _files(packages: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _audit(requirements: str, service: Sequence[str]) -> list[dict[str, Any]] | None:
-    """What pip-audit found for each package; None if the service did not answer."""
+    """The findings of pip-audit for each package; None if the service did not answer."""
     with tempfile.TemporaryDirectory() as folder:
         asked, answer = Path(folder, "requirements.txt"), Path(folder, "answer.json")
         asked.write_text(requirements, encoding="utf-8")

@@ -33,7 +33,7 @@ def addresses() -> set[str]:
 
 
 def problem(address: str) -> str:
-    """What is wrong with it, or nothing. A server that refuses programs (403, 429) is there."""
+    """The problem of the address, or nothing. A server that refuses programs (403, 429) is there."""
     said = ""
     for attempt in range(_TRIES):
         time.sleep(attempt)
@@ -50,7 +50,7 @@ def problem(address: str) -> str:
 
 
 def main() -> int:
-    """Print what is wrong, and the exit code."""
+    """Print the problems; returns the exit code."""
     asked = sorted(addresses())
     with ThreadPoolExecutor(8) as pool:
         wrong = [(address, said) for address, said in zip(asked, pool.map(problem, asked), strict=True) if said]

@@ -16,7 +16,7 @@ _MARKS = {
 
 
 def checks_markdown() -> str:
-    """What docs/checks.md ends with."""
+    """The end of docs/checks.md."""
     return "\n".join(_lines(all_rules()))
 
 

@@ -16,7 +16,7 @@ SHARED: dict[str, str] = _MORE["shared"]
 SEE: dict[str, str] = _MORE["see"]
 """Where more is said about an option."""
 OF_COMMAND: dict[str, dict[str, Any]] = _MORE["commands"]
-"""What is said of one command."""
+"""The text about one command."""
 _CONTEXT = click.Context(cli, info_name="smlocal", **cli.context_settings)
 _PAGE = re.compile(r"`docs/([a-z-]+\.md)`")
 _CODE = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*|s3://\S*\w|[\w./-]*/[\w./<>-]+|Local\.\w+|[A-Z][a-z]\w+\.[A-Z]\w+)")
@@ -36,7 +36,7 @@ def command_of(name: str) -> click.Command:
 
 
 def commands_table() -> str:
-    """What docs/cli.md ends with: the options of smlocal itself, and the list of commands."""
+    """The end of docs/cli.md: the options of smlocal itself, and the list of commands."""
     lines = [
         "## Options of `smlocal`",
         "",

@@ -9,7 +9,7 @@ from smlocal.sagemaker.contract.coverage.members import TABLE
 
 
 def sagemaker_coverage() -> str:
-    """What docs/coverage.md ends with."""
+    """The end of docs/coverage.md."""
     tally = [(support, sum(row.support is support for row in TABLE.values())) for support in Support]
     counts = f"Of {len(TABLE)} members, {', '.join(f'{number} are {support}' for support, number in tally)}."
     lines = [counts, "", "| Member of CreateTrainingJob | Support | |", "|---|---|---|"]
@@ -20,7 +20,7 @@ def sagemaker_coverage() -> str:
 
 
 def ai_platform_coverage() -> str:
-    """What docs/ai-platform-coverage.md ends with: both tables."""
+    """The end of docs/ai-platform-coverage.md: both tables."""
     return "\n".join("\n".join(_section(kind)) for kind in JobKind)
 
 

@@ -23,7 +23,7 @@ APPENDED = {
     "errors.md": errors_markdown,
     "truth.md": truth_markdown,
 }
-"""What the code says at the end of a page."""
+"""The text from the code at the end of a page."""
 
 
 def on_config(config: Any) -> Any:

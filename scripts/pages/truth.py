@@ -43,7 +43,7 @@ class Fact:
     source: tuple[str, ...] = ()
     """Names of SOURCES, and of records."""
     why: str = ""
-    """Of a fact that is inferred."""
+    """The reason of a fact that is inferred."""
 
 
 def facts() -> dict[str, list[Fact]]:
@@ -52,7 +52,7 @@ def facts() -> dict[str, list[Fact]]:
 
 
 def truth_markdown() -> str:
-    """What docs/truth.md ends with."""
+    """The end of docs/truth.md."""
     return "\n".join(_lines())
 
 

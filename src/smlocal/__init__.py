@@ -18,7 +18,7 @@ __all__ = ["TrainingJob", "errors", "plan", "run"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, and only then."""
+    """Import a requested name, and only then."""
     from importlib import import_module
 
     places = {"run": "smlocal.api.run", "plan": "smlocal.api.run", "TrainingJob": "smlocal.api.training_job"}
@@ -30,5 +30,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """For completion: also what is not imported yet."""
+    """For completion: includes modules that are not imported yet."""
     return sorted({*globals(), *__all__})

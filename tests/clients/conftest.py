@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote, each in an environment of its own, and users without an AWS account."""
+"""Clients written by others, each in an environment of its own, and users without an AWS account."""
 
 import json
 import os
@@ -40,7 +40,7 @@ class User:
     """Somebody without an AWS account, who starts programs."""
 
     home: Path
-    """Of smlocal."""
+    """The home of smlocal."""
     own: Path
     """The user's own: empty at first."""
 
@@ -102,5 +102,5 @@ def serve(user: User) -> Callable[..., Any]:
 
 
 def last_json(text: str) -> Any:
-    """What a program prints in its last line."""
+    """The document that a program prints in its last line."""
     return json.loads(text.splitlines()[-1])

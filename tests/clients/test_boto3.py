@@ -88,7 +88,7 @@ def test_every_operation_on_jobs_that_wait_run_stop_and_end(
         assert len(sagemaker.list_training_jobs()["TrainingJobSummaries"]) == 10
         assert sagemaker.describe_training_job(TrainingJobName=waiting[0])["SecondaryStatus"] == "Pending"
 
-        # The name is the key: whoever asks again has not made a second job.
+        # The name is the key: a repeated request has not made a second job.
         code, message = refused(sagemaker.create_training_job, **request(running, sh))
         assert (code, running in message) == ("ResourceInUse", True)
 

@@ -54,7 +54,7 @@ class Launched:
         return self
 
     def ranks(self, host: str = "algo-1") -> list[str]:
-        """What each process said of itself. mpirun writes what those of all hosts say, with a mark in front."""
+        """Each process's line about itself. mpirun writes the lines of all hosts, with a mark in front."""
         return sorted(match[0] for line in self.log(host) if (match := re.search(r"rank \d+ of .*", line)))
 
 

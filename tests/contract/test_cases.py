@@ -24,7 +24,7 @@ NAMES = sorted(path.parent.name for path in CASES.glob("*/expect.yaml"))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expectation:
-    """What must be true afterwards; what is not said is not looked at, apart from the first three."""
+    """The expected state afterwards; members that are missing are not looked at, apart from the first three."""
 
     exit: int
     status: str
@@ -46,7 +46,7 @@ class Expectation:
     model_folder: dict[str, str] | None = None
     """Files of `output/model/`, where CompressionType is NONE."""
     artifact_notes: list[str] | None = None
-    """What is to be said of the artifacts."""
+    """The expected notes about the artifacts."""
     log: str | None = None
     """The whole log of algo-1."""
     log_has: tuple[str, ...] = ()

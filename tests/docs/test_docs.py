@@ -44,7 +44,7 @@ _BEFORE = {
     "docs/service.md": _TREE,
     "docs/secrets.md": "export HF_TOKEN=hidden; echo HF_TOKEN=hidden >.env",
 }
-"""What the reader of a page has done by then."""
+"""Steps that the reader of a page has done by then."""
 
 
 @pytest.mark.slow(6)

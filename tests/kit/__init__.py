@@ -1,4 +1,4 @@
-"""What many tests use: a command that is run, something that must come about, and how often a random test is tried."""
+"""Helpers of many tests: a command to run, something that must come about, and how often a random test is tried."""
 
 import os
 import subprocess
@@ -10,12 +10,12 @@ import pytest
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 """`smlocal_run`, and others that run a command to its end."""
 _SECONDS = 200.0
-"""Of a busy machine, where one request to the engine may take a quarter of a minute."""
+"""Enough for a busy machine, where one request to the engine may take a quarter of a minute."""
 _PAUSE = 0.02
 
 
 def until(condition: Callable[[], bool], *, seconds: float = _SECONDS) -> None:
-    """Wait for what must come about; how soon is no matter."""
+    """Wait for something that must come about; how soon is no matter."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -24,5 +24,5 @@ def until(condition: Callable[[], bool], *, seconds: float = _SECONDS) -> None:
 
 
 def examples(number: int) -> int:
-    """Of a property that wants another number than all: fewer where `SMLOCAL_EXAMPLES` says so."""
+    """The number of examples of a property with a number of its own: fewer where `SMLOCAL_EXAMPLES` says so."""
     return min(number, int(os.environ.get("SMLOCAL_EXAMPLES", str(number))))

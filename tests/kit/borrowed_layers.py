@@ -1,4 +1,4 @@
-"""Brings an image to a dockerd that has not started yet: it uses the layers of the engine that everybody uses.
+"""Brings an image to a dockerd that has not started yet: it uses the layers of the engine of all tests.
 
 An image of 1 GB takes half a minute by `docker save` and `docker load`. Layers are never changed, so symbolic links do.
 """

@@ -43,9 +43,9 @@ class EngineRelay:
         self._refuses = re.compile(request.encode() or b"(?!)")
 
     def hold(self, request: str) -> None:
-        """Give the engine calls whose first line matches only after `let_go`, even if nobody waits for an answer.
+        """Give the engine calls whose first line matches only after `let_go`, even if no client waits for an answer.
 
-        `held` is set when a call has come with its whole body, so whoever made it can be killed then.
+        `held` is set when a call has come with its whole body, so its client can be killed then.
         """
         self._holds = re.compile(request.encode())
 
@@ -143,7 +143,7 @@ class EngineRelay:
 
 
 def _whole_request(received: bytes, connection: socket.socket) -> bytes:
-    """What has been received, and what is missing of the body."""
+    """The received bytes, and the number that is missing of the body."""
     head, _, body = received.partition(b"\r\n\r\n")
     length = re.search(rb"(?i)\r\ncontent-length: *([0-9]+)", head)
     missing = int(length[1]) - len(body) if length else 0

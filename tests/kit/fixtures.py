@@ -1,4 +1,4 @@
-"""What tests on a real engine share: images made without a registry, the command, and a look at what is left behind."""
+"""Shared parts of tests on a real engine: images made without a registry, the command, and a look at leftovers."""
 
 import json
 import os
@@ -94,7 +94,10 @@ def unused_subnet(within: str) -> str:
 
 
 def touch_inside(path: Path) -> None:
-    """Make a file in a folder of a job, once that is there. While the container runs, it is root's, whoever runs it."""
+    """Make a file in a folder of a job, once that is there.
+
+    While the container runs, it belongs to root, whichever user runs it.
+    """
     until(lambda: os.path.isdir(path.parent))
     try:
         path.touch()
@@ -123,7 +126,7 @@ class _Engine(HTTPConnection):
         return json.loads(text)
 
     def miscounts(self, network: str) -> bool:
-        """True for a network that Docker keeps for nobody (`engine.docker.MISCOUNTED`)."""
+        """True for a network that Docker keeps by mistake (`engine.docker.MISCOUNTED`)."""
         self.request("DELETE", f"/networks/{network}")
         answer = self.getresponse()
         refused = b"active endpoints" in answer.read()
@@ -131,7 +134,7 @@ class _Engine(HTTPConnection):
 
 
 def leftovers(answer: Mapping[str, Any]) -> list[str]:
-    """What a job says that it left, without networks that Docker keeps for nobody."""
+    """The leftovers that a job reports, without networks that Docker keeps by mistake."""
     return [left for left in answer["Local"]["Leftovers"] if MISCOUNTED not in left]
 
 
@@ -222,7 +225,7 @@ def new_home(smlocal_home: Path) -> Path:
 
 @pytest.fixture
 def smlocal_run(smlocal_home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs `smlocal <arguments>` as a process of its own, away from the settings of whoever runs the tests."""
+    """Runs `smlocal <arguments>` as a process of its own, away from the settings of the user who runs the tests."""
 
     def run(
         *arguments: str | Path, env: Mapping[str, str] | None = None, check: bool = False, **more: Any

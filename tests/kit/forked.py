@@ -23,7 +23,7 @@ from typing import Any
 import smlocal
 
 _FOR_PYTHON = ("PYTHON", "LC_", "LANG")
-"""What a Python looks at while it starts, too late for one that has been started."""
+"""Settings that a Python reads while it starts, too late for one that has been started."""
 _PYTHON = sys.executable
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -112,7 +112,7 @@ def _number_there(handle: Any) -> int:
 
 
 def _read(ends: Sequence[int], deadline: float) -> list[bytes]:
-    """Everything, until nobody is left who could write more."""
+    """Everything, until no process is left that could write more."""
     read = {end: bytearray() for end in ends}
     with selectors.DefaultSelector() as selector:
         for end in ends:

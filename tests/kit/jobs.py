@@ -18,7 +18,7 @@ from tests.kit.fixtures import leftovers
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ran:
-    """What became of a job."""
+    """The end of a job."""
 
     answer: dict[str, Any]
     exit: int
@@ -129,7 +129,7 @@ class Background:
     home: Path
 
     def output(self) -> str:
-        """What its container has said so far."""
+        """The output of its container so far."""
         log = self.home / "jobs" / self.name / "logs" / "algo-1.log"
         return log.read_text(errors="backslashreplace") if log.exists() else ""
 

@@ -1,4 +1,4 @@
-"""What smlocal remembers of engines and images in its home: each test has a new home, and would find it out again."""
+"""The memory of smlocal about engines and images in its home: each test has a new home, and would find it out again."""
 
 import json
 import os

@@ -24,7 +24,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 
 _PATIENCE_SECONDS = 200.0
-"""Of a busy machine, where one request to the engine may take a quarter of a minute."""
+"""Enough for a busy machine, where one request to the engine may take a quarter of a minute."""
 
 
 @dataclass(kw_only=True)
@@ -74,7 +74,7 @@ class Life:
         return path
 
     def detach(self, name: str, script: str, *, hosts: int = 1, flags: tuple[str, ...] = (), **members: Any) -> None:
-        """Have a job running that nobody waits for."""
+        """Start a job in the background."""
         done = self("run", "--detach", self.job_file(name, script, hosts=hosts, **members), *flags)
         assert (done.returncode, done.stdout) == (0, f"{name}\n"), done.stderr
 

@@ -1,4 +1,4 @@
-"""What is skipped when a user of the docker group runs the tests, and why; everything else passes.
+"""Tests that are skipped when a user of the docker group runs them, and why; everything else passes.
 
 Keys are test ids below `tests/`, or what some of them begin with.
 """
@@ -48,7 +48,7 @@ NEEDS_FUSE = (
     "jobs/start/test_toolkit.py::test_the_script_reads_its_channel[FastFile-s3]",
     "data/in_jobs/test_unread_objects.py",
 )
-"""Of any user."""
+"""Needed by any user."""
 
 
 def why_skipped(path: str) -> str | None:

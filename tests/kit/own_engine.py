@@ -35,7 +35,7 @@ class OwnEngine:
 
     folder: Path = field(default_factory=short_folder)
     environment: Mapping[str, str] = field(default_factory=dict)
-    """For dockerd, beside what everybody has."""
+    """The environment of dockerd, beside the usual one."""
     namespace: str = ""
     """The network namespace, as `ip netns` names it; empty: a new one at each start."""
     hidden: tuple[Path, ...] = ()

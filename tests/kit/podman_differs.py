@@ -1,4 +1,5 @@
-"""What cannot pass on Podman, and why; everything else that needs an engine does. docs/engines.md says it to users.
+"""Tests that cannot pass on Podman, and why; everything else that needs an engine does. docs/engines.md says it to
+users.
 
 Keys are test ids below `tests/`, or what some of them begin with.
 """
@@ -104,4 +105,4 @@ NOT_OF_AN_ENGINE = (
 )
 """They use no engine, or one of their own choice, as do those with a dockerd of their own: not run with a Podman."""
 MOSTLY_OF_NONE = ("data/artifacts/", "data/channels/")
-"""Of these only those are run that ask for an image or the engine's client."""
+"""Only those of these tests run that ask for an image or the engine's client."""

@@ -1,4 +1,4 @@
-"""How a pytest that a test starts gets the plugin, also where the package was installed before it had one."""
+"""How a pytest that a test starts gets the plugin, even where the package was installed before it had one."""
 
 from importlib.metadata import entry_points
 

@@ -1,4 +1,4 @@
-"""What the coverage tables of AI Platform have to have."""
+"""The demands on the coverage tables of AI Platform."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from smlocal.ai_platform.model.members import JobKind, is_structure, members
 
 
 def leaves(kind: JobKind) -> Iterator[str]:
-    """All members of a request that are no structures, such as `jobSpec.workerPoolSpecs[].replicaCount`."""
+    """All members of a request that are not structures, such as `jobSpec.workerPoolSpecs[].replicaCount`."""
     yield from _leaves(kind, kind.value, "")
 
 

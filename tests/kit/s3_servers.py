@@ -35,7 +35,7 @@ REGION = "eu-west-1"
 _NUMBERS = itertools.count(1)
 _STOP_SECONDS = 60.0
 
-# What moto held before it was killed is there again before its port opens, as it would be on a server with a disk. Its
+# The objects that moto held before it was killed are there again before its port opens, as on a server with a disk. Its
 # own main lists the modules of all services for each request, to find out which one is meant: most of what it does.
 _MOTO = """
 import json, sys
@@ -64,14 +64,14 @@ ON_MOTO = pytest.mark.parametrize("s3", ["moto"], indirect=True)
 
 
 class S3Server(Protocol):
-    """What tests use of either server."""
+    """The common interface of both servers."""
 
     name: str
     process: subprocess.Popen[bytes] | None
 
     @property
     def environment(self) -> dict[str, str]:
-        """The whole AWS configuration for whoever shall use this server."""
+        """The whole AWS configuration for users of this server."""
         ...
 
     def client(self) -> Any:
@@ -79,7 +79,7 @@ class S3Server(Protocol):
         ...
 
     def make_bucket(self, stem: str = "bucket") -> str:
-        """A new bucket, with a name that nobody else has."""
+        """A new bucket, with a unique name."""
         ...
 
     def put(self, bucket: str, key: str, data: bytes = b"") -> str:
@@ -95,7 +95,7 @@ class S3Server(Protocol):
         ...
 
     def forget(self) -> None:
-        """What has been put so far need not be there after a restart."""
+        """Objects that were put so far may be missing after a restart."""
         ...
 
     def skip_on(self, name: str, why: str) -> None:
@@ -199,7 +199,7 @@ class _Server:
         return self._send("PUT", f"{self.url}/{quote(f'{bucket}/{key}', safe='/~')}", data)["ETag"]
 
     def _send(self, method: str, url: str, data: bytes) -> HTTPMessage:
-        """What the client does too, in four times the time; some tests store thousands of objects."""
+        """The client does this too, in four times the time; some tests store thousands of objects."""
         from botocore.auth import S3SigV4Auth
         from botocore.awsrequest import AWSRequest
         from botocore.credentials import Credentials
@@ -292,7 +292,7 @@ class S3Servers:
 
 
 def environment(url: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """An AWS configuration that takes nothing from whoever runs the tests."""
+    """An AWS configuration that takes nothing from the user who runs the tests."""
     return {
         "AWS_ENDPOINT_URL_S3": url,
         "AWS_ACCESS_KEY_ID": ACCESS_KEY,
@@ -316,7 +316,7 @@ def opened(given: Mapping[str, str], *, region: str = REGION, **options: Any) ->
 
 
 def reserve_port() -> socket.socket:
-    """A port at which nobody listens until a server does that reuses addresses; nobody else is given it."""
+    """A free port until a server binds it that reuses addresses; it is given to nobody else."""
     reserved = socket.socket()
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     reserved.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""What a person can rely on at the command line, in 25 habits, and the tests that hold each.
+"""The 25 habits that a person can rely on at the command line, and the tests that hold each.
 
 `repo/test_named_tests.py` checks that they are there. Names ending in `.txt` are recorded screens.
 """

@@ -1,4 +1,4 @@
-"""What scripts and CI install is locked, with hashes, for every Python that pyproject.toml names."""
+"""Packages that scripts and CI install are locked, with hashes, for every Python that pyproject.toml names."""
 
 import re
 import tomllib
@@ -33,7 +33,7 @@ def entries(lock: Path) -> Iterator[tuple[str, str, str | None, int]]:
 
 
 def versions(lock: Path, python: str) -> dict[str, str]:
-    """Of the packages that a Python on Linux gets."""
+    """The versions of the packages that a Python on Linux gets."""
     machine = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux"}
     machine |= {"platform_system": "Linux", "os_name": "posix", "implementation_name": "cpython"}
     machine |= {"platform_python_implementation": "CPython"}

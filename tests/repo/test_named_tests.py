@@ -45,7 +45,7 @@ def test_what_is_not_there() -> None:
 
 
 def is_there(test: str) -> bool:
-    """Of a file, a folder or a recorded screen: that it exists. Tests of parameters are those of their function."""
+    """For a file, a folder or a recorded screen: that it exists. Tests of parameters are those of their function."""
     path, _, function = test.partition("::")
     if not function or not (ROOT / path).is_file():
         return (ROOT / path).exists() and not function

@@ -14,7 +14,7 @@ NAME = re.compile("[a-zA-Z0-9](-*[a-zA-Z0-9])*")
 
 
 def names(tree: ast.Module) -> Iterator[str]:
-    """What stands after `--name`, as the value of `TrainingJobName`, or first for a helper: a text, or its variable."""
+    """Names after `--name`, as the value of `TrainingJobName`, or first for a helper: a text, or its variable."""
     variables = {
         target.id: each.value
         for each in ast.walk(tree)

@@ -59,7 +59,7 @@ def build(sources: Path, folder: Path) -> dict[str, Path]:
 
 
 def source_files() -> set[str]:
-    """What a commit of this work tree would have below src."""
+    """The files of a commit of this work tree below src."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src"]
     asked = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
     if asked.returncode:

@@ -23,7 +23,7 @@ class Platform:
 
     folder: str
     members: frozenset[str]
-    """Of its requests and answers, if they consist of several words."""
+    """The members of its requests and answers, if they consist of several words."""
     others: tuple[str, ...]
     """Also as parts of words, and whatever their case if they are in small letters."""
     rooms: Mapping[str, str]
@@ -33,7 +33,7 @@ class Platform:
 
 
 def compound(members: Iterator[str]) -> frozenset[str]:
-    """The names that consist of at least two words. Others, such as `Environment`, are everybody's."""
+    """The names that consist of at least two words. Others, such as `Environment`, are common words."""
     return frozenset(name for name in members if len(re.findall(r"(?:^|[A-Z])[a-z]+", name)) > 1)
 
 
@@ -121,14 +121,14 @@ def in_small_letters(name: str) -> str:
 
 @cache
 def spellings(members: frozenset[str]) -> Mapping[str, str]:
-    """The members by what they are in a text. Names in small letters are everybody's if they have only two words."""
+    """The members by what they are in a text. Names in small letters are common if they have only two words."""
     small = {in_small_letters(name): name for name in members}
     return {name: name for name in members} | {text: name for text, name in small.items() if text.count("_") > 1}
 
 
 @cache
 def pattern(members: frozenset[str]) -> re.Pattern[str]:
-    """Finds all spellings, also with more letters after them."""
+    """Finds all spellings, even with more letters after them."""
     return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(sorted(spellings(members), key=len, reverse=True))})")
 
 

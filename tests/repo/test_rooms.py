@@ -1,4 +1,4 @@
-"""Who may import whom: the table is in `docs/architecture.md`."""
+"""The allowed imports between rooms: the table is in `docs/architecture.md`."""
 
 import ast
 from collections.abc import Iterator
@@ -26,11 +26,11 @@ DOORS = {
     ("cli", "jobs/store"): "smlocal.jobs.store.home",
     ("jobs/planning", "engine"): "smlocal.engine.facts",
 }
-"""Of these rooms, only this module may be imported by those."""
+"""Only this module of these rooms may be imported by those."""
 OF_ALL = {"base"}
 """May be imported by every room, as if it were of the standard library."""
 OF_A_PLAN = {f"smlocal.{each}" for each in ("sagemaker.plan", "sagemaker.notes", "ai_platform.planning_of_jobs")}
-"""What computes the plans of the platforms."""
+"""The modules that compute the plans of the platforms."""
 STARTERS = {"__init__": {"api", "errors"}, "__main__": {"cli", "jobs"}}
 
 

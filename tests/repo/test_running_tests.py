@@ -1,4 +1,4 @@
-"""What holds for every test, however the suite is started."""
+"""Rules for every test, however the suite is started."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What no other code of smlocal uses is not in the wheel: it is in tests/ or scripts/, with what needs it."""
+"""Code that no other code of smlocal uses is not in the wheel: it is in tests/ or scripts/, with its user."""
 
 import ast
 import re
@@ -40,7 +40,7 @@ def used_names(module: str, tree: ast.Module, modules: set[str]) -> Iterator[tup
 
 
 def own_names(tree: ast.Module) -> Iterator[str]:
-    """Of functions, classes and constants. What has a decorator may be used by that."""
+    """The names of functions, classes and constants. Names with a decorator may be used by that."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             if all("dataclass" in (text := ast.unparse(each)) or text in _KEEPERS for each in node.decorator_list):

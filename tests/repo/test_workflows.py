@@ -113,7 +113,7 @@ def test_the_rights_of_a_release() -> None:
     jobs = workflow["jobs"]
     assert {*jobs["publish"]["needs"]} == {"test", "build", "attest"}
     assert jobs["publish"]["environment"] == "pypi"
-    # What may write or sign runs no code of this repository.
+    # Jobs that may write or sign run no code of this repository.
     assert not [step for name in rights(workflow) for step in jobs[name]["steps"] if "checkout" in step.get("uses", "")]
 
 

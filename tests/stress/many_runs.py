@@ -13,7 +13,7 @@ _WARM = 5
 
 
 def open_files() -> list[str]:
-    """What this process holds open."""
+    """The open files of this process."""
     return sorted(os.readlink(entry.path) for entry in os.scandir("/proc/self/fd") if os.path.lexists(entry.path))
 
 

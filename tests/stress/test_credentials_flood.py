@@ -1,4 +1,4 @@
-"""A container of nobody's opens as many connections to the credentials as it can; those of a job still get theirs."""
+"""A foreign container opens as many connections to the credentials as it can; those of a job still get theirs."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -72,7 +72,7 @@ def test_the_look_for_missed_lines_ends_in_time(flood: Flood, monkeypatch: pytes
 
 
 def test_a_kill_ends_the_look(flood: Flood, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may take any time, until nobody wants to wait."""
+    """It may take any time, until the wait is given up."""
     monkeypatch.setattr(container_run, "_LOOK_SECONDS", float("inf"))
     monkeypatch.setattr(container_run, "_HURRY_SECONDS", 0.0)
     run, warnings = flood(ContainerRun.hurry)

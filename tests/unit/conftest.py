@@ -55,7 +55,7 @@ _SAMPLES: dict[str, Any] = {
 _S3 = "InputDataConfig[].DataSource.S3DataSource"
 _GROUP = {"InstanceGroupName": "abc", "InstanceType": "ml.m5.large", "InstanceCount": 1}
 _COMPANIONS: dict[tuple[str, Any], list[tuple[str, Any]]] = {
-    # What the service takes only together with others.
+    # Members that the service takes only together with others.
     ("StoppingCondition.MaxWaitTimeInSeconds", None): [("EnableManagedSpotTraining", True)],
     (f"{_S3}.AttributeNames", None): [
         (f"{_S3}.S3DataType", "AugmentedManifestFile"),

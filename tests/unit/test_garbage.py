@@ -5,7 +5,7 @@ import sys
 
 
 def run(code: str) -> str:
-    """What is printed by a command that does this in place of a job."""
+    """The output of a command that does this in place of a job."""
     begin = f"""
 import gc, sys
 from smlocal import __main__

@@ -63,7 +63,7 @@ def load(checkpoint):
 
 
 def save(path, state):
-    """Write another file and rename it: nobody ever sees half of one."""
+    """Write another file and rename it: no reader ever sees half of one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
     new.write_text(json.dumps(state))

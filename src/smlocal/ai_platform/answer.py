@@ -1,4 +1,4 @@
-"""What the service would answer about a stored job."""
+"""The service's answer about a stored job."""
 
 import time
 from collections.abc import Mapping
@@ -106,7 +106,7 @@ def list_of(record: JobRecord) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobFacts:
-    """What is known about a job. Times are seconds since 1970."""
+    """The known facts about a job. Times are seconds since 1970."""
 
     job: str
     """The name of the job on this machine."""
@@ -118,7 +118,7 @@ class JobFacts:
     """When it was RUNNING for the first time."""
     ended: float | None = None
     message: str = ""
-    """Of a job that failed or was cancelled."""
+    """The error of a job that failed or was cancelled."""
     code: int | None = None
     """The code of its error; None until it is set, about a minute after the end."""
 

@@ -1,4 +1,4 @@
-"""What two jobs of this platform are compared by."""
+"""The members by which two jobs of this platform are compared."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,7 +17,7 @@ from smlocal.jobs.contract.compared_job import ComparedEnd, ComparedJob
 
 _STATE: Final = "state"
 _RESULTS: Final = frozenset({"etag", "trainingOutput"})
-"""Of the service too, though the model does not say so."""
+"""The service returns them too, though the model does not say so."""
 _NAMES: Final = ("jobId", "displayName")
 
 
@@ -27,7 +27,7 @@ def is_answer(data: Mapping[str, Any]) -> bool:
 
 
 def request_of_answer(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The request in an answer: what the service has added is left out, and so is what this machine has."""
+    """The request in an answer, without the additions of the service and of this machine."""
     known = members(job_kind(data), job_kind(data).value)
     set_there = {name for name, member in known.items() if member.output} | _RESULTS
     return {key: value for key, value in data.items() if camel(key) not in set_there and key != LOCAL}
@@ -79,7 +79,7 @@ def _running(kind: JobKind, answer: Mapping[str, Any]) -> tuple[str, float] | No
 
 
 def _replicas(entries: Any) -> dict[str, Any]:
-    """A replica that was stopped may end in one way or another; that is no difference."""
+    """A replica that was stopped may end in one way or another; that is not a difference."""
     found: dict[str, Any] = {}
     attempts, restarts = 1, 0
     for entry in entries:

@@ -1,4 +1,7 @@
-"""Names and ids of a job. What the services would choose is made from the job's name: the same each time."""
+"""Names and ids of a job.
+
+Identifiers that the services would choose are made from the job's name: the same each time.
+"""
 
 import hashlib
 import re
@@ -32,7 +35,7 @@ def job_name(kind: JobKind, request: Mapping[str, Any], *, stem: str, now: datet
 
 
 def broken_name_rule(kind: JobKind, name: str) -> str | None:
-    """What a name that a user has chosen must be, if this one is not: it names a folder and containers."""
+    """The rule that a name chosen by a user breaks, if any: it names a folder and containers."""
     if kind is JobKind.TRAINING_JOB:
         rule = "letters, digits and underscores only, begins with a letter, and has at most 128 characters"
         return None if re.fullmatch(JOB_ID, name) else rule

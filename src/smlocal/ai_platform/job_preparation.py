@@ -40,7 +40,7 @@ def prepare(
     strict: bool,  # noqa: ARG001 - the same for all platforms; reading the job file was strict already
     run_id: str | None = None,
 ) -> Prepared:
-    """Check everything that can be checked before the job is made. What is wrong is an error.
+    """Check everything that can be checked before the job is made. Mistakes are an error.
 
     `run_id`: of a job that is already recorded.
     """
@@ -111,7 +111,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 
 
 def plan_job(job: JobFile, *, name: str, home: str, engines: Engines) -> JobPlan:
-    """Only the plan: no image is pulled, and missing GPUs are no error."""
+    """Only the plan: no image is pulled, and missing GPUs are not an error."""
     planned, engine = replicas(job.kind, job.request, job=name), engines.first
     facts = engine.facts()
     images = {each.image: engine.image(each.image) for each in planned}

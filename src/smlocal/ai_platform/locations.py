@@ -40,7 +40,7 @@ def is_bucket_location(location: str) -> bool:
 
 
 def wrong_sources(sources: Mapping[str, str]) -> list[str]:
-    """The keys of `Local.Sources` that are no location in Cloud Storage, so that their folders would never be used."""
+    """The keys of `Local.Sources` that are not locations in Cloud Storage: their folders would never be used."""
     return [location for location in sources if not is_bucket_location(location)]
 
 
@@ -57,7 +57,7 @@ def output_locations(kind: JobKind, request: Mapping[str, Any]) -> Iterator[str]
 def bucket_folders(
     kind: JobKind, request: Mapping[str, Any], *, sources: Mapping[str, str], output: str
 ) -> tuple[BucketFolder, ...]:
-    """What is mounted in every replica: the buckets of `sources`, and folders below `output` for output elsewhere.
+    """The mounts of every replica: the buckets of `sources`, and folders below `output` for output elsewhere.
 
     A folder comes before those inside it.
     """

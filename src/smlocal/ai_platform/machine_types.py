@@ -1,4 +1,4 @@
-"""The machines of both services: processors, memory, accelerators, and what of the memory a container gets.
+"""The machines of both services: processors, memory, accelerators, and the share of the memory that a container gets.
 
 Sizes are those of Compute Engine's pages on machine families. The legacy names of AI Platform Training stand for such
 machines, by its pages on machine types and prices, and so do its scale tiers.
@@ -18,7 +18,7 @@ _SMALLEST_MIB: Final = 15 * _GIB
 """Memory of n1-standard-4, of which the agents take `_MOST_SHARE`."""
 _MOST_SHARE: Final = 0.4
 _NODE_SHARES: Final = ((4, 0.25), (4, 0.2), (8, 0.1), (112, 0.06), (float("inf"), 0.02))
-"""What a node of Kubernetes Engine reserves: of the first 4 GiB a quarter, of the next 4 a fifth, and so on."""
+"""The memory that a Kubernetes Engine node reserves: a quarter of the first 4 GiB, a fifth of the next 4, and so on."""
 _EVICTION_MIB: Final = 100
 TPU_MACHINES: Final = {JobKind.TRAINING_JOB: ("cloud_tpu",), JobKind.CUSTOM_JOB: ("cloud-tpu", "ct[0-9]*")}
 """Patterns of the names of machines with TPUs."""
@@ -103,9 +103,9 @@ def _is_offered(machine: MachineType, kind: JobKind) -> bool:
 def container_memory_mib(machine: MachineType) -> int:
     """The memory that is left for a container when the agents of the node have theirs.
 
-    Known is that they take up to 40 % of the smallest machine, n1-standard-4, and a smaller share of larger ones, and
-    what a node reserves. Inferred is that the other agents take as much on every machine as they take there beside the
-    node's reserve, and never more than 40 % in all.
+    It is known that they take up to 40 % of the smallest machine, n1-standard-4, and a smaller share of larger ones,
+    and what a node reserves. Inferred is that the other agents take as much on every machine as they take there beside
+    the node's reserve, and never more than 40 % in total.
     """
     others = _MOST_SHARE * _SMALLEST_MIB - _node_reserve_mib(_SMALLEST_MIB)
     reserved = min(_node_reserve_mib(machine.memory_mib) + others, _MOST_SHARE * machine.memory_mib)

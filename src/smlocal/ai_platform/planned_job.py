@@ -1,4 +1,4 @@
-"""A planned job, and what its request says about its life, in the words of the lifecycle."""
+"""A planned job, and the limits and retries of its request, in the words of the lifecycle."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
@@ -40,7 +40,7 @@ class PlannedJob:
         return next(host for host, name in self.hosts.items() if name == replica)
 
 
-# What a request says about the life of its job, in the words of the lifecycle.
+# The limits and retries of a request, in the words of the lifecycle.
 
 _SEVEN_DAYS: Final = "604800s"
 

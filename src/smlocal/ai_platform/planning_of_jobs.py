@@ -313,12 +313,14 @@ _TASKS: Final = {
     "workerpool2": "ps",
     "workerpool3": "evaluator",
 }
-"""What TensorFlow calls the replicas of a custom job; those of AI Platform Training have its names."""
+"""TensorFlow's names for the replicas of a custom job; those of AI Platform Training have these names already."""
 _EVALUATOR: Final = "evaluator"
 _OPEN_PORTS: Final = [3333]
 _NO_PACKAGE: Final = '{"python_module":"","package_uris":[],"job_args":[]}'
-"""`job` of a custom job whose pools have images. The documentation says that it is the whole specification, but what
-replicas have printed is this text."""
+"""`job` of a custom job whose pools have images.
+
+The documentation says that it is the whole specification, but replicas have printed this text.
+"""
 
 
 def cluster_spec(

@@ -11,7 +11,7 @@ __all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "scri
 
 def plan_rows(plan: JobPlan) -> Iterable[tuple[str, str]]:
     """The plan for people."""
-    from smlocal.ai_platform.views_of_jobs import plan_rows as rows  # `smlocal plan` alone shows it
+    from smlocal.ai_platform.views_of_jobs import plan_rows as rows  # only `smlocal plan` shows it
 
     return rows(plan)
 

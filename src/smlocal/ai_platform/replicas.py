@@ -9,9 +9,9 @@ from smlocal.ai_platform.model.members import JobKind
 from smlocal.base.quick_dataclass import dataclass
 
 PORT: Final = 2222
-"""Of each replica, in the descriptions of the cluster."""
+"""The port of each replica, in the descriptions of the cluster."""
 _GROUPS: Final = (("master", "master"), ("worker", "worker"), ("ps", "parameterServer"), ("evaluator", "evaluator"))
-"""The names of AI Platform Training's replicas, and what their members begin with."""
+"""The names of AI Platform Training's replicas, and the prefixes of their members."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

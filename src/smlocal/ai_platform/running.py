@@ -1,4 +1,4 @@
-"""What this platform decides about a job that runs: `jobs.kinds.Running`. Most of it is its lifecycle's."""
+"""The decisions of this platform about a running job: `jobs.kinds.Running`. Most of it is its lifecycle's."""
 
 from collections.abc import Collection
 from typing import Any
@@ -16,13 +16,13 @@ def for_attempt(plan: JobPlan, number: int) -> JobPlan:  # noqa: ARG001 - nothin
     return plan
 
 
-def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> BesideJob | None:  # noqa: ARG001 - there are none
+def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> BesideJob | None:  # noqa: ARG001 - has none
     """Nothing is evaluated beside these jobs."""
     return None
 
 
 def ending(outcome: AttemptOutcome, failure_file: bytes) -> tuple[Ending, str | None]:  # noqa: ARG001 - the lifecycle decides
-    """Of a job that smlocal could not run: the lifecycle decides about all others."""
+    """The answer for a job that smlocal could not run: the lifecycle decides about all others."""
     return FAILED, reason_of(None, "")
 
 
@@ -42,5 +42,5 @@ def usage(plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:  # n
 
 
 def docker_command(plan: JobPlan) -> str | None:  # noqa: ARG001 - there is none
-    """Several containers are no command."""
+    """Several containers cannot be one command."""
     return None

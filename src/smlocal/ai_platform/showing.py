@@ -65,7 +65,7 @@ def spoken(record: JobRecord) -> Spoken:
         longest_grace=None,
         no_metrics="has no metrics: its service looks for none in the logs",
         no_tensors="saves no tensors: its service has no debugger",
-        no_artifacts="What its replicas wrote to buckets is in folders of this machine already.",
+        no_artifacts="The files that its replicas wrote to buckets are already in folders of this machine.",
     )
 
 
@@ -91,7 +91,7 @@ def host_called(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> 
     return called_replicas(replicas(job_kind(given), given, job=record.name))
 
 
-def metrics(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:  # noqa: ARG001 - there are none
+def metrics(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:  # noqa: ARG001 - has none
     """The service finds no metrics in logs."""
     return ()
 

@@ -55,7 +55,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervisor import Supervisor
 
 _LOG_BYTES = 16384
-"""Of a log, at its end: a traceback may be in it."""
+"""The bytes at the end of a log that are read: they may hold a traceback."""
 _CAUSES: Final = {
     events.CancelCause.REQUEST: StopCause.REQUEST,
     events.CancelCause.RAN_TOO_LONG: StopCause.MAX_RUNTIME,
@@ -66,7 +66,7 @@ _PHASES: Final = {
     JobState.RUNNING: {JobPhase.TRAINING, JobPhase.STOPPING},
     JobState.CANCELLING: {JobPhase.STOPPING},
 }
-"""The phases of a job in these states, also if somebody has asked to stop it. Another one is about to end."""
+"""The phases of a job in these states, even if a stop was requested. Another one is about to end."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -85,7 +85,7 @@ class ReplicaSupervisor(Supervisor):
     terminated: set[tuple[str, int]] = field(default_factory=set)
     """The host and the number of each container that got SIGTERM."""
     unread: set[str] = field(default_factory=set)
-    """Hosts whose running container an earlier supervisor started: nobody reads its output."""
+    """Hosts whose running container an earlier supervisor started: its output is not read."""
 
     def __post_init__(self) -> None:
         Supervisor.__post_init__(self)
@@ -131,7 +131,7 @@ class ReplicaSupervisor(Supervisor):
         return (STOPPED[_CAUSES[self.cancel[0]]] if verdict.end is End.CANCELLED else FAILED), reason
 
     def more_results(self) -> dict[str, Any]:
-        """What happened to each replica, and what was decided."""
+        """The events of each replica, and the decisions about them."""
         state, stored = self.lifecycle.progress.state, self.stored
         return {"Lifecycle": {"State": state, "Error": stored.error, "Entries": stored.entries}}
 
@@ -171,7 +171,7 @@ class ReplicaSupervisor(Supervisor):
             self._do(self.lifecycle.start())
 
     def _leave_attempt(self) -> None:
-        """Remove what is left of the last attempt, which every replica has ended."""
+        """Remove the leftovers of the last attempt, which every replica has ended."""
         old = self.attempt
         self._clean_up(rules=False)
         self.attempts_left += 1
@@ -230,7 +230,7 @@ class ReplicaSupervisor(Supervisor):
         return self.attempt.runs[event.container].container.wait(0) != event
 
     def _late_requests(self) -> None:
-        """What somebody wanted while no replica was running: no attempt follows a cancellation."""
+        """Requests that came while no replica was running: no attempt follows a cancellation."""
         self._requests()
         while (event := self.context.events.next(0)) is not None:
             if isinstance(event, Woken):
@@ -246,7 +246,7 @@ class ReplicaSupervisor(Supervisor):
         self._do(self._decided(event))
 
     def _decided(self, event: Event) -> list[actions.Action]:
-        """What the lifecycle decides about an event."""
+        """The decision of the lifecycle about an event."""
         match event:
             case ContainerExited(container=host) | ContainerLost(container=host):
                 run = self.attempt.runs[host]
@@ -291,7 +291,7 @@ class ReplicaSupervisor(Supervisor):
         self._do(self.lifecycle.handle(event, self._now))
 
     def _do(self, wanted: list[actions.Action]) -> None:
-        """Store what was decided, then do it."""
+        """Store the decision, then carry it out."""
         for action in wanted:
             match action:
                 case actions.Record():
@@ -393,7 +393,7 @@ class ReplicaSupervisor(Supervisor):
         return following
 
     def _take_over(self, past: "Past", found: "FoundContainers", phase: JobPhase) -> None:
-        """Watch the containers that are there, and do what was decided and not done."""
+        """Watch the existing containers, and carry out decisions that were not carried out."""
         life, hosts = self.lifecycle, self.job.hosts
         if phase not in _PHASES.get(life.progress.state, {phase}):
             self._enter(life.progress.state)
@@ -414,7 +414,7 @@ class ReplicaSupervisor(Supervisor):
         self.attempt.on_running()
 
     def _newest_containers(self, past: "Past", found: "FoundContainers") -> dict[str, FoundReplica]:
-        """Take over what is there; returns the containers with the newest number that were started, by host."""
+        """Take over existing containers; returns those with the newest number that were started, by host."""
         self.attempt.ran = True
         there = found_replicas(self.context.engines, self.plan, found)
         newest = {}
@@ -438,7 +438,7 @@ class ReplicaSupervisor(Supervisor):
             self._handle(events.CancelAsked(grace=past.grace))
 
     def _log_end(self, host: str) -> str:
-        """What the last container of a host has written, at its end."""
+        """The end of the log of a host's last container."""
         try:
             with open(log_path(self.plan.job_directory, host), "rb") as log:
                 log.seek(max(self.stored.logged.get(host, 0), log.seek(0, os.SEEK_END) - _LOG_BYTES))
@@ -447,7 +447,7 @@ class ReplicaSupervisor(Supervisor):
             return ""
 
     def _collect(self) -> None:
-        """What is kept of the containers beside their logs."""
+        """Collect the files of the containers beside their logs."""
         verdict = self.lifecycle.progress.verdict
         self.context.phases.leave(good=verdict is not None and verdict.end is not End.FAILED)
         if verdict is not None and verdict.end is End.FAILED and verdict.replica is not None:

@@ -1,4 +1,4 @@
-"""What is shown of a job: when it starts, in `describe`, of its history, and of its plan."""
+"""The views of a job: when it starts, in `describe`, of its history, and of its plan."""
 
 import os.path
 from collections import Counter
@@ -126,7 +126,7 @@ def _error(view: JobView) -> Iterator[tuple[str, str]]:
         yield "Error", "not there yet: the service sets it about a minute after the end (Local.ErrorDelaySeconds)"
 
 
-# Lines about what happened to a job and what was decided.
+# Lines about the events of a job and the decisions about them.
 
 _HAPPENED: Final = {
     Happened.LOST: "container gone",
@@ -144,8 +144,8 @@ _DECISIONS: Final = {
     Decision.NOTHING: "",
     Decision.RESTART_REPLICA: "restarted",
     Decision.MOVE_REPLICA: "continues on another machine",
-    Decision.RETRY_JOB: "the job is tried again",
-    Decision.RESTART_JOB: "the job starts again",
+    Decision.RETRY_JOB: "the job is retried",
+    Decision.RESTART_JOB: "the job restarts",
     Decision.SUCCEED: "the job has succeeded",
     Decision.FAIL: "the job fails",
     Decision.CANCEL: "the job is cancelled",
@@ -271,7 +271,7 @@ def start_of(plan: JobPlan) -> StartView:
 
 
 def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
-    """What would run, and how it differs from the service."""
+    """The plan of a run, and how it differs from the service."""
     yield "Job", plan.name
     yield "", plan.identity.arn
     yield from note_rows(plan)

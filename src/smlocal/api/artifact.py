@@ -57,7 +57,7 @@ class Artifact:
         return content
 
     def _links(self) -> dict[str, str]:
-        """Every file, and what it is another name for; nothing for a file itself."""
+        """Every file, and the file that it is another name for; nothing for a file itself."""
         found = {}
         if os.path.isdir(self.path):
             for folder, _, names in os.walk(self.path):

@@ -1,4 +1,4 @@
-"""What the debugger has made of a job: its rules, as `smlocal rules` shows them, and its tensors."""
+"""The debugger's results for a job: its rules, as `smlocal rules` shows them, and its tensors."""
 
 import os
 from typing import Any
@@ -18,7 +18,7 @@ _HOOK = "The script must create a hook of smdebug; docs/debugger.md says more."
 
 
 def actions_of_rules(name: str) -> list[dict[str, Any]]:
-    """What the rules of a job have asked for, oldest first. Messages are kept here and sent to nobody."""
+    """The actions that the rules of a job have asked for, oldest first. Messages are kept here and not sent."""
     with Store.open(home_directory()) as store:
         events = [
             (event.at, event.data)

@@ -73,7 +73,7 @@ def execute_in_background(
         prepared = _prepare(job, store, engines, name=name, strict=strict, replace=replace, reporter=reporter)
         prepared = _with_report_files(prepared, report=report, junit=junit)
     if not detach.process_may_fork:
-        # What serves them cannot be sent to a new process, which finds the credentials again.
+        # The server of the credentials cannot be sent to a new process, which finds the credentials again.
         prepared = changed(prepared, credentials=None)
     detach.start_in_background(supervise_prepared, prepared=prepared, home=home, replace=replace)
 
@@ -120,7 +120,7 @@ def _prepare(
     replace: bool,
     reporter: Reporter,
 ) -> Prepared:
-    """Everything before the job is made. What is wrong is an error."""
+    """Everything before the job is made. Mistakes are an error."""
     check_job_name(store, name, replace=replace)
     remove_dead_shells(store.home)
     if store.left_on_engines():

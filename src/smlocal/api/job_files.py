@@ -1,4 +1,4 @@
-"""Job files of every platform: which one a document is written for, and what it becomes."""
+"""Job files of every platform: which one a document is written for, and the job made from it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     AnyJobFile = JobFile | ReplicaJobFile
 
 _MOST_FOLDERS = 5
-"""Of those that are allowed, in a message."""
+"""Allowed folders that a message names."""
 
 
 def is_replica_job(data: Mapping[str, Any]) -> bool:
@@ -60,7 +60,7 @@ def refuse_misspelt_key(document: Document) -> None:
 def prepare(
     job: "AnyJobFile", *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
 ) -> "Prepared":
-    """Check everything that can be checked before a job is made. What is wrong is an error."""
+    """Check everything that can be checked before a job is made. Mistakes are an error."""
     with _limited_by(job):
         if isinstance(job, JobFile):
             from smlocal.sagemaker.prepare import prepare as prepare_sagemaker
@@ -72,7 +72,7 @@ def prepare(
 
 
 def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", strict: bool) -> "JobPlan":
-    """Only the plan: no image is pulled, and missing GPUs are no error."""
+    """Only the plan: no image is pulled, and missing GPUs are not an error."""
     with _limited_by(job):
         if isinstance(job, JobFile):
             from smlocal.sagemaker.prepare import plan_job as plan_sagemaker
@@ -137,7 +137,7 @@ def answer_schema(request: str) -> dict[str, Any]:
 
 
 def replica_kind(data: Mapping[str, Any]) -> str:
-    """What sentences call the job of replicas in a document."""
+    """The words for the job of replicas in a document, for sentences."""
     from smlocal.ai_platform.shape import job_kind
 
     return job_kind(data).spoken
@@ -158,7 +158,7 @@ def replica_job_text(document: Document, *, file: str) -> str | None:
 
 
 def compared_replica_job(document: Document) -> "ComparedJob":
-    """What a job of replicas is compared by: that of a request, or of an answer."""
+    """The members by which a job of replicas is compared: from a request, or from an answer."""
     from smlocal.ai_platform.comparison import compared_job
 
     return compared_job(document)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 20
 _MOST_SUGGESTED = 3
 _MOST_COMPARED = 1000
-"""Of the newest names: comparing ten thousand takes a second."""
+"""Only the newest names are compared: comparing ten thousand takes a second."""
 LAST = "@last"
 """Instead of a name: the newest job."""
 
@@ -78,13 +78,13 @@ def _unknown(text: str, store: "Store") -> JobUnknownError:
         details=[f"No training job '{text}' in {store.home}."],
         remedy=[
             *([f"Did you mean {' or '.join(near)}?"] if near else []),
-            "smlocal jobs lists the jobs that there are.",
+            "smlocal jobs lists all jobs.",
         ],
     )
 
 
 def completed_names(begun: str) -> list[str]:
-    """Names that begin so, newest first. A shell shows no errors, so there are none."""
+    """Names that begin so, newest first. A shell shows no errors, so none are raised."""
     if begun and LAST.startswith(begun):
         return [LAST]
     try:

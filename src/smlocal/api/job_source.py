@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
 """A job file, or a CreateTrainingJob request with an optional `Local` block."""
 MAX_BYTES = 10 << 20
-"""Of a job file."""
+"""The largest job file."""
 
 
 def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> tuple["AnyJobFile", str]:
@@ -127,7 +127,7 @@ class Validated:
     error: SmlocalError | None
     """None for a job that `smlocal run` accepts."""
     warnings: tuple[str, ...] = ()
-    """Local paths that do not exist: whoever checks a file need not have its data."""
+    """Local paths that do not exist: a file can be checked without its data."""
 
 
 def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None] = lambda _: None) -> Validated:

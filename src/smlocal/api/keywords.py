@@ -15,7 +15,10 @@ RUN_SWITCHES = ("detach", "replace", "show", "strict")
 
 
 def check_keywords(given: Overrides, *, others: Collection[str]) -> None:
-    """Refuse unknown keywords, as Python does, and values of the wrong type. `others`: what else the call takes."""
+    """Refuse unknown keywords, as Python does, and values of the wrong type.
+
+    `others`: the other keywords of the call.
+    """
     known = sorted({*OPTIONS, *others})
     for keyword in given:
         if keyword not in known:

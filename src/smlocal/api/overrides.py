@@ -14,7 +14,7 @@ from smlocal.jobs.contract.validation.suggestions import closest
 from smlocal.jobs.contract.validation.violation import Path as MemberPath
 
 KEYWORD_ARGUMENTS: Final = "keyword arguments"
-"""What overrides are called in messages if they are not flags."""
+"""The words for overrides in messages if they are not flags."""
 Path = str | os.PathLike[str]
 _OUTPUT: Final = ("OutputDataConfig", "S3OutputPath")
 _LIKENESS: Final = 0.75
@@ -66,11 +66,11 @@ class Overrides(TypedDict, total=False):
     gpus: str | int | None
     allow_cpu: bool
     memory: str | int | None
-    """Of each container: bytes, or such as `512m`."""
+    """Memory of each container: bytes, or such as `512m`."""
     enforce_limits: bool
     """Limit containers to the memory, processors and volume of the instance type."""
     processes_per_host: int | None
-    """Of the training toolkit, for MPI, torchrun and data parallelism."""
+    """Processes of the training toolkit, for MPI, torchrun and data parallelism."""
     no_rules: bool
     """Do not evaluate debugger rules."""
     pull: Literal["missing", "always", "never"] | None
@@ -92,7 +92,7 @@ def apply_overrides(document: "Document", given: Overrides) -> None:
 
 
 def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
-    """Change the document of a job of replicas: what is for another platform's requests is refused.
+    """Change the document of a job of replicas: overrides for another platform's requests are refused.
 
     Returns the name that was given.
     """
@@ -135,7 +135,7 @@ def fill(document: "Document") -> None:
 
 
 def _given(given: Overrides) -> Iterator[tuple[Option, Any]]:
-    """What is given, members first: the others override them."""
+    """The given overrides, members first: the others override them."""
     for keyword in Overrides.__annotations__:
         option, value = OPTIONS[keyword], given.get(keyword)
         if value if option.form in {Form.SWITCH, Form.MAP} else value is not None:
@@ -235,7 +235,7 @@ def _refusal(document: "Document", refused: Sequence[Option]) -> UsageRefusedErr
     """The error about overrides that a job of replicas has in its file, or has not at all."""
     called = [(option, option.keyword if _is_call(document) else option.flag) for option in refused]
     return UsageRefusedError(
-        f"{document.name} is no CreateTrainingJob request, and only such a request takes "
+        f"{document.name} is not a CreateTrainingJob request, and only such a request takes "
         f"{', '.join(spelled for _, spelled in called)}",
         remedy=[*_instead(document, called)],
     )
@@ -246,7 +246,7 @@ def _is_call(document: "Document") -> bool:
 
 
 def _instead(document: "Document", refused: Sequence[tuple[Option, str]]) -> Iterator[str]:
-    """What to do instead; `refused` are the options and how they were spelled."""
+    """Alternatives to refused options; `refused` are the options and how they were spelled."""
     from smlocal.api.job_files import has_environment
 
     has = {each: [spelled for option, spelled in refused if option.of_replicas is each] for each in OfReplicas}
@@ -255,13 +255,13 @@ def _instead(document: "Document", refused: Sequence[tuple[Option, str]]) -> Ite
         has[OfReplicas.NOTHING] += variables
         variables = []
     if has[OfReplicas.NOTHING]:
-        yield f"Leave out {', '.join(has[OfReplicas.NOTHING])}: the platform of this job has no such thing."
+        yield f"Leave out {', '.join(has[OfReplicas.NOTHING])}: the platform of this job does not support it."
     if has[OfReplicas.ARGUMENTS]:
         yield "Write the program's arguments into args of the job file."
     if variables:
         yield "Write environment variables into env of the job file."
     if has[OfReplicas.FILE]:
-        yield f"Write into the job file what {', '.join(has[OfReplicas.FILE])} should change."
+        yield f"Change the job file instead of using {', '.join(has[OfReplicas.FILE])}."
 
 
 def channel_names(document: "Document") -> list[str]:
@@ -298,7 +298,7 @@ def new_hyperparameters(document: "Document", given: Mapping[str, Any]) -> Itera
 
 
 def _meant(name: str, known: list[str]) -> str | None:
-    """The name that was probably meant. Names that differ in their numbers are no mistakes: train-1 and train-2."""
+    """The name that was probably meant. Names that differ in their numbers are not mistakes: train-1 and train-2."""
     near = closest(name, known, likeness=_LIKENESS)
     return None if near is None or _without_numbers(near) == _without_numbers(name) else near
 

@@ -78,7 +78,7 @@ def recorded_request(name: str, *, arn: str) -> Mapping[str, Any] | None:
 
 
 def own_answer(name: str, *, arn: str) -> Mapping[str, Any] | None:
-    """What describe says of the job here with this name and ARN; None if there is none."""
+    """The describe answer of the job here with this name and ARN; None if there is none."""
     if recorded_request(name, arn=arn) is None:
         return None
 

@@ -1,6 +1,6 @@
-"""Finish jobs whose supervisor was killed, and end those that nobody wants any more.
+"""Finish jobs whose supervisor was killed, and end those that no process waits for any more.
 
-A detached job may belong to a process that made it: once that is gone, nobody wants the job.
+A detached job may belong to a process that made it: once that is gone, the job is not wanted any more.
 """
 
 import os
@@ -41,7 +41,7 @@ def recover_all(on_message: Callable[[str], None]) -> list[SmlocalError]:
     with Store.open(home_directory()) as store:
         unwanted = stop_jobs_of_dead(store)
         if unwanted:
-            say(f"stopping {', '.join(unwanted)}: the command that wanted them was killed")
+            say(f"stopping {', '.join(unwanted)}: the command that waited for them was killed")
         names, left = list(dict.fromkeys([*orphans(store), *unwanted])), store.left_on_engines()
         if names:
             say(f"recovering {', '.join(names)}")
@@ -87,7 +87,7 @@ def _clear_engines(
 ) -> Iterator[SmlocalError]:
     """Remove what ended jobs have left on engines. Yields the errors of engines that are still unreachable.
 
-    The next command looks again for what was not `known` before: the engine may still be making it.
+    The next command looks again for anything that was not `known` before: the engine may still be making it.
     """
     for left in store.left_on_engines():
 
@@ -106,7 +106,7 @@ def _clear_engines(
 
 
 class OwnedJobs:
-    """The jobs of this process, for `recover` to find if it is killed. A context manager; later, nobody owns them."""
+    """The jobs of this process, for `recover` to find if it is killed. A context manager; later, they have no owner."""
 
     def __init__(self) -> None:
         """Nothing is made yet."""

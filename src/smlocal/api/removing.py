@@ -1,4 +1,4 @@
-"""Remove jobs, and what they have left on engines, also on those that are gone for good."""
+"""Remove jobs, and their leftovers on engines, even on those that are gone for good."""
 
 import os
 import time
@@ -76,7 +76,7 @@ def _clear_engines(store: Store, name: str, *, force: bool, on_message: Callable
 
 
 def _abandon(store: Store, name: str, *, on_message: Callable[[str], None]) -> None:
-    """End the job as failed, if it has not ended. What it may have left on its engine is said, with what removes it.
+    """End the job as failed, if it has not ended. Possible leftovers are reported, with commands that remove them.
 
     `JobNotAbandonedError` if there is a better way: its engines answer, or it has a supervisor.
     """
@@ -105,7 +105,7 @@ def _abandon(store: Store, name: str, *, on_message: Callable[[str], None]) -> N
 
 def _tell(name: str, address: str, docker: tuple[str, ...], on_message: Callable[[str], None]) -> None:
     on_message(
-        f"abandoned {name}: containers, volumes and networks of it may be left on the engine at {address}, and what "
+        f"abandoned {name}: its containers, volumes and networks may remain on the engine at {address}, and data that "
         "only that engine has is lost. If it comes back, these commands remove them:"
     )
     for command in removing_commands(docker, name):
@@ -113,7 +113,7 @@ def _tell(name: str, address: str, docker: tuple[str, ...], on_message: Callable
 
 
 def removing_commands(docker: tuple[str, ...], job: str) -> list[str]:
-    """What removes everything of a job from an engine by hand: containers first, because they use the rest; pure."""
+    """Commands that remove all of a job from an engine by hand: containers first, because they use the rest; pure."""
     label, words = f"label={JOB_LABEL}={job}", join(docker)
     kinds = (("ps --all", "rm --force --volumes"), ("volume ls", "volume rm"), ("network ls", "network rm"))
     return [f"{words} {listed} --quiet --filter {label} | xargs -r {words} {removed}" for listed, removed in kinds]

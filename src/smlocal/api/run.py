@@ -25,8 +25,8 @@ def run(
     """Run a training job to its end, as `smlocal run` does.
 
     `job` is a job file, a CreateTrainingJob request as a dict, or nothing: then `image=` describes the job. Keywords
-    override it. A job that fails or is stopped raises nothing: look at `status`. What is refused, and what this machine
-    lacks, is an error of `smlocal.errors`, and no job is made.
+    override it. A job that fails or is stopped raises nothing: look at `status`. A refused request, or something that
+    this machine lacks, is an error of `smlocal.errors`, and no job is made.
 
     `detach` returns as soon as the job has its supervisor, a process of its own. `replace` forgets a finished job of
     the same name. `show` prints phases and the containers' output to `sys.stdout`. `strict` accepts only what the
@@ -43,7 +43,7 @@ def run(
 
 
 def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unpack[Overrides]) -> "JobPlan":
-    """What `run` would do: the object that it would execute. Nothing is run or pulled."""
+    """The plan of a `run`: the object that it would execute. Nothing is run or pulled."""
     check_keywords(overrides, others=["strict"])
     asked, name = read_source(job, overrides, strict=strict)
     return plan_only(asked, name=name, strict=strict)

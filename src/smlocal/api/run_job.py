@@ -166,7 +166,7 @@ class Printed(Reporter):
         self._say("Stopping" if grace is None else f"Stopping ({cause}): up to {grace:g} s to save its work")
 
     def replica_changed(self, replica: str | None, happened: str, follows: str, exit_code: int | None) -> None:  # noqa: ARG002 - `happened` says it
-        """What follows from the end of a replica while the job goes on."""
+        """The decision after the end of a replica while the job goes on."""
         if follows:
             self._say(f"{f'{replica}: ' if replica else ''}{happened}, {follows}")
 

@@ -22,7 +22,7 @@ def stop(store: Store, name: str, *, grace: float | None, on_message: Callable[[
 
     If the job has ended, what it left on engines that were unreachable then is removed first.
     """
-    if grace is not None and not 0 <= grace <= LONGEST_GRACE:  # also for NaN
+    if grace is not None and not 0 <= grace <= LONGEST_GRACE:  # NaN too
         raise UsageRefusedError(f"a grace of {grace:g} s is not possible: from 0 to {LONGEST_GRACE} s")
     if store.left_on_engines(name) and store.get(name).status.terminal:
         from smlocal.jobs.finish.cleanup import clear_engine_of

@@ -72,14 +72,14 @@ class TrainingJob:
         return showing(record.platform).words(record)[0]
 
     def view(self) -> "JobView":
-        """What the screens show."""
+        """The data for the screens."""
         from smlocal.jobs.finish.describe import view_job
 
         with self._store() as store:
             return view_job(store, self.name)
 
     def described_rows(self, view: "JobView") -> "Iterable[tuple[str, str]]":
-        """What `smlocal describe` shows of it in the words of its platform."""
+        """The output of `smlocal describe`, in the words of its platform."""
         from smlocal.jobs.kinds import showing
 
         with self._store() as store:
@@ -143,7 +143,7 @@ class TrainingJob:
         return self
 
     def stop(self, *, grace: float | None = None, on_message: "Callable[[str], None]" = lambda _: None) -> None:
-        """What StopTrainingJob does: SIGTERM, `grace` seconds (else as the job says, 120), SIGKILL.
+        """Stop the job as StopTrainingJob does: SIGTERM, `grace` seconds (else as the job says, 120), SIGKILL.
 
         Returns once the stop is recorded. `JobFinishedError` when the job has ended already.
         """
@@ -227,7 +227,7 @@ class TrainingJob:
         progress: "Callable[[str], None]" = lambda _: None,
         cancelled: "Callable[[], bool]" = lambda: False,
     ) -> "PublishResult":
-        """Upload the artifacts of the finished job to its S3OutputPath; `objects` of the result has what is in S3 then.
+        """Upload the artifacts of the finished job to its S3OutputPath; the result's `objects` are those in S3.
 
         `progress` is called with messages. Once `cancelled` returns true, the upload ends. The result then has
         `cancelled` set, too.
@@ -249,7 +249,7 @@ class TrainingJob:
 
     @property
     def metrics(self) -> "JobMetrics":
-        """What MetricDefinitions have found so far: `summaries()`, `values()` and `notes`."""
+        """The values that MetricDefinitions have found so far: `summaries()`, `values()` and `notes`."""
         from smlocal.jobs.metrics.job_metrics import job_metrics
 
         with self._store() as store:

@@ -1,1 +1,1 @@
-"""What every room may use: files, work done side by side. It imports nothing else of smlocal."""
+"""Modules for every room: files, work done side by side. It imports nothing else of smlocal."""

@@ -6,7 +6,10 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 DRAFT = ".partial"
-"""The end of the name of a file that is being written. A process that is killed leaves it, and what had the name."""
+"""The end of the name of a file that is being written.
+
+A process that is killed leaves it, and the file that had the name.
+"""
 _LONGEST_NAME = 200
 """Bytes of a file's name in that of its draft: a name has 255 at most."""
 

@@ -18,7 +18,7 @@ def copy_range(source: int, target: int, start: int, end: int | None, copied: Ca
     bytes of each piece, and may raise.
     """
     position = start
-    in_kernel = (_by_range, _by_sendfile) if hasattr(os, "copy_file_range") else ()  # on Linux alone
+    in_kernel = (_by_range, _by_sendfile) if hasattr(os, "copy_file_range") else ()  # only on Linux
     for way in (*in_kernel, _by_read_and_write):
         try:
             while left := _AT_ONCE if end is None else min(end - position, _AT_ONCE):

@@ -20,7 +20,7 @@ _PROC = "/proc/self/fd"
 
 
 class Opener:
-    """Opens what is below a folder. The folder and everything below may be links; its parent is trusted.
+    """Opens files below a folder. The folder and everything below may be links; its parent is trusted.
 
     Only two directories are open at a time, because a tree may be deeper than the number of files a process may open.
     """

@@ -10,7 +10,7 @@ def watched_thread(work: Callable[[], None], *, name: str, died: Callable[[str, 
     def run() -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 - otherwise nobody would see it
+        except BaseException as error:  # noqa: BLE001 - otherwise it would go unnoticed
             died(name, error)
 
     return Thread(target=run, name=name, daemon=True)

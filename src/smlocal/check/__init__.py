@@ -1,4 +1,4 @@
-"""What is wrong with a training image: rules, what they look at, and what they find."""
+"""Checks of a training image: rules, the data that they look at, and their findings."""
 
 DEFAULT_TIMEOUT = 60
 """Seconds of training of a job of a check."""

@@ -1,4 +1,4 @@
-"""What rules find about the program of a job that failed: its container is still there, and nothing else is read.
+"""The rules' findings about the program of a job that failed: its container is still there, and nothing else is read.
 
 The supervisor of a job asks for it by the name of this module (docs/architecture.md), and only after a failure.
 """
@@ -35,13 +35,13 @@ Archive = Callable[[str], Generator[bytes, None, None]]
 
 
 def program_hint(plan: JobPlan, archive: Archive) -> str | None:
-    """What is wrong with it, and what to do; None if no rule finds anything. `archive`: of a path in the container."""
+    """The problem and its remedy; None if no rule finds anything. `archive`: of a path in the container."""
     return _first([each.RULE for each in _RULES], plan, archive)
 
 
 def signal_hint(plan: JobPlan, archive: Archive) -> str | None:
     """Why SIGTERM does not reach it; None if no rule knows."""
-    if is_model_trainer((*(plan.image.entrypoint or ()), *(plan.image.command or ()))):  # nobody can change its command
+    if is_model_trainer((*(plan.image.entrypoint or ()), *(plan.image.command or ()))):  # its command cannot be changed
         return f"T{MODEL_TRAINER_STOP[1:]}."
     return _first([each.RULE for each in _RULES_OF_SIGNALS], plan, archive)
 
@@ -70,7 +70,7 @@ def _sentence(result: RuleResult, finding: Finding) -> str:
 
 _ABSENT = 404
 _MOST = 300
-"""Questions to the engine about one container: the folders of a PATH, and what is in them."""
+"""Questions to the engine about one container: the folders of a PATH, and their files."""
 _KINDS = {"sparse": "file", "fifo": "other", "hard": "other"}
 
 
@@ -87,7 +87,7 @@ class _Reader:
         self.contents: dict[str, bytes] = {}
 
     def entry(self, path: str) -> ImageEntry | None:
-        """What is at a path, which is not followed if it is a link. Of a file the beginning is kept."""
+        """The entry at a path, which is not followed if it is a link. Only the beginning of a file is kept."""
         if path not in self._known:
             if len(self._known) == _MOST:
                 raise CannotLookError("too many files of the container were asked for")
@@ -115,7 +115,7 @@ class _Reader:
 
 
 class _Folder(Mapping[str, ImageEntry]):
-    """What is in one folder, as far as it is asked for by name."""
+    """The entries of one folder, as far as they are asked for by name."""
 
     def __init__(self, reader: _Reader, path: str) -> None:
         self._reader, self._path = reader, path

@@ -1,16 +1,16 @@
 """The reason for which a rule is skipped."""
 
 JOB_FILE_NEEDED = "write a job file, and check that"
-"""What to do where an image alone does not say enough."""
+"""The remedy where an image does not say enough by itself."""
 
 
 class CannotLookError(Exception):
-    """What a rule judges by is not there or cannot be read; the text says what, as a clause without a full stop."""
+    """The data that a rule needs is missing or cannot be read; the text says what, as a clause without a full stop."""
 
     def __init__(self, text: str, details: tuple[str, ...] = (), *, test: str = "") -> None:
         """`details`: lines that say more, such as the end of a job's log.
 
-        `test`: what to do so that the rule can judge, as a clause; empty where it has nothing to judge in this job.
+        `test`: the step that lets the rule judge, as a clause; empty where it has nothing to judge in this job.
         """
         super().__init__(text)
         self.details = details

@@ -48,11 +48,11 @@ def check_image(
     timeout: int = DEFAULT_TIMEOUT,
     said: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
-    """Check an image, or that of a job with what the job asks of it.
+    """Check an image, or the image of a job against its requirements.
 
     `dockerfile` is the path of the one that made the image; findings are then placed at its lines. Rules that run jobs
-    come last: `timeout` is the limit of each job in seconds. `said` is told what takes long: reading a large image, and
-    which jobs run and how they end.
+    come last: `timeout` is the limit of each job in seconds. `said` is called about long steps: reading a large image,
+    and which jobs run and how they end.
     """
     wanted = frozenset(profiles) | _profiles_of(job)
     rules = chosen_rules(only=only, skip=skip, profiles=wanted, static=static)
@@ -65,7 +65,7 @@ def check_image(
         *_examine_with_jobs([rule for rule in rules if rule.runs_jobs], subject, engine, timeout=timeout, said=said),
     ]
     found.sort(key=lambda result: rules.index(result.rule))
-    results = without_ignored(found, accepted, today or date.today(), place(subject))  # noqa: DTZ011 - the day of whoever reads it
+    results = without_ignored(found, accepted, today or date.today(), place(subject))  # noqa: DTZ011 - the reader's day
     return CheckReport(
         image=image,
         image_id=subject.facts.id,
@@ -98,7 +98,7 @@ def _examine_with_jobs(
 
 
 def _scenarios(rules: Sequence[Rule], subject: Subject) -> Iterator[Scenario]:
-    """What the rules want to be run; a rule that cannot say will be skipped."""
+    """The jobs that the rules want to be run; a rule that cannot say will be skipped."""
     for rule in rules:
         if rule.jobs is not None:
             try:
@@ -121,7 +121,7 @@ def look_at(
     profiles: frozenset[LaunchProfile] = frozenset(),
     said: Callable[[str], None] = lambda _: None,
 ) -> Subject:
-    """What these rules need to see; `said` is told before something that takes long."""
+    """The data that these rules need; `said` is called before a long step."""
     if not is_image_name(image):
         raise ImageNameError(
             f"{image!r} is not a valid image name",
@@ -145,14 +145,14 @@ def look_at(
 
 
 def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Callable[[str], None]) -> SavedImage:
-    """All that any rule may ask for is read, so that what is remembered serves every later call."""
+    """All files that any rule may ask for are read, so that the remembered files serve every later call."""
     wishes = tuple(dict.fromkeys(wish for rule in all_rules() for wish in rule.files))
     known = stored_image(home, facts.id, wishes)
     if known is not None:
         return known
     names = {posixpath.basename(word) for word in (*(facts.entrypoint or ()), *(facts.command or ()))}
     if facts.size > _LARGE:
-        said(f"reading {image} ({readable_bytes(facts.size)}); this is done once for an image")
+        said(f"reading {image} ({readable_bytes(facts.size)}); this is done once per image")
     try:
         with closing(engine.save(facts.id)) as pieces:
             saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)
@@ -185,7 +185,7 @@ def _flattened(facts: ImageFacts, engine: Engine, wish: Wanted) -> SavedImage | 
 
 
 _FORMAT = 3
-"""Of the file, and of how images are read: raise it with either."""
+"""The version of the file, and of how images are read: raise it with either."""
 _MOST = 30
 """Images; those that were not used for the longest time go first."""
 _FOLDER = "checked-images"
@@ -194,7 +194,7 @@ _CONTENTS, _END = "contents", "end"
 
 
 def stored_image(home: str, image: str, wishes: Sequence[Files]) -> SavedImage | None:
-    """What is remembered of an image, if it is all that is wished for."""
+    """The remembered files of an image, if they are all that is wished for."""
     path = _path(home, image, wishes)
     try:
         with open(path, encoding="ascii") as file:
@@ -206,7 +206,7 @@ def stored_image(home: str, image: str, wishes: Sequence[Files]) -> SavedImage |
 
 
 def store_image(home: str, image: str, wishes: Sequence[Files], saved: SavedImage) -> None:
-    """Write it down. A home that does not exist or takes nothing is left alone: the next check reads again."""
+    """Write it down. A home that does not exist or cannot be written is left as it is: the next check reads again."""
     if saved.files.unread or saved.files.crowded:
         return
     path = _path(home, image, wishes)

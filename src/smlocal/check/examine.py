@@ -69,7 +69,7 @@ def without_ignored(
     today: date,
     place: Callable[[Finding], Finding] = lambda finding: finding,
 ) -> tuple[RuleResult, ...]:
-    """The results without what is ignored, with what is wrong with the ignores; `place` says where to mend a thing."""
+    """The results without ignored findings, with the mistakes in the ignores; `place` says where to correct them."""
     placed = [
         replace(result, findings=tuple(map(place, result.findings))) if result.findings else result
         for result in results
@@ -99,7 +99,7 @@ def ignores_of(job: JobFile) -> tuple[Ignore, ...]:
 
 
 def with_ignores(results: Iterable[RuleResult], ignores: Sequence[Ignore], today: date) -> tuple[RuleResult, ...]:
-    """Take out of the results what is ignored, and keep it with its reason."""
+    """Take ignored findings out of the results, and keep them with their reasons."""
     current = [each for each in ignores if not each.is_over(today)]
     return tuple(_without(result, current) for result in results)
 

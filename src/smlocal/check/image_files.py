@@ -1,6 +1,6 @@
 """The files of an image as a container of it would see them, and which of them rules want to see.
 
-Names and owners of all are known, contents only of what is wanted.
+Names and owners of all files are known, contents only of the wanted ones.
 """
 
 import posixpath
@@ -16,7 +16,7 @@ _LIBRARIES = re.compile(
     r"(?:^|/)(?:site-packages|dist-packages|node_modules|lib/python3[^/]*|lib64/python3[^/]*|pkgs)/"
     r"|^(?:usr/share|usr/lib|usr/include|proc|sys|dev|var/lib|var/cache)/"
 )
-"""Where the files of packages lie, which nobody who builds an image has written."""
+"""Folders of packages, which were not written by the author of the image."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,15 +36,15 @@ class Files:
 NAMES = Files(most=0)
 """Paths, owners and modes, and no content at all."""
 PROGRAMS = Files(programs=True, most=64 << 10)
-"""What may be executed: scripts, and of binaries the header."""
+"""Files that may be executed: scripts, and of binaries the header."""
 SCRIPTS = Files(names=("*.py", "*.sh", "*.bash", "train", "serve"), most=256 << 10, libraries=False)
-"""What whoever made the image has written, as far as names tell."""
+"""Files that the author of the image has written, as far as names tell."""
 USERS = Files(names=("passwd", "group"), most=64 << 10)
 """`/etc/passwd` and its like."""
 
 
 class Wish(NamedTuple):
-    """What is wanted of one file."""
+    """The wanted parts of one file."""
 
     most: int
     """Bytes from the beginning; none for 0."""
@@ -53,7 +53,7 @@ class Wish(NamedTuple):
 
 
 Wanted = Callable[[str, int], Wish]
-"""What is wanted of a file, by its path and mode."""
+"""Returns the wanted parts of a file, by its path and mode."""
 _NOTHING = Wish(0)
 
 
@@ -94,10 +94,10 @@ _MOST_STEPS = 10_000
 
 
 class ImageEntry(NamedTuple):
-    """What an archive says of one file."""
+    """One file in an archive."""
 
     kind: str
-    """`file`, `folder`, `link`, or `other` for devices and the like."""
+    """`file`, `folder`, `link`, or `other` for devices and similar files."""
     mode: int
     uid: int
     gid: int
@@ -105,11 +105,11 @@ class ImageEntry(NamedTuple):
     layer: int | None
     """From 0; None where it is not known."""
     link: str = ""
-    """What a link points to."""
+    """The target of a link."""
 
     @property
     def is_executable(self) -> bool:
-        """By anybody at all."""
+        """True if at least one user may execute it."""
         return self.kind == "file" and bool(self.mode & 0o111)
 
 
@@ -126,16 +126,16 @@ class ImageFiles:
     """All paths of an image; contents of those files that rules asked for."""
 
     folders: Mapping[str, Mapping[str, ImageEntry]]
-    """What is in each folder; `usr/bin`, and the empty name for the root."""
+    """The entries of each folder; `usr/bin`, and the empty name for the root."""
     contents: Mapping[str, bytes]
     """By path without its leading slash."""
     crowded: bool = False
     """True when there was not room for every content that was asked for."""
     unread: tuple[str, ...] = ()
-    """What could not be read, as clauses."""
+    """Parts that could not be read, as clauses."""
 
     def entry(self, path: str) -> ImageEntry | None:
-        """What is at exactly this path; the last part may be a link."""
+        """The entry at exactly this path; the last part may be a link."""
         folder, _, name = path.strip("/").rpartition("/")
         return self.folders.get(folder, {}).get(name)
 
@@ -180,7 +180,7 @@ class ImageFiles:
         return content
 
     def below(self, path: str) -> Iterator[FoundFile]:
-        """Everything below a folder, folders before what is in them."""
+        """Everything below a folder, each folder before its content."""
         start = path.strip("/")
         todo = [start]
         while todo:

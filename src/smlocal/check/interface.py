@@ -1,4 +1,4 @@
-"""What a rule is, what it finds, and what becomes of it. Reports and rules know each other by this file alone."""
+"""Rules, findings, and results. Reports and rules share only this file."""
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -40,10 +40,10 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One thing that is wrong."""
+    """One problem."""
 
     message: str
-    """A sentence without a full stop, which names what was found."""
+    """A sentence without a full stop, which names the finding."""
     brief: str = ""
     """A shorter message, for a job whose failure reason already says the rest; empty: use `message`."""
     path: str = ""
@@ -65,7 +65,7 @@ class Finding:
     severity: Severity | None = None
     """How much it matters, where that is more than the rule says."""
     remedy: str = ""
-    """What to do, where that is not what the rule says."""
+    """The remedy, where it is not the rule's own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,17 +77,17 @@ class Example:
     good: str
     """The same without the mistake."""
     output: str
-    """What the rule finds in the bad one: its messages, one a line."""
+    """The rule's findings in the bad one: its messages, one a line."""
     bad_files: tuple[tuple[str, str], ...] = ()
-    """Name and content of what lies beside the bad Dockerfile. What begins with `#!` is executable."""
+    """Name and content of what lies beside the bad Dockerfile. Files that begin with `#!` are executable."""
     good_files: tuple[tuple[str, str], ...] | None = None
     """The same for the good one; None: as for the bad one."""
     bad_job: str = ""
-    """Members of a job file that the bad image is checked with; empty: the image alone."""
+    """Members of a job file that the bad image is checked with; empty: only the image."""
     good_job: str | None = None
     """The same for the good one; None: as for the bad one."""
     options: tuple[str, ...] = ()
-    """Of the command, beside the image."""
+    """Options of the command, besides the image."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,12 +97,12 @@ class Rule:
     id: str
     severity: Severity
     title: str
-    """What is wrong with an image that breaks the rule, as a short sentence."""
+    """The problem of an image that breaks the rule, as a short sentence."""
     why: str
-    """What the contract says, and what happens on the service."""
+    """The demand of the contract, and the behavior of the service."""
     mark: Mark
     remedy: str
-    """What to do, as a sentence."""
+    """The remedy, as a sentence."""
     check: Callable[[Subject], Iterable[Finding]]
     """Raises `CannotLookError` where there is nothing to judge by: the rule is skipped then."""
     files: tuple[Files, ...] = ()
@@ -120,7 +120,7 @@ class Rule:
 
 
 class Outcome(StrEnum):
-    """What became of a rule."""
+    """The outcome of a rule."""
 
     FINDING = "finding"
     IGNORED = "ignored"
@@ -136,12 +136,12 @@ class Ignored:
     finding: Finding
     reason: str
     until: str = ""
-    """The last day of it, as `2026-12-31`."""
+    """Its last day, as `2026-12-31`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuleResult:
-    """What one rule said about one image."""
+    """The result of one rule for one image."""
 
     rule: Rule
     seconds: float
@@ -153,22 +153,22 @@ class RuleResult:
     skipped_details: tuple[str, ...] = ()
     """Lines that say more about it."""
     test: str = ""
-    """What to do so that it can be judged, as a clause; empty where there is nothing to judge."""
+    """The step that lets it be judged, as a clause; empty where there is nothing to judge."""
 
     @property
     def severity(self) -> Severity:
-        """Of the worst finding, or of the rule."""
+        """The severity of the worst finding, or of the rule."""
         worse = (finding.severity for finding in self.findings if finding.severity is not None)
         return max((self.rule.severity, *worse), key=lambda each: each.rank)
 
     @property
     def remedy(self) -> str:
-        """What to do about the findings."""
+        """The remedies of the findings."""
         return next((finding.remedy for finding in self.findings if finding.remedy), self.rule.remedy)
 
     @property
     def outcome(self) -> Outcome:
-        """Findings first: what was found before the rule gave up was found."""
+        """Findings first: those that were found before the rule gave up count."""
         if self.findings:
             return Outcome.FINDING
         if self.skipped:
@@ -184,7 +184,7 @@ class CheckReport:
     """As it was named."""
     image_id: str
     job_file: str
-    """Empty where an image alone was checked."""
+    """Empty where only an image was checked."""
     dockerfile: str
     """Empty where none was given."""
     results: tuple[RuleResult, ...]

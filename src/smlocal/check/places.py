@@ -1,4 +1,4 @@
-"""Where a person would mend what was found: a line of the Dockerfile, or of the job file.
+"""The place where a person would correct a finding: a line of the Dockerfile, or of the job file.
 
 The instructions of a Dockerfile are read with their lines, as far as findings are placed at them.
 """
@@ -27,7 +27,7 @@ class Instruction:
     word: str
     """In capitals: `ENTRYPOINT`."""
     text: str
-    """What follows, lines joined."""
+    """The rest of the instruction, lines joined."""
     line: int
     """Where it begins, from 1."""
 

@@ -1,4 +1,4 @@
-"""Programs and scripts as texts: what the kernel makes of one, which script an interpreter runs, what a shell does."""
+"""Programs and scripts as texts: how the kernel reads one, which script an interpreter runs, what a shell does."""
 
 import re
 import struct
@@ -31,7 +31,7 @@ class Script:
 
     @property
     def program(self) -> str:
-        """What runs it in the end: the `python3` of `#!/usr/bin/env python3`."""
+        """The program that runs it in the end: the `python3` of `#!/usr/bin/env python3`."""
         if self.interpreter.rpartition("/")[2] == "env":
             return next((word for word in self.arguments if not word.startswith("-") and "=" not in word), "")
         return self.interpreter
@@ -47,13 +47,13 @@ class Binary:
     """A program in the format of Linux."""
 
     architecture: str
-    """In the words of images; empty for one that nobody trains on."""
+    """In the words of images; empty for other programs."""
     loader: str
-    """What loads its libraries; empty for a static one."""
+    """The loader of its libraries; empty for a static one."""
 
 
 def read_program(content: bytes) -> Script | Binary | None:
-    """What the beginning of a file says; None for something that the kernel does not execute."""
+    """The program that the beginning of a file describes; None if the kernel does not execute it."""
     if content.startswith(b"#!"):
         line = content[2:].split(b"\n", 1)[0].decode("utf-8", "surrogateescape")
         words = line.split()
@@ -95,7 +95,7 @@ _OPTION_OF_SHELL = re.compile(r"[-+]\w*[oO]$")
 """It is followed by the name of an option, as in `-o pipefail`."""
 _NO_SCRIPT_SHELL = re.compile(r"-\w*[cs]")
 _NO_SCRIPT_PYTHON = re.compile(r"-[A-VY-Za-z]*[cm]")
-"""A command or a module in place of a script, such as `-um trainer`, but not in what is attached to `-W` or `-X`."""
+"""A command or a module in place of a script, such as `-um trainer`, but not the text attached to `-W` or `-X`."""
 
 
 def is_python(name: str) -> bool:
@@ -149,7 +149,7 @@ _TERM = re.compile(r"\b(?:SIG)?(?:TERM|15)\b")
 _SEPARATOR = re.compile(r"&&|\|\||[;|&]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _OUTPUT_OF = re.compile(r"""^[A-Za-z_]\w*\+?="?(?:\$\(|`)""")
-"""Of `name=$(command …)`: the command follows."""
+"""Matches `name=$(command …)`: the command follows."""
 _HARMLESS = _set(
     "! [ [[ { } ( ) : . alias awk basename break case cat cd chgrp chmod chown command continue cp cut date "
     "declare dirname do done echo elif else env esac eval exit export false fi find for function getopts grep "
@@ -157,7 +157,7 @@ _HARMLESS = _set(
     "return rm sed select set shift shopt sleep sort source stat tail tar tee test then time touch tr true type "
     "ulimit umask uname unset until wait wc which while whoami xargs"
 )
-"""What a shell does itself, or what is over at once."""
+"""Commands that a shell runs itself, or that end at once."""
 
 
 def hands_over(text: str, arguments: Sequence[str]) -> bool:
@@ -176,7 +176,7 @@ def child_without_exec(text: str) -> str | None:
 
     The last one that has to do with training, else the last one: a script may also serve.
 
-    None for a script with an `exec` of a program, with a trap for SIGTERM, or of shell commands alone.
+    None for a script with an `exec` of a program, with a trap for SIGTERM, or of shell commands only.
     """
     lines = [_COMMENT.sub("", line).strip() for line in text.replace("\\\n", " ").splitlines()]
     if any(_EXEC.search(line) or _traps(line) for line in lines):
@@ -236,7 +236,7 @@ def written_text(subject: Subject) -> Iterator[WrittenText]:
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """Numbered lines without those that are comments alone."""
+    """Numbered lines without those that are only comments."""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.lstrip().startswith("#"):
             yield number, line

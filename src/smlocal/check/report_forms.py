@@ -47,12 +47,12 @@ def skipped_lines(result: RuleResult) -> list[str]:
 
 
 def ignored_lines(result: RuleResult) -> list[str]:
-    """What somebody has decided to live with, and why."""
+    """The ignored findings, and the reasons."""
     return [f"ignored ({each.reason}): {finding_line(each.finding)}" for each in result.ignored]
 
 
 def check_document(report: CheckReport, fail_on: Severity) -> dict[str, Any]:
-    """Everything that was found, with what passed and what was skipped."""
+    """All findings, and the rules that passed or were skipped."""
     return {
         "Check": {
             "Image": report.image,
@@ -95,7 +95,7 @@ def _rule(result: RuleResult) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    """What is known of it; a path that is not UTF-8 is shown with replacements."""
+    """The known facts about it; a path that is not UTF-8 is shown with replacements."""
     members = {
         "Message": finding.message,
         "Path": finding.path,
@@ -120,7 +120,7 @@ _GROUP = "smlocal.check"
 
 
 def check_suite(report: CheckReport, fail_on: Severity) -> Suite:
-    """What makes the command fail is a failure. Other findings are in the output of a case that passed."""
+    """Findings that make the command fail are failures. Other findings are in the output of a case that passed."""
     return Suite(name=report.image, cases=tuple(_case(result, fail_on) for result in report.results))
 
 
@@ -183,7 +183,7 @@ def check_annotations(report: CheckReport, place: Callable[[str], str]) -> Itera
 
 
 def check_summary(report: CheckReport) -> str:
-    """A table of what was found, and what was skipped or ignored below it."""
+    """A table of the findings, with skipped and ignored ones below it."""
     found = [
         (
             result.severity,
@@ -224,8 +224,8 @@ Place = Callable[[str], str]
 def sarif(report: CheckReport, *, version: str, place: Place) -> str:
     """A check as SARIF 2.1.0. `place` gives the path of a file relative to the repository.
 
-    GitHub's code scanning asks for more than the schema does: each result is at a file of the repository. What is
-    ignored is no result, because GitHub shows suppressed ones as alerts.
+    GitHub's code scanning asks for more than the schema does: each result is at a file of the repository. Ignored
+    findings are not results, because GitHub shows suppressed ones as alerts.
 
     A finding that belongs to no file is placed at the Dockerfile of the check, else at its job file.
     """

@@ -25,7 +25,7 @@ _MOST_PARTS = 20_000
 _MOST_DOCUMENT, _MOST_MANIFEST = 4 << 20, 1 << 20
 """Bytes of one document. A parsed one may take forty times as much memory."""
 _MOST_LAYERS = 1000
-"""Of one image. Engines take 127, and the kernel takes 500."""
+"""The most layers of one image. Engines take 127, and the kernel takes 500."""
 _SHOWN = 100
 _MOST_STEPS = 10_000
 """In the history of an image."""
@@ -53,8 +53,10 @@ class Room:
     left: int = 32 << 20
     """Bytes of contents."""
     paths: int = 360 << 20
-    """Bytes that paths take in memory. Whoever made the image chose their number and their length; a million
-    files of the usual kind fit."""
+    """Bytes that paths take in memory.
+
+    The author of the image chose their number and their length; a million files of the usual kind fit.
+    """
 
     def take(self, size: int) -> None:
         """For a path, or several; `BeyondLimitError` when there is no room for it."""
@@ -140,7 +142,7 @@ def _note_whiteout(layer: Layer, path: str, last: str) -> None:
 
 
 def merged(layers: Sequence[Layer], room: Room, unread: Iterable[str] = (), *, numbered: bool = True) -> ImageFiles:
-    """What is left when each layer lies on those before it; takes the layers apart on the way.
+    """The files that result when each layer lies on those before it; takes the layers apart on the way.
 
     `BeyondLimitError` when there is no room for the folders that no layer names.
     """
@@ -174,7 +176,7 @@ class _Seen:
         self.contents: dict[str, bytes] = {}
 
     def put(self, path: str, entry: ImageEntry) -> None:
-        """Add or replace; a folder keeps what is in it unless it is replaced by something else."""
+        """Add or replace; a folder keeps its content unless it is replaced by something else."""
         folder, _, name = path.rpartition("/")
         if folder not in self.folders:
             self._make(folder, entry.layer)
@@ -248,7 +250,7 @@ class BrokenImageError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SavedImage:
-    """What was kept of an image."""
+    """The kept parts of an image."""
 
     files: ImageFiles
     history: tuple[Step, ...]
@@ -280,7 +282,7 @@ def read_saved_image(pieces: Iterable[bytes], wanted: Wanted, *, image: str) -> 
     except CutShortError as error:
         raise BrokenImageError("the archive of the image ends too early") from error
     except ArchiveError as error:
-        raise BrokenImageError(f"what came is not the archive of an image: {error}") from error
+        raise BrokenImageError(f"the engine's answer is not the archive of an image: {error}") from error
     _pass_over(stream)  # what fills the archive up, so that the engine is not left with it
     return _together(parts, image)
 
@@ -299,7 +301,7 @@ def read_root(pieces: Iterable[bytes], wanted: Wanted) -> ImageFiles:
 
 @dataclass(kw_only=True, slots=True)
 class _Parts:
-    """What has come so far, by its name in the archive."""
+    """The parts that have come so far, by their names in the archive."""
 
     wanted: Wanted
     room: Room = field(default_factory=Room)
@@ -410,7 +412,7 @@ def _nothing(*why: str) -> ImageFiles:
 
 
 def _text(value: Any) -> str:
-    """Only of what may be written out: a list may be nested more deeply than Python follows."""
+    """Only for documents that may be written out: a list may be nested more deeply than Python follows."""
     return str(value) if isinstance(value, str | int) else ""
 
 
@@ -425,7 +427,7 @@ def _copy(layer: Layer) -> Layer:
 
 
 def _manifest(parts: _Parts, image: str) -> Mapping[str, Any]:
-    """Of several images the one that was asked for: its configuration has its id for a name."""
+    """The entry of the requested image, if there are several: its configuration has its id for a name."""
     listed = parts.document(_MANIFEST)
     images = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     if not images:

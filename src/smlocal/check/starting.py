@@ -24,11 +24,11 @@ class StartedProgram:
     word: str
     """`train`, `/entrypoint.sh`"""
     starter: str
-    """What starts it: empty for the engine, else an init program, or a script with `exec "$@"`."""
+    """The program that starts it: empty for the engine, else an init program, or a script with `exec "$@"`."""
     arguments: tuple[str, ...]
     """That it is given."""
     found: FoundFile | None
-    """What would be started, whether it may be or not; None where there is nothing of that name."""
+    """The file that would be started, whether it may be or not; None where there is nothing of that name."""
     may_run: bool
     """Whether the image's user may execute it."""
 
@@ -65,7 +65,7 @@ def words_of(subject: Subject) -> tuple[str, ...]:
 
 
 def programs(subject: Subject) -> Iterator[StartedProgram]:
-    """The first process, and what it starts in its place: an init program, and a wrapper that execs its arguments."""
+    """The first process, and the program that takes its place: after an init program, or a wrapper that execs."""
     words, starter = words_of(subject), ""
     while words:
         program = program_of(subject, words, starter=starter)
@@ -87,7 +87,7 @@ def program_of(subject: Subject, words: tuple[str, ...], *, starter: str) -> Sta
 
 
 def find_program(subject: Subject, word: str, user: User) -> FoundFile | None:
-    """What the engine would execute; of a name, the first on the image's own PATH that may be, else any that is."""
+    """The file that the engine would execute; for a name, the first executable one on the PATH, else any there."""
     if "/" in word:
         return subject.files.find(posixpath.join("/", subject.facts.working_directory or "/", word))
     other = None
@@ -121,7 +121,7 @@ def script_of(subject: Subject, program: StartedProgram) -> tuple[str, str] | No
 
 
 def script_word(program: StartedProgram) -> str | None:
-    """What an interpreter is given as its script, as it is written; None for other programs and other ways."""
+    """The script given to an interpreter, as it is written; None for other programs and other ways."""
     return script_argument(posixpath.basename(program.word), program.arguments)
 
 
@@ -139,7 +139,7 @@ def absolute(subject: Subject, word: str) -> str:
 
 
 def _next(subject: Subject, words: tuple[str, ...], found: FoundFile | None) -> tuple[str, ...]:
-    """What the program hands its place over to."""
+    """The program that replaces this one."""
     if init_program(words) is not None:
         return _after_init(words)
     text = None if found is None else _shell_text(subject, found.path)
@@ -172,7 +172,7 @@ class UnknownUserError(CannotLookError):
 
 
 def user_of(subject: Subject) -> User:
-    """Who the first process is: `USER name`, `USER 1000:1000`, or nothing, which is root."""
+    """The user of the first process: `USER name`, `USER 1000:1000`, or nothing, which is root."""
     name, _, group = subject.facts.user.partition(":")
     if not name:
         return User(uid=0, groups=frozenset({0}))
@@ -216,7 +216,7 @@ def _lines(subject: Subject, path: str) -> list[list[str]]:
 _SITE = re.compile(r"(?:^|/)(?:site-packages|dist-packages)$")
 _PYTHON = re.compile(r"/python(3\.\d+)/")
 TOOLKITS = ("sagemaker_training", "sagemaker_containers")
-"""The training toolkit, and what it was called before."""
+"""The training toolkit, and its earlier name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -286,7 +286,7 @@ def replaced_command(subject: Subject) -> tuple[str, ...]:
 
 
 def as_entrypoint(words: tuple[str, ...]) -> str:
-    """What to do about it."""
+    """The remedy."""
     return f"Make it the ENTRYPOINT: ENTRYPOINT {json.dumps(list(words), ensure_ascii=False)}"
 
 

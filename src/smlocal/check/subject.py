@@ -1,4 +1,4 @@
-"""What a rule looks at: an image, and what a job or a launcher does with it."""
+"""The subject of a rule: an image, and how a job or a launcher uses it."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -13,7 +13,7 @@ from smlocal.engine.facts import ImageFacts
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""What engines set where an image has no PATH."""
+"""The PATH that engines set where an image has none."""
 _MOST_FOLDERS = 1000
 """In which programs are looked for."""
 
@@ -56,7 +56,7 @@ class Subject:
     """The job that was named in place of an image."""
     home: str = field(default="", repr=False)
     started: Jobs | None = field(default=None, repr=False)
-    """What runs jobs of the image; None where no rule asked for any."""
+    """The runner of the image's jobs; None where no rule asked for any."""
     command: tuple[tuple[str, ...] | None, tuple[str, ...]] | None = None
     """Entry point and arguments of a job that has run, which the request has decided already; None as the entry point
     for that of the image."""
@@ -79,7 +79,7 @@ class Subject:
 
     @property
     def entrypoint(self) -> tuple[str, ...]:
-        """Of the job, else of the image."""
+        """The entry point of the job, else of the image."""
         if self.command is not None:
             return self.command[0] or self.facts.entrypoint or ()
         specification = self.job.request.AlgorithmSpecification if self.job is not None else None
@@ -96,7 +96,7 @@ class Subject:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What the service gives to the entry point; `train` unless the request says otherwise."""
+        """The arguments that the service gives to the entry point; `train` unless the request says otherwise."""
         if self.command is not None:
             return self.command[1]
         specification = self.job.request.AlgorithmSpecification if self.job is not None else None

@@ -36,7 +36,7 @@ def socket_folder(plan: JobPlan) -> str:
 
 
 def client_environment(number: int, region: str) -> dict[str, str]:
-    """What makes clients of AWS in the container of a rule call the endpoint."""
+    """Settings that make clients of AWS in the container of a rule call the endpoint."""
     return {
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{_PORT}",
         "AWS_ACCESS_KEY_ID": _access_key(number),
@@ -47,7 +47,7 @@ def client_environment(number: int, region: str) -> dict[str, str]:
 
 
 def _access_key(number: int) -> str:
-    """It tells the endpoint which rule has signed. It is no secret: the endpoint serves this job's rules alone."""
+    """It tells the endpoint which rule has signed. It is not a secret: the endpoint serves only this job's rules."""
     return f"smlocal-rule-{number}"
 
 

@@ -78,7 +78,7 @@ class JobRules:
     _over: Event = field(default_factory=Event)
     _thread: Thread | None = None
     _starting: list[Thread] = field(default_factory=list)
-    """Of rules that wait for what they name in S3."""
+    """Threads of rules that wait for objects in S3."""
 
     def __post_init__(self) -> None:
         self._socket = ActionSocket(
@@ -170,7 +170,7 @@ class JobRules:
             try:
                 here = self._fetched(planned, f"{self.plan.job_directory}/rules/{rule.number}/fetched")
                 if self._over.is_set():
-                    return  # whoever has set it tells what became of the rule
+                    return  # the user who set it tells what became of the rule
                 os.makedirs(self.tensors, exist_ok=True)
                 spec = rule_container(self.plan, rule.number, here, self.tensors)
                 rule.container = recreate_container(self.engine, spec)
@@ -181,7 +181,7 @@ class JobRules:
             self._set(rule, Evaluation(status=RuleStatus.ERROR, details=error))
 
     def _missing(self, rule: RulePlan) -> str:
-        """What the rule needs and is not there, as a sentence; empty if nothing is."""
+        """The missing part that the rule needs, as a sentence; empty if nothing is missing."""
         if self.tensors is None:
             return "the job saves no tensors: it has no DebugHookConfig"
         for path in _named(rule):
@@ -192,7 +192,7 @@ class JobRules:
         return ""
 
     def _fetched(self, rule: RulePlan, folder: str) -> RulePlan:
-        """The rule with paths of this machine alone."""
+        """The rule with paths of this machine only."""
 
         def here(index: int, uri: str) -> str:
             return self.fetch(uri, f"{folder}/{index}", self._over.is_set) if _in_s3(uri) else uri
@@ -285,13 +285,13 @@ class JobRules:
 
 
 def rule_log(job_directory: str, rule: str, number: int) -> str:
-    """What the container of a rule has written. A name that no file can have gets the number of the rule."""
+    """The log of a rule's container. A name that no file can have gets the number of the rule."""
     name = re.sub(r"[^\w.-]", "_", rule, flags=re.ASCII)[:_LONGEST_LOG_NAME]
     return f"{job_directory}/logs/rule-{name if name == rule else f'{name}-{number}'}.log"
 
 
 def _named(rule: RulePlan) -> list[str]:
-    """What the rule reads beside the tensors of its job."""
+    """The locations that the rule reads beside the tensors of its job."""
     return [*([] if rule.source is None else [rule.source]), *rule.trials]
 
 

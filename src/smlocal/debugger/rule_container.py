@@ -1,4 +1,4 @@
-"""The container that evaluates one rule: what it sees, what it may do, and what it says of its evaluation."""
+"""The container that evaluates one rule: its mounts, its rights, and its report of the evaluation."""
 
 import json
 import os
@@ -34,7 +34,7 @@ _PACKAGE_HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "evalua
 
 
 def result_folder(plan: JobPlan, number: int) -> str:
-    """What the rule writes to its LocalPath."""
+    """The folder that the rule writes as its LocalPath."""
     return f"{plan.job_directory}/rules/{number}/result"
 
 
@@ -125,7 +125,7 @@ class Evaluation:
     details: str = ""
     step: int | None = None
     reason: str = ""
-    """What a built-in rule of smlocal has found, in a sentence."""
+    """The finding of a built-in rule of smlocal, in a sentence."""
 
 
 def read_result(folder: str) -> Evaluation | None:

@@ -15,7 +15,7 @@ def rule_modules() -> Mapping[str, str]:
 
 
 def rule_text(name: str) -> str:
-    """What a rule looks for, in paragraphs: the documentation of its class."""
+    """The description of a rule, in paragraphs: the documentation of its class."""
     with open(os.path.join(_PACKAGE, "rules", f"{rule_modules()[name]}.py"), encoding="utf-8") as file:
         tree = ast.parse(file.read())
     [found] = [each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == name]

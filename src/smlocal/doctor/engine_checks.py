@@ -1,4 +1,4 @@
-"""What the engine can do: each check looks at the machine, and its `judge`, which is pure, decides what that means."""
+"""The abilities of the engine: each check looks at the machine, and its `judge`, which is pure, interprets that."""
 
 import os
 
@@ -229,7 +229,7 @@ def check_shared_memory(machine: Machine) -> Judgement:
 
 
 def judge_shared_memory(trial: Trial) -> Judgement:
-    """Compare it with Docker's default. What the service has is not known."""
+    """Compare it with Docker's default. The service's value is not known."""
     if trial.container_error is not None:
         return unknown("not checked: cannot start a container")
     size = readable_bytes(trial.shared_memory)
@@ -247,7 +247,7 @@ _LOW_MEMORY = 2 << 30
 def check_memory(machine: Machine) -> Judgement:
     """Whether there is enough memory.
 
-    Of the engine's machine: Docker Desktop's virtual machine has less memory than this one.
+    For the engine's machine: Docker Desktop's virtual machine has less memory than this one.
     """
     return judge_memory(machine.details)
 

@@ -1,4 +1,4 @@
-"""What a check returns."""
+"""The result of a check."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +22,7 @@ class Readiness(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
-    """A sentence, and what to do."""
+    """A sentence, and its remedy."""
 
     severity: Readiness
     sentence: str

@@ -1,4 +1,4 @@
-"""What the checks look at: each thing is read once, when the first check needs it."""
+"""The data that the checks look at: each is read once, when the first check needs it."""
 
 import os
 import tempfile
@@ -47,7 +47,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AwsIdentity:
-    """Who AWS says the credentials belong to."""
+    """The owner of the credentials, as AWS reports it."""
 
     arn: str = ""
     error: str = ""
@@ -100,7 +100,7 @@ class Machine:
 
     @property
     def details(self) -> EngineDetails:
-        """What the engine reports about itself."""
+        """The engine's report about itself."""
         if self.engine_error is not None:
             raise EngineUnavailableError
         return self._details[0]
@@ -129,7 +129,7 @@ class Machine:
 
     @cached_property
     def aws_identity(self) -> AwsIdentity:
-        """Who AWS says the credentials belong to. This sends a request to AWS."""
+        """The owner of the credentials, as AWS reports it. This sends a request to AWS."""
         return ask_aws_identity()
 
 

@@ -1,4 +1,4 @@
-"""What this machine has beside its engine: home, disks, FUSE, AWS credentials, region, clock, what jobs left behind."""
+"""This machine apart from its engine: home, disks, FUSE, AWS credentials, region, clock, leftovers of jobs."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -72,7 +72,7 @@ _LOW_SPACE = 10 << 30
 def check_disk(machine: Machine) -> Judgement:
     """Whether there is enough space on the disks.
 
-    Of the home, and of the engine's folder if the engine runs on this machine.
+    The disk of the home, and of the engine's folder if the engine runs on this machine.
     """
     places = {"SMLOCAL_HOME": machine.home}
     if machine.engine_error is None and machine.endpoint.local:
@@ -215,7 +215,7 @@ _RESTART_DOCKER = "a network that wrongly reports active endpoints can be remove
 def check_leftovers(machine: Machine) -> Judgement:
     """Whether jobs have left something behind.
 
-    Find jobs without a supervisor, and what jobs left on the engine. Remove what ended jobs left there.
+    Find jobs without a supervisor, and leftovers of jobs on the engine. Remove what ended jobs left there.
     """
     answers = machine.engine_error is None
     with Store.open(machine.home) as store:
@@ -268,8 +268,8 @@ def judge_leftovers(
 ) -> Judgement:
     """None of it prevents other jobs. Whether jobs of other homes still run is not known here.
 
-    `kept`: jobs that keep their containers on purpose.
-    `elsewhere`: what may be left on engines that are unreachable, or are not the current one.
+    `kept`: jobs that keep their containers on purpose. `elsewhere`: possible leftovers on engines that are unreachable,
+    or are not the current one.
     """
     if lost:
         return warning(f"jobs whose supervisor was killed: {_some(lost)}", "smlocal recover     finishes them")
@@ -294,8 +294,8 @@ def judge_leftovers(
         return fine(f"removed what ended jobs left on the engine: {_some(cleared)}")
     others = _jobs_of(owned)
     known = f"; the engine also runs jobs of another SMLOCAL_HOME: {_some(others)}" if others else ""
-    wanted = f" but what they were to keep: {_some(kept)}" if kept else ""
-    return fine(f"nothing is left of ended jobs{wanted}{known}")
+    wanted = f" except what they were told to keep: {_some(kept)}" if kept else ""
+    return fine(f"ended jobs left nothing behind{wanted}{known}")
 
 
 def _jobs_of(resources: Sequence[Resource]) -> list[str]:

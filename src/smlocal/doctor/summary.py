@@ -98,7 +98,7 @@ def _state(names: Iterable[str]) -> str:
 
 
 def _packages(requirements: Iterable[str]) -> list[str]:
-    """What is needed in any case, and botocore, which has the service model that requests go by."""
+    """The packages that are always needed, and botocore, which has the service model that requests go by."""
     names = [name for name, extra in _parsed(requirements) if not extra]
     return [f"{name} {_version(name) or 'missing'}" for name in (*names, "botocore")]
 

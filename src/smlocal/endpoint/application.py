@@ -92,7 +92,7 @@ class Application:
             page: Response = await (await self._page_front()).answer(request)
             return page
         if self._signatures is not None and not for_one_program:
-            return PlainTextResponse("smlocal answers calls with a signature alone here", status_code=403)
+            return PlainTextResponse("smlocal answers only signed calls here", status_code=403)
         return PlainTextResponse("not found", status_code=404)
 
     def _problem(self, request: Request, signed: Scope | None, body: bytes | None) -> Problem | None:

@@ -140,7 +140,7 @@ def _request_id() -> dict[str, str]:
 _SILENT = 50.0
 _BETWEEN = 15.0
 _LONGEST = 600.0
-"""Seconds. A waiter that gives up after so many questions does so later than it means to."""
+"""Seconds. A waiter that gives up after this many questions does so later than it means to."""
 _SHORT_CLOCK = 60.0
 """Seconds. A waiter that asks again this soon was told to, and needs no help: it gives up when it means to."""
 
@@ -233,7 +233,7 @@ def not_emulated(service: str | None, operation: str) -> ServiceError:
     """As AWS answers for an operation that does not exist, and says that smlocal lacks it."""
     known = ", ".join(handlers(service)) if service in EMULATED else ""
     has = (
-        f" Of {service} it emulates: {known}."
+        f" It emulates these of {service}: {known}."
         if known
         else f" It emulates no operation of {service or 'that service'}."
     )

@@ -1,4 +1,4 @@
-"""What browsers may do: ask under which names, and show which answers.
+"""Rules for browsers: which names they may ask under, and which answers they may show.
 
 A page of another site must not reach a server, under whatever name it is looked up.
 """
@@ -35,11 +35,11 @@ class Hosts:
         return None
 
     def _known(self, host: str) -> bool:
-        # `smlocal exec` passes on AWS's names, and nobody else can make a browser look them up here.
+        # `smlocal exec` passes on AWS's names, and no other server can make a browser look them up here.
         if host in _LOCAL or host in self.allowed or host.endswith(".localhost") or is_aws(host):
             return True
         try:
-            ipaddress.ip_address(host)  # a name is needed to trick a browser; an address is what was typed
+            ipaddress.ip_address(host)  # a name is needed to trick a browser; an address was typed
         except ValueError:
             return False
         return True
@@ -66,7 +66,7 @@ def _name(host: str) -> str:
 
 
 # Headers that keep a browser from doing anything with an answer but show it.
-# The page, S3 and all else are one origin for a browser: what a bucket has must never run in it.
+# The page, S3 and all else are one origin for a browser: the content of a bucket must never run in it.
 
 _POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 ALWAYS = {

@@ -16,7 +16,7 @@ class HasStore(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AwsCall:
-    """What a client asks for. The parameters have the types of the service's model."""
+    """A client's request. The parameters have the types of the service's model."""
 
     service: str
     """As botocore names it: `sagemaker`, `logs`, `cloudwatch`, `sts`, `iam`."""
@@ -25,11 +25,11 @@ class AwsCall:
     parameters: dict[str, Any]
     region: str
     access_key: str | None
-    """Of whoever signed it."""
+    """The key of the caller who signed it."""
 
 
 _LONGEST_MESSAGE = 32_000
-"""Characters. What a client has sent is in many messages, and may have megabytes."""
+"""Characters. A client's body is in many messages, and may have megabytes."""
 
 
 class ServiceError(Exception):
@@ -47,5 +47,5 @@ class ServiceError(Exception):
 
 
 def validation_error(message: str) -> ServiceError:
-    """What SageMaker answers to a request that it refuses."""
+    """SageMaker's answer to a request that it refuses."""
     return ServiceError("ValidationException", message)

@@ -29,14 +29,14 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Demand:
-    """Whether a server answers signed requests alone, and what to tell its owner of it."""
+    """Whether a server answers only signed requests, and the reason to show its owner."""
 
     needed: bool
     why: str
 
 
 def demanded(host: str, *, chosen: Signatures | None, asked: bool | None) -> Demand:
-    """What a server on this address demands. `chosen`: the owner's key. `asked`: None if the owner does not say.
+    """The demands of a server on this address. `chosen`: the owner's key. `asked`: None if the owner does not say.
 
     `EndpointKeyError` if the owner wants two things at once.
     """
@@ -44,9 +44,9 @@ def demanded(host: str, *, chosen: Signatures | None, asked: bool | None) -> Dem
         _check_may_be_open(host, chosen)
         return Demand(needed=False, why="to every user of this machine, without a key: --no-key")
     if chosen is not None:
-        return Demand(needed=True, why="to who has the key of the environment")
+        return Demand(needed=True, why="to anyone with the key from the environment")
     if not is_loopback(host):
-        return _needed("others than this machine reach it")
+        return _needed("other machines can reach it")
     if asked:
         return _needed("--key")
     others = other_users()
@@ -56,7 +56,7 @@ def demanded(host: str, *, chosen: Signatures | None, asked: bool | None) -> Dem
 
 
 def _needed(why: str) -> Demand:
-    return Demand(needed=True, why=f"to who has the key: {why}")
+    return Demand(needed=True, why=f"to anyone with the key: {why}")
 
 
 def _listed(names: list[str]) -> str:
@@ -67,7 +67,7 @@ def _listed(names: list[str]) -> str:
 def _check_may_be_open(host: str, chosen: Signatures | None) -> None:
     if not is_loopback(host):
         raise EndpointKeyError(
-            f"--no-key is for this machine alone, and others reach {host}",
+            f"--no-key is only for this machine, and others can reach {host}",
             remedy=["Leave out --no-key, or --host."],
         )
     if chosen is not None:
@@ -121,14 +121,14 @@ def _read(path: str) -> Signatures | None:
     return Signatures(access_key=key["AccessKeyId"], secret_key=key["SecretAccessKey"])
 
 
-# Who else may use this machine, and so reaches its loopback.
+# Other users of this machine, who reach its loopback.
 
 _FIRST = 501 if sys.platform == "darwin" else 1000
 """The first number that a person's account has; those below are of the system."""
 _NOBODY = 65534
 _NO_SHELLS = {"false", "halt", "nologin", "shutdown", "sync"}
 _LOGGED_IN = "/run/user"
-"""Has a folder for each user who is logged in, also for those that a directory service does not list."""
+"""Has a folder for each user who is logged in, including users whom a directory service does not list."""
 
 
 def other_users(
@@ -137,9 +137,9 @@ def other_users(
     accounts: Iterable[pwd.struct_passwd] | None = None,
     logged_in: str = _LOGGED_IN,
 ) -> list[str]:
-    """The names of people's accounts that are not of `owner`, which is whoever runs this process.
+    """The names of people's accounts that are not of `owner`, the user who runs this process.
 
-    Root is no other user: it can do everything anyway.
+    Root does not count as another user: it can do everything anyway.
     """
     own = os.geteuid() if owner is None else owner
     all_accounts = pwd.getpwall() if accounts is None else accounts

@@ -23,7 +23,7 @@ HEAD_SECONDS = 20.0
 """For the head of each request: uvicorn has no limit of its own."""
 _PIECE = 4 << 10
 _MANY_LINES = 500
-"""In what has come at once. Each chunk has two lines, and takes as long as reading thousands of bytes."""
+"""The limit in one piece. Each chunk has two lines, and takes as long as reading thousands of bytes."""
 _AT_ONCE = 4 << 10
 """Bytes of many small chunks between which others have their turn."""
 _TOO_LONG = b"the head is too long"
@@ -45,7 +45,7 @@ class HttpConnection(H11Protocol):
     _head = 0
     """Bytes that have come of a head."""
     _held = b""
-    """What has come, and waits for its turn."""
+    """The bytes that have come and wait for their turn."""
 
     def connection_made(self, transport: Any) -> None:
         """The first request has to come in time."""
@@ -73,7 +73,7 @@ class HttpConnection(H11Protocol):
             self.when_lost()
 
     def _take_turn(self) -> None:
-        """A part of what is held; all of it if it is no chunked body."""
+        """A part of the held bytes; all of them if the body is not chunked."""
         piece = self._held[:_AT_ONCE]
         self._held = self._held[_AT_ONCE:]
         self._take(piece)
@@ -134,7 +134,7 @@ def _has_many_lines(data: bytes) -> bool:
 
 
 class _Flow(FlowControl):
-    """Reads as long as neither uvicorn nor the connection wants to pause."""
+    """Reads until uvicorn or the connection wants to pause."""
 
     def __init__(self, transport: Any) -> None:
         super().__init__(transport)
@@ -174,7 +174,7 @@ class HttpServer:
         *,
         beside: Callable[["HttpServer"], Awaitable[None]] | None = None,
     ) -> None:
-        """Without a `listener` there are the connections of `connection` alone.
+        """Without a `listener`, only the connections of `connection` count.
 
         Calls `application.warm_up()` in a thread when it has begun, and `application.release()` when it is to end.
 
@@ -187,7 +187,7 @@ class HttpServer:
         self._up = Event()
         self._thread = Thread(target=self._run, name="http-server", daemon=True)
         self.failed: BaseException | None = None
-        """What has ended the server, if it was not asked to end."""
+        """The error that ended the server, if it was not asked to end."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -242,7 +242,7 @@ def _settings(application: Any) -> uvicorn.Config:
     return uvicorn.Config(
         application,
         log_config=None,
-        log_level="critical",  # the application tells the owner what has failed
+        log_level="critical",  # the application reports the failure to the owner
         access_log=False,
         lifespan="off",
         ws="none",

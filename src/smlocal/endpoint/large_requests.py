@@ -14,7 +14,7 @@ MOST_BODY = 8 << 20
 """Bytes of a call. The largest valid CreateTrainingJob has less than 2 MiB."""
 BODY_SECONDS = 30.0
 _MOST_HEADERS = 200
-"""Of one request: clients of AWS send about twenty, and S3 has room for 2 KiB of metadata."""
+"""The most headers of one request: clients of AWS send about twenty, and S3 has room for 2 KiB of metadata."""
 
 
 class BodyTooLargeError(Exception):

@@ -1,9 +1,9 @@
 """Lines of a program that ask the SageMaker SDK for its local mode, in which no call reaches the endpoint.
 
 The SDK then starts containers itself, with docker compose. Nothing that `smlocal exec` hands over could change that
-without changing the SDK, and what it sees of the program while it runs says little: version 3 makes no call at all, and
-the message about its use that version 2 sends can be turned off. So the text is read, when the program has ended and no
-job has come from it: only the text has the line to change. No program is kept from running for what its text says.
+without changing the SDK, and the calls of the program say little: version 3 makes none at all, and the message about
+its use that version 2 sends can be turned off. So the text is read, when the program has ended and no job has come from
+it: only the text has the line to change. No program is kept from running for what its text says.
 """
 
 import os
@@ -36,11 +36,11 @@ class LocalModeLine:
     instead: str
     """Empty if it is to be left out."""
     asks: bool
-    """False for what is only possible in local mode, but does not ask for it."""
+    """False for options that are only possible in local mode, but do not ask for it."""
 
 
 def local_mode_lines(command: Sequence[str], folder: str) -> list[LocalModeLine]:
-    """Of a program that was started in this folder: its command, its script, and what that imports beside it."""
+    """Lines of a program started in this folder: of its command, its script, and the modules that it imports there."""
     found = [*_of_command(command)]
     texts = dict(_sources(command, folder))
     if any(_OF_THE_SDK.search(text) for text in texts.values()):
@@ -130,7 +130,7 @@ def _module_files(folder: str, module: str) -> tuple[str, ...]:
 
 
 def _text_of(path: str) -> str | None:
-    """None if it is no text, or an installed package's."""
+    """None if it is not text, or belongs to an installed package."""
     if any(f"{os.sep}{name}{os.sep}" in path for name in _INSTALLED):
         return None
     with suppress(OSError, UnicodeDecodeError):

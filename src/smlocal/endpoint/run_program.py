@@ -58,7 +58,7 @@ def run_program(
             from smlocal.endpoint.serving import ClientRights, Options, open_serving
             from smlocal.endpoint.signature import Signatures
 
-            # The program is the owner's own, and nobody else is answered.
+            # The program is the owner's own, and no other program is answered.
             options = Options(local=local, rights=ClientRights(allowed_buckets=None))
             with open_serving(
                 None, log=say, submitted=jobs.append, options=options, environment=environment
@@ -74,8 +74,8 @@ def run_program(
                     )
                     await asyncio.start_server(proxy.answer, sock=door, limit=MOST_HEAD)
 
-                # Nobody else gets through the proxy. What the program signs with keys of its own configuration, and
-                # what it does not sign, is its own too.
+                # No other program gets through the proxy. Requests that the program signs with keys of its own
+                # configuration, and those that it does not sign, are its own too.
                 verified = Signatures(access_key=key[0], secret_key=key[1], others=True)
                 application = Application(serving, hosts=Hosts(), signatures=verified)
                 with HttpServer(application, None, beside=answer_proxy):

@@ -33,7 +33,7 @@ def serve(*, host: str, port: int, demand_key: bool | None, options: Options, sa
         signal.signal(each, lambda *_: told.set())
     chosen = key_of_environment(os.environ)
     demand = demanded(host, chosen=chosen, asked=demand_key)
-    if demand.needed:  # whoever has the key is the owner
+    if demand.needed:  # the holder of the key is the owner
         options = replace(options, rights=replace(options.rights, allowed_buckets=None))
     with _listener(host, port) as listener, open_serving(listener, log=say, options=options) as serving:
         say(f"smlocal serves at {serving.address} {demand.why}")
@@ -50,7 +50,7 @@ def serve(*, host: str, port: int, demand_key: bool | None, options: Options, sa
 
 
 def _how_to_use(serving: Serving, key: Signatures | None, *, chosen: bool) -> Iterator[str]:
-    """`chosen`: the owner's terminals have the key already, and nobody else needs to see it."""
+    """`chosen`: the owner's terminals have the key already, and it need not be shown."""
     if key is None:
         words = ("smlocal", "smlocal")  # clients want some
     elif chosen:
@@ -65,7 +65,7 @@ def _how_to_use(serving: Serving, key: Signatures | None, *, chosen: bool) -> It
     yield "    aws sagemaker list-training-jobs"
     yield "  a program with a SageMaker SDK, which needs no server and no variables:"
     yield "    smlocal exec -- python train.py"
-    yield "  a browser:" if key is None else "  a browser; the page is open to who has this link:"
+    yield "  a browser:" if key is None else "  a browser; the page is open to anyone with this link:"
     yield f"    {serving.address if key is None else login_link(serving.address, key)}"
 
 

@@ -1,4 +1,4 @@
-"""What all calls to one server share: its store, its owner's choices, and the threads and tasks that watch jobs."""
+"""The shared state of all calls to one server: its store, its owner's choices, threads and tasks that watch jobs."""
 
 import asyncio
 import json
@@ -33,19 +33,19 @@ CODE = "code"
 
 @dataclass(frozen=True, kw_only=True)
 class ClientRights:
-    """What clients may ask for beyond running containers."""
+    """The rights of clients beyond running containers."""
 
     allowed_paths: tuple[str, ...] = ()
     """Folders of this machine that jobs may name; absolute."""
     allowed_buckets: tuple[str, ...] | None = ()
     """Buckets of S3 that jobs may use with the owner's AWS credentials; None for all: every client has the key."""
     local_members: bool = False
-    """True if requests may have every member of `Local`, also those that share credentials."""
+    """True if requests may have every member of `Local`, including those that share credentials."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the owner of a server chooses."""
+    """The choices of a server's owner."""
 
     buckets: str | None = None
     """The folder with a folder for each bucket; None for one in the home."""
@@ -139,7 +139,7 @@ class StatusWatch:
         """When a waiter was told that its job has not ended yet: by job, monotonic."""
 
     async def until_ended(self, name: str, *, seconds: float) -> bool:
-        """True when the job has ended or is not there, or the server is to end; False after so many seconds."""
+        """True when the job has ended or is missing, or the server is to end; False after this many seconds."""
         ended = asyncio.get_running_loop().create_future()
         self._waiting[ended] = name
         if self._task is None or self._task.done():
@@ -161,7 +161,7 @@ class StatusWatch:
             _let_go(each)
 
     async def _look(self) -> None:
-        """Runs as long as somebody waits."""
+        """Runs while a client waits."""
         seen = None
         while self._waiting:
             with suppress(SmlocalError):  # such as a full disk: the call that goes on says so
@@ -199,7 +199,7 @@ def _let_go(waiting: "asyncio.Future[None]") -> None:
 _KEY = "container-key.json"
 _ADDRESS = "container-port.json"
 MakeApplication = Callable[[Signatures], Any]
-"""The application that answers what is signed with a key."""
+"""The application that answers requests signed with a key."""
 
 
 class ContainerPort:
@@ -235,7 +235,7 @@ class ContainerPort:
         with self._lock, suppress(FileNotFoundError), open(self._path(), encoding="utf-8") as file:
             last = json.load(file)
             if not self._open(last["Address"], last["Port"], application):
-                self._log("S3 for containers: jobs that run since an earlier server have lost it")
+                self._log("S3 for containers: jobs started under an earlier server have lost it")
 
     def close(self) -> None:
         """Containers that still run find nothing there any more."""
@@ -307,7 +307,7 @@ class Serving:
         return self.store.home
 
     def job_rights(self) -> Rights:
-        """What a job of a client may use of this machine: what the owner allows, and what this server keeps for it."""
+        """The rights of a client's job here: the owner's grants, and the files that this server keeps for it."""
         kept = (self.buckets, self.artifacts, os.path.join(self.home, CODE))
         rights = self.options.rights
         return Rights(folders=(*rights.allowed_paths, *kept), buckets=rights.allowed_buckets)

@@ -97,12 +97,12 @@ class Signatures:
     access_key: str
     secret_key: str
     others: bool = False
-    """True if what is not signed with this key is answered too: who asks is known by other means."""
+    """True if requests that are not signed with this key are answered too: the client is known by other means."""
 
     def problem(self, request: Request, scope: Scope | None, body: bytes | None) -> Problem | None:
         """Why a request must not be answered; None if it was signed with the key, for now.
 
-        `body` is None for S3, where what was signed is the hash in a header: whoever reads the body compares it.
+        `body` is None for S3, where the hash in a header was signed: the reader of the body compares it.
         """
         if self.others and not self._is_used(request, scope):
             return None
@@ -125,7 +125,7 @@ class Signatures:
         return not request.headers.get(_CONTENT, "").startswith(_SIGNED_CHUNKS)
 
     def _signature(self, request: Request, scope: Scope, signed: "_Signed", body: bytes | None) -> str:
-        """What botocore would have signed the request with."""
+        """The signature that botocore would have made for the request."""
         service = AWS_NAMES.get(scope.service, scope.service)
         kind = _S3 if scope.service == "s3" else _Other
         signer = kind(Credentials(self.access_key, self.secret_key), service, scope.region)
@@ -144,7 +144,7 @@ class Signatures:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Signed:
-    """What a request says of its signature."""
+    """The signature in a request."""
 
     headers: frozenset[str]
     signature: str
@@ -224,7 +224,7 @@ def _late(signed: _Signed, scope: Scope, now: datetime) -> Problem | None:
 
 
 def _unsigned(request: Request, signed: _Signed, body: bytes | None) -> Problem | None:
-    """What the signature leaves open: headers of AWS that somebody could have added, or another body."""
+    """The parts that the signature leaves open: headers of AWS that somebody could have added, or another body."""
     needed = {name for name in request.headers if name.startswith("x-amz-")}
     if "host" not in signed.headers or not needed <= signed.headers:
         return Problem.INCOMPLETE

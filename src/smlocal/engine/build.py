@@ -12,7 +12,7 @@ _LONGEST_SECONDS = 4 * 3600.0
 """A build that downloads tens of gigabytes takes an hour."""
 _END_SECONDS = 10.0
 _LINES_SHOWN = 20
-"""Of the errors of a quiet build."""
+"""The lines shown of the errors of a quiet build."""
 
 
 def build_image(engine: Engine, folder: str, tag: str, *, quiet: bool) -> None:
@@ -74,7 +74,7 @@ def _run(words: list[str], folder: str, *, quiet: bool) -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a build that is still running. The client is asked, so that the engine hears of it."""
+    """End a build that is still running. The client is asked to stop, so that the engine hears of it."""
     if process.poll() is None:
         process.terminate()
         try:

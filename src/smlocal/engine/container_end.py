@@ -1,6 +1,6 @@
 """Waits for the end of a container, and finds out whether it ran out of memory.
 
-The end is noticed also if the engine's answer does not arrive.
+The end is noticed even if the engine's answer does not arrive.
 """
 
 import json
@@ -128,7 +128,7 @@ def killed_for_memory(container: str) -> bool:
         for _ in range(_MOST):
             try:
                 record = os.read(log, _LONGEST)
-            except BrokenPipeError:  # overwritten in the meantime: the next read continues with what is there
+            except BrokenPipeError:  # overwritten in the meantime: the next read continues with the present content
                 continue
             if is_kill_in(record, container):
                 return True

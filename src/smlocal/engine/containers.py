@@ -37,7 +37,7 @@ def idle_container(engine: Engine, image: str, *, label: str, mounts: tuple[Moun
 def idle_spec(
     image: str, labels: Mapping[str, str], *, mounts: tuple[Mount, ...] = (), name: str = ""
 ) -> ContainerSpec:
-    """How a container that is never started is created; whoever creates it removes it."""
+    """How a container that is never started is created; the caller removes it."""
     return ContainerSpec(
         name=name,
         image=image,
@@ -56,7 +56,7 @@ def _remove_old(engine: Engine, label: str) -> None:
     for resource in engine.owned(label):
         began = resource.labels.get(RUN_LABEL, "0")
         if not began.isdecimal() or int(began) < long_ago:
-            with suppress(EngineError):  # whoever looks next tries again
+            with suppress(EngineError):  # the next look tries again
                 engine.remove(resource)
 
 

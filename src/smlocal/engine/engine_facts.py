@@ -1,4 +1,4 @@
-"""Finds out what kind of engine it is, who made its socket, and what it can do.
+"""Finds out the kind of the engine, who made its socket, and its abilities.
 
 Requests are few: `/_ping` takes 0.5 ms, `/version` and `/info` 6 ms each, and a second on Podman. For this machine's
 engine and the user's own Podman `/_ping` is enough, and the storage driver stays empty. Other engines (remote, rootless
@@ -36,7 +36,7 @@ _HOOKS: Final = ("/usr/share/containers/oci/hooks.d", "/etc/containers/oci/hooks
 def engine_facts(client: Client) -> EngineFacts:
     """Ask the engine what it is."""
     endpoint = client.endpoint
-    # Before the first request: what is found out about an engine that starts again now must not count for later.
+    # Before the first request: facts about an engine that starts again now must not count for later.
     identity = socket_identity(endpoint) if endpoint.local else ""
     greeting = client.greet()
     product, _, version = greeting.get("server", "").partition(" ")[0].partition("/")
@@ -60,7 +60,7 @@ def engine_facts(client: Client) -> EngineFacts:
 
 
 def _asked(client: Client, version: str, identity: str) -> EngineFacts:
-    """What the engine itself says."""
+    """The engine's own facts."""
     endpoint = client.endpoint
     answer, details = client.read("/version"), client.read("/info")
     here = os.uname()

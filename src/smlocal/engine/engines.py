@@ -22,7 +22,7 @@ class Engines:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Of all of them."""
+        """The addresses of all engines."""
         return tuple(self._engines)
 
     def at(self, address: str) -> Engine:

@@ -1,4 +1,4 @@
-"""What an engine says of itself and of an image."""
+"""The engine's description of itself and of an image."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -30,7 +30,7 @@ class EngineFacts:
     rootless: bool = False
     product: Product = "docker"
     cpus: int = 0
-    """Of the engine's machine; 0 if that is this machine."""
+    """The CPUs of the engine's machine; 0 if that is this machine."""
     memory_mib: int = 0
     desktop: bool = False
     """True if it is local, and its containers run in a virtual machine."""
@@ -45,7 +45,7 @@ class EngineFacts:
     named: bool = False
     """True if the job names it; False for the engine that the docker command uses."""
     untried: str | None = None
-    """Why it was not tried whether it shares folders, if there is a reason to doubt what is assumed."""
+    """Why it was not tried whether it shares folders, if there is a reason to doubt the assumption."""
 
     @property
     def elsewhere(self) -> bool:

@@ -19,7 +19,7 @@ _ABSENT = 404
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineDetails:
-    """What an engine reports about itself and its machine."""
+    """The engine's report about itself and its machine."""
 
     product: str
     """Docker or Podman."""

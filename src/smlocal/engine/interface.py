@@ -89,13 +89,12 @@ class ContainerSpec:
     terminal: bool = False
     """True for a terminal instead of three pipes."""
     behind_others: bool = False
-    """True for what must not disturb other containers: it yields processors and memory to them, has no privileges, and
-    the engine keeps little of its output."""
+    """True for containers that must not disturb others: unprivileged, with low priority and little output kept."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContainerOrigin:
-    """What a container was made from."""
+    """The origin of a container."""
 
     image: str
     """The image's id. Its name may be that of another image now."""
@@ -144,7 +143,7 @@ class PullState(NamedTuple):
     bytes: int
     """Downloaded so far."""
     total_bytes: int | None
-    """None as long as the size of a layer is not known."""
+    """None until the size of a layer is known."""
     layers: int
     """Layers that are ready: downloaded and unpacked, or already there."""
     total_layers: int
@@ -183,7 +182,7 @@ class Statistics:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SwarmMember:
-    """What an engine says about itself and its swarm."""
+    """The engine's report about itself and its swarm."""
 
     address: str
     node_id: str
@@ -224,7 +223,7 @@ class ProcessStreams(Protocol):
         ...
 
     def read(self) -> list[tuple[int, bytes]] | None:
-        """What has arrived, with the number of its stream, 1 or 2; None once both streams have ended."""
+        """The bytes that have arrived, with the number of their stream, 1 or 2; None once both streams have ended."""
 
     def write(self, data: bytes) -> int:
         """Send the beginning of these bytes to standard input; returns how many were sent, perhaps none."""
@@ -248,7 +247,7 @@ class Engine(Protocol):
     """A container engine. Every method may raise `EngineError` or another engine error of `errors`."""
 
     def facts(self) -> EngineFacts:
-        """What kind of engine this is. This is the first call, so it reports if no engine answers."""
+        """The kind of this engine. This is the first call, so it reports if no engine answers."""
 
     def docker_command(self) -> tuple[str, ...]:
         """The words of the docker command, for this engine."""
@@ -303,7 +302,7 @@ class Engine(Protocol):
         """
 
     def swarm_member(self) -> SwarmMember:
-        """What the engine says about itself and its swarm."""
+        """The engine's report about itself and its swarm."""
         ...
 
     def networks(self) -> list[Network]:
@@ -325,7 +324,7 @@ class Engine(Protocol):
         ...
 
     def origin(self, container: str) -> ContainerOrigin:
-        """What a container was made from."""
+        """The origin of a container."""
         ...
 
     def commit(self, container: str, label: tuple[str, str]) -> str:
@@ -352,11 +351,11 @@ class Engine(Protocol):
         """The state of a container."""
 
     def processes(self, container: str) -> tuple[ContainerProcess, ...]:
-        """What runs in a container now, its first process first; `EngineError` for one that does not run."""
+        """The processes of a container, its first process first; `EngineError` for one that does not run."""
         ...
 
     def changes(self, container: str) -> tuple[str, ...]:
-        """The paths that a container has added, changed or removed in its own file system, not in what is mounted."""
+        """The paths that a container has added, changed or removed in its own file system, not in mounts."""
         ...
 
     def addresses(self, container: str) -> tuple[str, ...]:
@@ -364,7 +363,7 @@ class Engine(Protocol):
         ...
 
     def statistics(self, container: str) -> Statistics | None:
-        """What a container uses now; None if it is not running. It may take two seconds."""
+        """The usage of a container now; None if it is not running. It may take two seconds."""
         ...
 
     def began(self) -> str:

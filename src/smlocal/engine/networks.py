@@ -1,4 +1,4 @@
-"""The networks of an engine, bridges and those of a swarm: what they are, creating one, and when one is gone."""
+"""The networks of an engine, bridges and those of a swarm: their kinds, creating one, and when one is gone."""
 
 import re
 import time

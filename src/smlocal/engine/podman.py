@@ -123,7 +123,7 @@ def docker_network(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def processes(first: int) -> tuple[ContainerProcess, ...]:
-    """What runs in the container whose first process has this number here.
+    """The processes of the container whose first process has this number here.
 
     Podman's own list has no signals, or needs a `ps` in the image. It always runs on this machine.
     """

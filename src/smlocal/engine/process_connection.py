@@ -15,9 +15,9 @@ from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError
 
 _PIECE = 64 * 1024
-"""Not less than a TLS record: what stays in OpenSSL's own buffer cannot be waited for."""
+"""Not less than a TLS record: bytes in OpenSSL's own buffer cannot be waited for."""
 _KEYS: Final = ",".join(["ctrl-@"] * 8)
-"""What must be typed to detach. It cannot be turned off, and the default would hold back each Ctrl-P."""
+"""The keys that detach. It cannot be turned off, and the default would hold back each Ctrl-P."""
 _NOT_STARTED = re.compile(rb"OCI runtime exec failed: |Error: (?:runc|crun|OCI runtime)\b")
 """Docker and Podman write it into the stream if they could not start a process in a running container."""
 _MOST_HELD = 4096
@@ -41,14 +41,17 @@ class ProcessConnection:
         self._resize, self._exit_code = resize, exit_code
         self._begun = False
         self._held: list[tuple[int, bytes]] = []
-        """What looks like the engine's words about a process that it could not start."""
+        """Text that looks like the engine's words about a process that it could not start."""
 
     def fileno(self) -> int:
         """The number of the connection."""
         return self._connection.fileno()
 
     def read(self) -> list[tuple[int, bytes]] | None:
-        """What has arrived. A connection that breaks has ended: `exit_code` tells whether the engine is lost."""
+        """The bytes that have arrived.
+
+        A connection that breaks has ended: `exit_code` tells whether the engine is lost.
+        """
         pieces = self._received()
         if not pieces:
             if pieces is None and self._held:

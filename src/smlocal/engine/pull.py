@@ -142,7 +142,7 @@ def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachab
 class _Layer:
     bytes: int = 0
     total: int | None = None
-    """None as long as it is not known."""
+    """None until it is known."""
     ready: bool = False
 
 

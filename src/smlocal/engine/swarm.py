@@ -45,7 +45,7 @@ def check_swarm(members: Sequence[SwarmMember]) -> str:
             details=[f"{each.address}: {each.state}" for each in outside],
             remedy=[
                 "On one engine: docker swarm init. On the others: the docker swarm join command that it prints.",
-                "Podman has no swarm: its engines run jobs alone.",
+                "Podman has no swarm: a job can use only one Podman engine.",
             ],
         )
     asked = [each for each in members if each.is_manager]
@@ -61,7 +61,7 @@ def check_swarm(members: Sequence[SwarmMember]) -> str:
                 "or make one of these engines a manager: docker node promote NODE",
             ]
             if not asked
-            else ["Most managers of a swarm have to be there: docker node ls on one of them."],
+            else ["Most managers of a swarm must be reachable: docker node ls on one of them."],
         )
     manager = managers[0]
     strangers = [each for each in members if each.node_id not in (manager.nodes or ())]

@@ -1,6 +1,6 @@
 """The time limits of calls to an engine, all proportional to one number that the user may set.
 
-`CallLimit` holds one call to them, and says what is done while no bytes arrive.
+`CallLimit` holds one call to them, and says how a silence is treated while no bytes arrive.
 """
 
 import math

@@ -77,7 +77,7 @@ class CompletionFileError(RequestRefusedError):
 
 
 class InitSourceError(RequestRefusedError):
-    """What `smlocal init` was given is neither an image, a folder with a Dockerfile nor a file."""
+    """The argument of `smlocal init` is not an image, a folder with a Dockerfile or a file."""
 
     id = "init-source"
 
@@ -102,7 +102,7 @@ class RequestInvalidError(RequestRefusedError):
     def __init__(
         self, sentence: str, *, details: Sequence[str] = (), remedy: Sequence[str] = (), service_message: str = ""
     ) -> None:
-        """Keep also what the service itself would answer, where it has words for it."""
+        """Also keep the service's own message, where it is known."""
         super().__init__(sentence, details=details, remedy=remedy)
         self.service_message = service_message
 
@@ -114,7 +114,7 @@ class RequestSkeletonError(RequestInvalidError):
 
 
 class FieldRefusedError(RequestRefusedError):
-    """A member or value that smlocal neither emulates nor may ignore."""
+    """A member or value that smlocal can neither emulate nor ignore."""
 
     id = "field-refused"
 
@@ -180,7 +180,7 @@ class JobUnknownError(RequestRefusedError):
 
 
 class JobNameAmbiguousError(RequestRefusedError):
-    """Several jobs have names that begin as the given one."""
+    """Several jobs have names that begin with the given text."""
 
     id = "job-name-ambiguous"
 
@@ -469,7 +469,7 @@ class WorkingDirectoryError(MachineNotReadyError):
 
 
 class StandardOutputError(SmlocalError):
-    """Standard output cannot be written, for another reason than that its reader is gone."""
+    """Standard output cannot be written, for a reason other than that its reader is gone."""
 
     id = "standard-output"
 
@@ -564,12 +564,12 @@ class ArtifactError(SmlocalError):
 
 
 class StagingError(SmlocalError):
-    """A channel's data cannot be delivered. The sentence says what the platform says of it."""
+    """A channel's data cannot be delivered. The sentence is the platform's message."""
 
     id = "staging"
 
 
 class StreamNotStartedError(StagingError):
-    """What streams a channel could not be started. That is the fault of this machine."""
+    """The process that streams a channel could not be started: a fault of this machine."""
 
     id = "stream-not-started"

@@ -1,4 +1,4 @@
-"""What every error is, and the two kinds of errors that prevent a job."""
+"""The base class of errors, and the two kinds of errors that prevent a job."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -17,7 +17,7 @@ class SmlocalError(Exception):
         self.details = tuple(details)
         self.remedy = tuple(remedy)
         self.command = ""
-        """What may succeed instead: a command that is shown last, in one line, to be pasted."""
+        """A command that may succeed instead. It is shown last, on one line, to be pasted."""
 
     @property
     def with_details(self) -> str:
@@ -32,6 +32,6 @@ class RequestRefusedError(SmlocalError):
 
 
 class MachineNotReadyError(SmlocalError):
-    """Something only this machine lacks, found before the start: no job is made."""
+    """This machine lacks something that the job needs, found before the start: no job is made."""
 
     exit_code = 3

@@ -24,7 +24,7 @@ class ServiceJobUnknownError(RequestRefusedError):
 
 
 class LogFileError(RequestRefusedError):
-    """The saved log of a job cannot be read, or is no log."""
+    """The saved log of a job cannot be read, or is not a log."""
 
     id = "log-file"
 
@@ -36,7 +36,7 @@ class ServiceJobRunningError(RequestRefusedError):
 
 
 class ServiceRefusedError(RequestRefusedError):
-    """The service refuses a request, for another reason than missing rights."""
+    """The service refuses a request, for a reason other than missing rights."""
 
     id = "service-refused"
 
@@ -49,7 +49,7 @@ class ServiceRefusedError(RequestRefusedError):
         code: str = "",
         operation: str = "",
     ) -> None:
-        """Keep also the service's code and the operation that it refused."""
+        """Also keep the service's code and the operation that it refused."""
         super().__init__(sentence, details=details, remedy=remedy)
         self.code = code
         self.operation = operation
@@ -69,7 +69,7 @@ class ServiceForbiddenError(MachineNotReadyError):
     def __init__(
         self, sentence: str, *, details: Sequence[str] = (), remedy: Sequence[str] = (), action: str = ""
     ) -> None:
-        """Keep also the action that is missing, such as `sagemaker:ListTags`."""
+        """Also keep the action that is missing, such as `sagemaker:ListTags`."""
         super().__init__(sentence, details=details, remedy=remedy)
         self.action = action
 

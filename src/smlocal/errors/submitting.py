@@ -40,6 +40,6 @@ class ImageNotInEcrError(RequestRefusedError):
 
 
 class SubmitNotConfirmedError(RequestRefusedError):
-    """Nobody said yes to a job that costs money."""
+    """A job that costs money was not confirmed."""
 
     id = "submit-not-confirmed"

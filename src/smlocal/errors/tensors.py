@@ -28,7 +28,7 @@ class TensorStepError(RequestRefusedError):
 
 
 class TensorPatternError(RequestRefusedError):
-    """What names of tensors should match is not a regular expression."""
+    """The pattern for names of tensors is not a regular expression."""
 
     id = "tensor-pattern"
 

@@ -10,9 +10,9 @@ from smlocal.jobs.contract.validation.violation import Path, dotted
 
 MOST_LEVELS: Final = 50
 MOST_TEXT: Final = 10 << 20
-"""Characters of all keys and strings, also those that aliases repeat: as many as a file may have bytes."""
+"""Characters of all keys and strings, including those that aliases repeat: as many as a file may have bytes."""
 ALIAS: Final = "Look for an alias (*name) that repeats or contains itself."
-NO_JOB: Final = "Is this a job file? No request is so large."
+NO_JOB: Final = "Is this a job file? No request is this large."
 _LONGEST_KEY: Final = 80
 _ELSEWHERE: Final = "Elsewhere"
 
@@ -24,7 +24,7 @@ class RanBefore:
     job: str
     image: str
     image_id: str
-    """Of the image that it ran."""
+    """The id of the image that it ran."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +34,7 @@ class Elsewhere:
     own_job: str = ""
     """The job of this machine that it describes, if there is one."""
     allowed: frozenset[tuple[Path, str]] = frozenset()
-    """Local paths that it may name all the same, each with its member."""
+    """Local paths that it may name nevertheless, each with its member."""
     checked: bool = False
     """A recorded request: its local paths are those that the user gave when the job was made."""
 
@@ -134,7 +134,7 @@ class Document:
         return self._origin(path) is not None
 
     def record(self) -> dict[str, Any]:
-        """What to store of it, for `recorded_document`."""
+        """The parts to store, for `recorded_document`."""
         elsewhere = {} if self.elsewhere is None else {_ELSEWHERE: True}
         return {"Data": self.data, "File": self.name, "Directory": self.directory, **elsewhere}
 
@@ -149,7 +149,7 @@ class Document:
         return target is not None
 
     def _origin(self, path: Path) -> str | None:
-        """What this part was laid over the file by; None for what the file says."""
+        """The origin of the value that was laid over the file; None for the file's own values."""
         return next((by for given, by in reversed(self._overridden) if path[: len(given)] == given), None)
 
 

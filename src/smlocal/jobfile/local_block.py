@@ -1,4 +1,4 @@
-"""Read the `Local` block of a document. What only one platform knows, that platform checks."""
+"""Read the `Local` block of a document. Rules that only one platform knows are checked by that platform."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -30,11 +30,11 @@ _RESERVED: Final = {
 }
 _SERVICE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*", re.ASCII)
 Wrong = Iterator[tuple[str, str]]
-"""Members of a fault, and what is wrong with them."""
+"""Members of a fault, and the mistake in each."""
 
 
 def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettings | None, list[Violation]]:
-    """The settings of a document, and what is wrong with them on every platform. None if they cannot be read."""
+    """The settings of a document, and the mistakes in them on every platform. None if they cannot be read."""
     if LOCAL not in document.data:
         return LocalSettings(), []
     found = []
@@ -55,7 +55,7 @@ def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettin
 
 
 def wrong_source(key: str, text: str) -> Violation:
-    """A key of `Sources` that is no location in a request, so that its folder would never be used."""
+    """A key of `Sources` that is not a location in a request, so that its folder would never be used."""
     return Violation(path=(LOCAL, "Sources", key), text=f"Local.Sources: '{key}' {text}")
 
 
@@ -74,7 +74,7 @@ def without_meaning(local: LocalSettings, kind: Kind) -> Iterator[Violation]:
 
 
 def placement_violations(local: LocalSettings, hosts: Sequence[str]) -> list[Violation]:
-    """What is wrong with a placement of these hosts: it names every one of them, and no other."""
+    """The mistake in a placement of these hosts: it names every one of them, and no other."""
     if isinstance(local.Placement, str):
         return []
     found = [
@@ -92,9 +92,9 @@ def placement_violations(local: LocalSettings, hosts: Sequence[str]) -> list[Vio
 def fault_violations(
     faults: Sequence[Fault], *, kinds: Sequence[str], wrong: Callable[[Fault], Wrong]
 ) -> list[Violation]:
-    """What is wrong with the faults of a job: a platform says which faults it has, and this is what all of them share.
+    """The mistakes in the faults of a job: a platform says which faults it has, and these rules are shared by all.
 
-    `kinds`: those of the platform. `wrong`: what the platform says about one of these.
+    `kinds`: those of the platform. `wrong`: the platform's rules for one of these.
     """
     return [
         _says((LOCAL, "Faults", index, member), text)

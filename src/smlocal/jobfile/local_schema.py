@@ -1,4 +1,4 @@
-"""The JSON Schema of the `Local` block, and what the schemas of all job files have in common."""
+"""The JSON Schema of the `Local` block, and the common parts of the schemas of all job files."""
 
 from collections.abc import Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What is known of a setting beside its type: its place in a job file, its keyword and flag, and who takes it."""
+"""Facts about a setting beside its type: its place in a job file, its keyword and flag, and which commands take it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 class Form(Enum):
-    """What the value of a keyword is, and how often its flag is written."""
+    """The type of a keyword's value, and how often its flag is written."""
 
     TEXT = "a string"
     NUMBER = "a whole number"
@@ -33,7 +33,7 @@ class Form(Enum):
 
 
 class Values(Enum):
-    """What the values of a dict may be, in the words of an error message."""
+    """The allowed values of a dict, in the words of an error message."""
 
     TEXT = "a string"
     PLAIN = "a string, a number or a boolean"
@@ -57,13 +57,13 @@ class Head(StrEnum):
 
 
 class OfReplicas(Enum):
-    """What a job of replicas has instead of a keyword: its request is written in its file only."""
+    """The alternative to a keyword for a job of replicas: its request is written in its file only."""
 
     SAME = "the keyword itself: it is about this machine"
     FILE = "members of its file"
     VARIABLES = "variables of its file, if its request can have any"
     ARGUMENTS = "arguments of its program, in its file"
-    NOTHING = "nothing, in its file neither"
+    NOTHING = "nothing, not even in its file"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,10 +72,10 @@ class Option:
 
     keyword: str
     place: Path = ()
-    """What it sets in the document. For a map, this is the map."""
+    """The member that it sets in the document. For a map, this is the map."""
     form: Form = Form.TEXT
     values: Values = Values.TEXT
-    """Of a dict."""
+    """The kind of the values of a dict."""
     example: str = ""
     """For the error about a value of another type."""
     flags: tuple[str, ...] = ()
@@ -83,18 +83,18 @@ class Option:
     metavar: str | None = None
     choices: tuple[str, ...] = ()
     least: int | None = None
-    """Of a number."""
+    """The least value of a number."""
     help: str = ""
-    """Of the flag."""
+    """The help text of the flag."""
     head: Head = Head.OTHER
     common: bool = False
     """True if `--help` shows the flag, and not only `--help-all`."""
     written: Callable[[Any], Any] = lambda value: value
     """Makes what the document gets of a value."""
     when_given: bool | int = True
-    """What a switch sets."""
+    """The value that a switch sets."""
     default: Any = None
-    """Of a request that no file describes."""
+    """The default in a request that no file describes."""
     of_run: bool = False
     """True if only commands that run a job have the flag, and none that only look at one."""
     submitted: bool | None = None

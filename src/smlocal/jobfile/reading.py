@@ -186,7 +186,8 @@ def _no_constant(name: str) -> Any:
 
 def _parse_json(text: str, name: str) -> tuple[Any, TextPlaces]:
     """The data, and its lines; `_NotJsonError` if the text is not JSON."""
-    # Twice as many, because an empty map or list may have two marks. What this lets through is counted later.
+    # Twice as many, because an empty map or list may have two marks. Documents that this lets through are counted
+    # later.
     beyond = too_large(text, parts=2 * MOST_PARTS, levels=2 * MOST_LEVELS)
     if beyond is not None:
         line = text.count("\n", 0, beyond.at) + 1

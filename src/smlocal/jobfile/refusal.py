@@ -1,4 +1,4 @@
-"""Everything that is wrong with a job file, as one error with a line for each mistake."""
+"""Every mistake in a job file, as one error with a line for each."""
 
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
@@ -7,11 +7,11 @@ from smlocal.jobs.contract.validation.walk import MOST_VIOLATIONS
 from smlocal.jobs.contract.validation.wording import one_line
 
 _MOST_SENTENCES = 100
-"""Of the service's message."""
+"""The most sentences of the service's message."""
 _MOST_LINES = 30
-"""Of one error, so that it stays a page."""
+"""The most lines of one error, so that it fits on a page."""
 _LONGEST_LINE = 800
-"""Characters of one of them: a key may be as long as the file."""
+"""The most characters of one line: a key may be as long as the file."""
 
 
 def invalid_request(document: Document, violations: list[Violation]) -> RequestInvalidError:

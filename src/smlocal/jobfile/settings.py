@@ -2,7 +2,7 @@
 
 An aspect of a job has its members of `Local` in a class, and those members of the request that have a keyword and a
 flag in a tuple. A setting is declared there and nowhere else; its type is its annotation. The schema, the keywords of
-`smlocal.run`, the flags of the commands and what each platform refuses are computed from this table.
+`smlocal.run`, the flags of the commands and each platform's refusals are computed from this table.
 """
 
 from collections.abc import Mapping
@@ -45,11 +45,14 @@ class Fault(Structure):
     When: Literal["Before", "During", "After"] = "During"
     """Before, during or after training, for a failure of the platform."""
     AfterSeconds: Annotated[int, Whole(minimum=0, maximum=2_419_200)] = 0
-    """Seconds of training before the fault, for a fault during training. Of LateNames and LateFifo: the delay."""
+    """Seconds of training before the fault, for a fault during training. The delay of LateNames and LateFifo."""
     Times: Annotated[int, Whole(minimum=1, maximum=100)] = 1
     """Number of attempts of the job in which the fault happens."""
     Replica: NotEmpty | None = None
-    """Whose machine is maintained, such as `workerpool1-0` or `master-0`. Default: that of the primary replica."""
+    """The replica whose machine is maintained, such as `workerpool1-0` or `master-0`.
+
+    Default: that of the primary replica.
+    """
 
 
 class FaultSettings(Structure):
@@ -66,7 +69,7 @@ class FaultSettings(Structure):
 
 
 class ChangeSettings(Structure):
-    """What is said of files in the containers."""
+    """Reports about files in the containers."""
 
     ListChanges: bool = setting(
         default=False,
@@ -79,7 +82,7 @@ _NO_RULES: Final = {Kind.REPLICAS: "jobs of this platform have no debugger rules
 
 
 class RuleSettings(Structure):
-    """Whether rules are evaluated, and what follows."""
+    """Whether rules are evaluated, and the actions that follow."""
 
     Rules: bool = setting(
         default=True,
@@ -95,7 +98,7 @@ class RuleSettings(Structure):
     )
     OnRule: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
         default_factory=dict,
-        description="What follows when a rule finds an issue, by the name of the rule or *: stop, or a command.",
+        description="The action when a rule finds an issue, by the name of the rule or *: stop, or a command.",
         refused=_NO_RULES,
     )
 

@@ -39,7 +39,7 @@ class LocationSettings(Structure):
 
     @property
     def rights(self) -> Rights:
-        """What the job may use of this machine."""
+        """The rights of the job on this machine."""
         return Rights(
             folders=None if self.AllowedPaths is None else tuple(self.AllowedPaths),
             buckets=None if self.AllowedBuckets is None else tuple(self.AllowedBuckets),
@@ -96,7 +96,7 @@ class CacheSettings(Structure):
 
 
 class CredentialSettings(Structure):
-    """What the containers may do in AWS."""
+    """The rights of the containers in AWS."""
 
     Credentials: Literal["none", "inherit", "role"] = setting(
         default="none",
@@ -124,11 +124,11 @@ _NO_CHANNELS: Final = {Kind.REPLICAS: "jobs of this platform have no channels"}
 
 
 class InputSettings(Structure):
-    """What is in the input folders of the containers, and how it gets there."""
+    """The content of the input folders of the containers, and how it gets there."""
 
     Sample: Annotated[int, Whole(minimum=1, maximum=1_000_000_000)] | None = setting(
         default=None,
-        description="Take only so many objects of each channel, the first ones. Default: all.",
+        description="Use only this many objects of each channel, the first ones. Default: all.",
         refused=_NO_CHANNELS,
         by_clients=True,
     )
@@ -206,7 +206,7 @@ INPUT: Final = (
         form=Form.MAP,
         example='environment={"NAME": "value"}',
         metavar="KEY[=VALUE]",
-        help="Environment variable; KEY alone takes the value from your environment. Repeatable.",
+        help="Environment variable; KEY without a value is read from your environment; repeatable.",
         of_replicas=OfReplicas.VARIABLES,
         head=Head.JOB,
         common=True,

@@ -107,7 +107,7 @@ _NO_SUCH_FILE: Final = {Kind.REPLICAS: "replicas of this platform have no resour
 
 
 class NetworkSettings(Structure):
-    """The network of a job, and what its hosts are told of it."""
+    """The network of a job, and the host names and addresses that its hosts see."""
 
     NetworkRange: NotEmpty = setting(
         default="198.18.0.0/15", description="Address range for the networks of jobs, as ADDRESS/BITS."
@@ -201,7 +201,7 @@ class LimitSettings(Structure):
 
 
 class AcceleratorSettings(Structure):
-    """GPUs, and what becomes of an instance type that has devices which this machine lacks."""
+    """GPUs, and the treatment of an instance type that has devices which this machine lacks."""
 
     Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = setting(
         default="auto",
@@ -277,7 +277,7 @@ IMAGE: Final = (
 
 
 DEBUG_PORT: Final = 5678
-"""What debuggers of Python, and the settings of editors for them, use."""
+"""The port that debuggers of Python, and the settings of editors for them, use."""
 
 
 class DebugSettings(Structure):
@@ -285,7 +285,7 @@ class DebugSettings(Structure):
 
     DebugPort: Annotated[int, Whole(minimum=0, maximum=65535)] = setting(
         default=0,
-        description="Port of 127.0.0.1 on which the first host waits for a debugger; 0: none does.",
+        description="Port of 127.0.0.1 on which the first host waits for a debugger; 0 for none.",
         option=Option(
             keyword="wait_for_debugger",
             form=Form.SWITCH,
@@ -298,7 +298,7 @@ class DebugSettings(Structure):
 
 
 class KeepSettings(Structure):
-    """What stays after the end."""
+    """The parts that stay after the end."""
 
     Keep: Literal["failed", "all", "none"] = setting(
         default="none",

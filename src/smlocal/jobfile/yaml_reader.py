@@ -35,11 +35,14 @@ _LONGEST_NUMBER = 100
 _DEEPEST = 500
 _MOST_MERGED = 20_000
 _MOST_NODES = 4 * MOST_PARTS
-"""Keys and values, also those that are merged away. Each takes a kilobyte of memory."""
+"""Keys and values, including those that are merged away. Each takes a kilobyte of memory."""
 _MARKS_OF_LEVELS = "[{-?:"
 _MARKS_OF_NODES = _MARKS_OF_LEVELS + ",\n"
 _MANY_MARKS = _MOST_NODES // 8
-"""Of nodes. A text with fewer has too few nodes: each mark begins two or three of them at most."""
+"""The number of nodes that is checked first.
+
+A text with fewer has too few nodes: each mark begins two or three of them at most.
+"""
 _LONGEST_PROBLEM = 200
 """Characters: libyaml's may have a name of any length in it."""
 
@@ -246,7 +249,7 @@ class YamlPlaces:
 
 
 def _inner_parts(path: "Path", node: yaml.Node) -> "Iterator[tuple[Path, yaml.Node, int]]":
-    """What a node has in it, the last part first."""
+    """The inner nodes of a node, the last one first."""
     if isinstance(node, yaml.SequenceNode):
         for index in range(len(node.value) - 1, -1, -1):
             part = node.value[index]

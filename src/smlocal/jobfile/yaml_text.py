@@ -1,4 +1,4 @@
-"""Data as YAML text that reads back as the same data, also in YAML 1.1."""
+"""Data as YAML text that reads back as the same data, even in YAML 1.1."""
 
 import json
 import re

@@ -59,7 +59,7 @@ _AT_ONCE = 8
 
 @dataclass(kw_only=True, slots=True)
 class Attempt:
-    """The containers of one attempt and what became of them."""
+    """The containers of one attempt and their ends."""
 
     context: Context
     plan: JobPlan
@@ -72,15 +72,15 @@ class Attempt:
     runs: dict[str, HostRun] = field(default_factory=dict)
     delivery: Delivery = field(init=False)
     mirror_notes: list[str] = field(default_factory=list)
-    """What went wrong while folders were mirrored."""
+    """Problems that occurred while folders were mirrored."""
     ran: bool = False
     """True once a container has run: there may be something to upload."""
     hurried: bool = False
-    """True once a kill was requested after the containers had ended: nobody wants to wait for the artifacts."""
+    """True once a kill was requested after the containers had ended: the artifacts are not waited for."""
     lost_engines: set[str] = field(default_factory=set)
     """Addresses of engines that did not answer any more."""
     explanation: str | None = None
-    """What really happened, if the service would only report an internal error."""
+    """The real cause, if the service would only report an internal error."""
     hints: list[str] = field(default_factory=list)
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Labels of the containers, by host, in addition to the usual ones."""
@@ -310,7 +310,7 @@ class Attempt:
     def _handle_waiting(self, *, containers: bool = False) -> bool:
         """Handle the events in the queue while no container is watched; True if one of them wants no wait at all.
 
-        `containers`: what happens to them is kept.
+        `containers`: their events are kept.
         """
         watch, kept, hurried = self._watch(()), [], False
         while (event := self.context.events.next(0)) is not None:
@@ -416,7 +416,7 @@ class Attempt:
 
 
 def staging_failure(error: Exception) -> tuple[Failure, str | None]:  # noqa: PLR0911 - one for each kind of error
-    """The failure, and what really happened if that says more. Errors of the engine are judged elsewhere."""
+    """The failure, and the real cause if that says more. Errors of the engine are judged elsewhere."""
     match error:
         case StreamNotStartedError():
             return INTERNAL_ERROR, "; ".join(error.details)
@@ -450,7 +450,7 @@ def _start_hosts(runs: Sequence[HostRun]) -> tuple[list[HostRun], Exception | No
     """Start all hosts at the same time; returns those that were started, and the first error."""
 
     def import_the_rest() -> None:
-        """A start takes 0.17 s. Meanwhile, import what is needed when the containers have ended."""
+        """A start takes 0.17 s. Meanwhile, import the modules needed when the containers have ended."""
         import_module("smlocal.data.artifacts.archive")
 
     errors = run_each(lambda run: run.start(), runs, meanwhile=import_the_rest)

@@ -1,6 +1,6 @@
 """One container from its creation to its removal: start, output, end, stop.
 
-It knows nothing about training hosts. A `ContainerSpec` says what the container is, and whoever gets the events decides
+It knows nothing about training hosts. A `ContainerSpec` describes the container, and the receiver of the events decides
 what its end means.
 """
 
@@ -42,13 +42,13 @@ _BROKEN_SECONDS = 1.0
 _LOOK_SECONDS = 30.0
 """For reading the engine's log, which may have tens of millions of lines: the end of the job waits for it."""
 _HURRY_SECONDS = 1.0
-"""After the container's end, once nobody wants to wait: enough for output that is already on its way."""
+"""The wait after the container's end, once a quick end was requested: enough for output that is already on its way."""
 _POLL_SECONDS = 0.1
 
 
 @dataclass(kw_only=True, slots=True)
 class ContainerRun:
-    """One container. Two threads read its output and wait for its end, and call what is given here."""
+    """One container. Two threads read its output and wait for its end, and call the given functions."""
 
     engine: Engine
     name: str
@@ -56,7 +56,7 @@ class ContainerRun:
     on_event: Callable[[ContainerEvent], None] = lambda _: None
     on_output: Callable[[Written], None] = lambda _: None
     on_exit: Callable[[], None] = lambda: None
-    """Called at the container's end, before the rest of its output has been read, and also if it was lost."""
+    """Called at the container's end, before the rest of its output has been read, and even if it was lost."""
     on_warning: Callable[[str], None] = lambda _: None
     log: str = ""
     """The file that gets all of the output; empty: none."""
@@ -80,7 +80,7 @@ class ContainerRun:
     _result: ContainerExited | ContainerLost | None = None
     _hurried: Event = field(default_factory=Event)
     _over: Event = field(default_factory=Event)
-    """Set when nobody waits for the container's end any more."""
+    """Set once the container's end is no longer waited for."""
 
     def create(self, spec: ContainerSpec) -> None:
         """Create the container. One of the same name that an earlier supervisor has left is removed first."""
@@ -148,7 +148,7 @@ class ContainerRun:
         return self._result
 
     def remove(self) -> None:
-        """Remove the container, also if it is running or gone."""
+        """Remove the container, even if it is running or gone."""
         self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=self.id))
 
     def replaced(self, spec: ContainerSpec) -> "ContainerRun":
@@ -173,14 +173,14 @@ class ContainerRun:
             thread.join(_SILENCE_SECONDS)
 
     def abandon(self) -> None:
-        """Report no more events. Reading ends now; the thread that waits for the end is left alone."""
+        """Report no more events. Reading ends now; the thread that waits for the end goes on."""
         self._abandoned = True
         if self._output is not None:
             self._output.close()
             self._threads[0].join(_SILENCE_SECONDS)
 
     def hurry(self) -> None:
-        """Nobody wants to wait for the rest of the output once the container has ended."""
+        """The rest of the output is not waited for once the container has ended."""
         self._hurried.set()
 
     def complete_log(self, keep: int, *, stopped: Callable[[], bool] = lambda: False) -> None:
@@ -252,7 +252,7 @@ class ContainerRun:
                 return
 
     def _complete_output(self, reader: Thread, *, ended: float) -> None:
-        """Fetch from the engine what was not read because the connection broke, or says nothing more."""
+        """Fetch from the engine the output that was not read because the connection broke, or went silent."""
         open_still = reader.is_alive()
         if self._abandoned or (not open_still and not self._broke(ended)):
             return

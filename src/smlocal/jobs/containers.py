@@ -47,7 +47,7 @@ def container_spec(
         extra_hosts={**(network.addresses if network is not None else {}), **host.names.extra_hosts},
         network=network.name if network is not None else None,
         address=network.addresses[host.host.name] if network is not None else "",
-        # Nobody listens there: an engine's own DNS forwards, with some engines even from an isolated network.
+        # Nothing listens there: an engine's own DNS forwards, with some engines even from an isolated network.
         name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
         aliases=() if plan.faults.names_after else host.names.aliases,
         joined=plan.network.joined,

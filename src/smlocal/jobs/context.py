@@ -1,4 +1,4 @@
-"""What everything that happens to one job shares: its store, its events, and its phase.
+"""The shared state of one job: its store, its events, and its phase.
 
 One call changes the phase in the store, on the clock and on the screen, with details beside it when it has ended.
 """
@@ -128,7 +128,7 @@ class Context:
     created: float
     """When the job was created, by the wall clock. The limit on the wait starts here."""
     training_seconds: float = 0.0
-    """Of earlier attempts. The limit on the run time covers all attempts."""
+    """Seconds of earlier attempts. The limit on the run time covers all attempts."""
 
     @property
     def engine(self) -> Engine:

@@ -51,7 +51,7 @@ class CredentialEndpoint:
     region: str
     engine: Engine
     notes: list[str] = field(default_factory=list)
-    """What went wrong."""
+    """Problems that occurred."""
     warn: Callable[[str], None] = lambda _: None
     died: Callable[[str, BaseException], None] = lambda _, __: None
     """Gets the name and the exception of a server thread that ended unexpectedly."""

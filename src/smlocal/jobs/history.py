@@ -1,4 +1,4 @@
-"""A job's history in the store: the kinds of its events, and what they say of its attempts so far. Pure.
+"""A job's history in the store: the kinds of its events, and the course of its attempts so far. Pure.
 
 From it a later supervisor can go on.
 """
@@ -29,7 +29,7 @@ CREDENTIALS = "credentials"
 DEFECT = "defect"
 """The traceback of an exception in a thread of smlocal."""
 RULE_ACTION = "rule-action"
-"""What a debugger rule has asked for: a job that was stopped, or a message to somebody, which is not sent."""
+"""An action of a debugger rule: a job that was stopped, or a message to somebody, which is not sent."""
 BEGINNING = "beginning"
 """A process has begun to prepare a submitted job."""
 
@@ -48,7 +48,7 @@ class Past:
     outcome: AttemptOutcome = field(default_factory=AttemptOutcome)
     """A stop or an interruption of the last attempt."""
     grace: float | None = None
-    """Of that stop."""
+    """The grace period of that stop."""
     interruption_asked: bool = False
     """True if an interruption was requested and has not begun."""
     terminated: dict[str, float] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Kinds of jobs: what a kind decides is in modules of its folder. Everything else in this room is the same for all.
+"""Kinds of jobs: the decisions of a kind are in its own folder. Everything else in this room is the same for all.
 
 Another kind is a row in `KINDS` and a folder with the modules `preparing`, `running`, `showing` and `supervisor`.
 """
@@ -24,7 +24,7 @@ from smlocal.jobs.view import JobView, Reporter, StartView
 
 
 class JobContext(Protocol):
-    """What somebody who acts beside a job works with."""
+    """The tools of a helper that acts beside a job."""
 
     store: Store
     reporter: Reporter
@@ -41,10 +41,10 @@ class JobContext(Protocol):
 
 
 class BesideJob(Protocol):
-    """What runs beside a job and outlives its containers by a little."""
+    """A helper that runs beside a job and outlives its containers by a little."""
 
     def stops(self) -> int:
-        """How often a stop of the job was requested, but for stops by what runs beside it."""
+        """How often a stop of the job was requested, not counting stops by the processes that run beside it."""
         ...
 
     def finish(self, working: Callable[[str], None], cancelled: Callable[[], bool]) -> None:
@@ -57,28 +57,28 @@ class Spoken:
     """How sentences speak of the jobs of a platform."""
 
     job: str
-    """What such a job is."""
+    """The word for such a job."""
     ended: str
     """The sentence that refuses a stop if the job has ended."""
     stopping: str
-    """What is done to it by a stop."""
+    """The word for the effect of a stop."""
     longest_grace: int | None
-    """Seconds from SIGTERM to SIGKILL that the platform allows at most; None if it says nothing of it."""
+    """Seconds from SIGTERM to SIGKILL that the platform allows at most; None if it has no limit."""
     no_metrics: str
-    """What is said of a job of which no metrics are looked for, behind its name."""
+    """The words about a job whose metrics are not looked for, behind its name."""
     no_tensors: str
-    """What is said of a job that saves no tensors."""
+    """The words about a job that saves no tensors."""
     no_artifacts: str
-    """What is said of a job that has ended and has no artifacts to upload."""
+    """The words about a job that has ended and has no artifacts to upload."""
 
 
 class Preparing(Protocol):
-    """What a kind decides about its jobs before they run."""
+    """The decisions of a kind about its jobs before they run."""
 
     def prepare_recorded(
         self, recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter
     ) -> Prepared:
-        """Prepare a job that was recorded and never begun. What is wrong is an error."""
+        """Prepare a job that was recorded and never begun. Mistakes are an error."""
         ...
 
     def plan_again(self, recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
@@ -99,14 +99,14 @@ class Preparing(Protocol):
 
 
 class Running(Protocol):
-    """What a kind decides about a job that runs, and how it ends."""
+    """The decisions of a kind about a job that runs, and how it ends."""
 
     def for_attempt(self, plan: JobPlan, number: int) -> JobPlan:
         """The plan of another attempt."""
         ...
 
     def begin_rules(self, plan: JobPlan, context: JobContext, *, first: bool) -> BesideJob | None:
-        """Begin what is evaluated beside the job, or watch on after `first`; None if there is nothing."""
+        """Begin the evaluations beside the job, or watch on after `first`; None if there is nothing."""
         ...
 
     def ending(self, outcome: AttemptOutcome, failure_file: bytes) -> tuple[Ending, str | None]:
@@ -118,15 +118,15 @@ class Running(Protocol):
         ...
 
     def hint(self, plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
-        """What is wrong with the image or the job of a host that failed, or left nothing; None if it is not known."""
+        """The problem of the image or the job of a host that failed, or left nothing; None if it is not known."""
         ...
 
     def usage(self, plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:
-        """What the hosts used, with advice on machine types; `killed`: hosts whose memory ran out."""
+        """The usage of the hosts, with advice on machine types; `killed`: hosts whose memory ran out."""
         ...
 
     def docker_command(self, plan: JobPlan) -> str | None:
-        """What starts a failed job again by hand. Needs the job's folder. None: nothing does."""
+        """The command that starts a failed job again by hand. Needs the job's folder. None: nothing does."""
         ...
 
 
@@ -139,7 +139,7 @@ class Showing(Protocol):
         ...
 
     def describe(self, stored: StoredJob, *, final: bool = False) -> dict[str, Any]:
-        """What the platform would answer about a job; `final`: with what it adds only some time after the end."""
+        """The platform's answer about a job; `final`: with the parts that it adds only some time after the end."""
         ...
 
     def still_to_come(self, stored: StoredJob) -> dict[str, Any]:
@@ -151,14 +151,14 @@ class Showing(Protocol):
         ...
 
     def listed(self, record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:
-        """The name of the platform's list of jobs, and a job in it. What is None is left out.
+        """The name of the platform's list of jobs, and a job in it. Members that are None are left out.
 
         `read`: with the documents that its answer is made from.
         """
         ...
 
     def words(self, record: JobRecord) -> tuple[str, str]:
-        """The state of a job, and what it is doing or why it ended so, if that says more."""
+        """The state of a job, and its present work or the reason of its end, if that says more."""
         ...
 
     def spoken(self, record: JobRecord) -> Spoken:
@@ -166,15 +166,15 @@ class Showing(Protocol):
         ...
 
     def start(self, plan: JobPlan) -> StartView:
-        """What is shown when a job starts."""
+        """The view of a job when it starts."""
         ...
 
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
-        """What is shown of a job; `answer` has the `Local` block."""
+        """The view of a job; `answer` has the `Local` block."""
         ...
 
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterable[tuple[str, str]]:
-        """What `smlocal describe` shows before what is the same for all platforms."""
+        """The rows of `smlocal describe` before those that are the same for all platforms."""
         ...
 
     def host_names(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:
@@ -182,7 +182,7 @@ class Showing(Protocol):
         ...
 
     def host_called(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:
-        """What else the platform and its containers call a host, and the host's name here."""
+        """The other names of a host for the platform and its containers, and the host's name here."""
         ...
 
     def metrics(self, request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
@@ -190,7 +190,7 @@ class Showing(Protocol):
         ...
 
     def not_interruptible(self, request: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Why no command can interrupt a job with this request, and what to do; None if one can."""
+        """Why no command can interrupt a job with this request, and the remedy; None if one can."""
         ...
 
 
@@ -202,19 +202,19 @@ KINDS: Final[Mapping[str, str]] = {
 
 
 def preparing(kind: str) -> Preparing:
-    """What decides about its jobs before they run."""
+    """The module that decides about its jobs before they run."""
     part: Preparing = import_module(f"{KINDS[kind]}.preparing")
     return part
 
 
 def running(kind: str) -> Running:
-    """What decides about a job that runs."""
+    """The module that decides about a job that runs."""
     part: Running = import_module(f"{KINDS[kind]}.running")
     return part
 
 
 def showing(kind: str) -> Showing:
-    """What speaks of its jobs."""
+    """The module that words its jobs."""
     part: Showing = import_module(f"{KINDS[kind]}.showing")
     return part
 
@@ -244,6 +244,6 @@ def job_hosts(store: Store, name: str) -> list[str]:
 
 
 def host_called(store: Store, name: str) -> Mapping[str, str]:
-    """What else the platform calls a host, and the host's name here."""
+    """The other names of a host for the platform, and the host's name here."""
     record = store.get(name)
     return showing(record.platform).host_called(record, lambda: store.document(name, REQUEST))

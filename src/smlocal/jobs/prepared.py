@@ -1,4 +1,4 @@
-"""What a supervisor needs in order to run a job, as the platform has prepared it."""
+"""The needs of a supervisor that runs a job, as the platform has prepared it."""
 
 import os
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ class ReportFiles:
     """Paths that the user has chosen; absolute."""
 
     result: str | None = None
-    """Of the describe answer."""
+    """The path for the describe answer."""
     junit: str | None = None
 
     @classmethod
@@ -37,7 +37,7 @@ class ReportFiles:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepared:
-    """What a supervisor needs in order to run a job."""
+    """The needs of a supervisor that runs a job."""
 
     plan: JobPlan
     job: Mapping[str, Any]
@@ -47,11 +47,11 @@ class Prepared:
     credentials: "CredentialEndpoint | None" = None
     """For the containers, if they get credentials. It is not open yet."""
     report_files: ReportFiles | None = None
-    """What is to be written when the job has ended."""
+    """The files to write when the job has ended."""
 
 
 def credentials_of(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":
-    """What serves credentials to the containers, if they get any. It is not open yet."""
+    """The server of the containers' credentials, if they get any. It is not open yet."""
     if plan.credentials is None:
         return None
     from smlocal.jobs.credential_endpoint import CredentialEndpoint  # few jobs have one

@@ -41,7 +41,7 @@ _NOT_THERE = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShellProgram:
-    """What a person wants to run."""
+    """The program that a person wants to run."""
 
     command: Sequence[str]
     """Empty for a shell: bash, or sh if there is none."""
@@ -49,7 +49,7 @@ class ShellProgram:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What the container runs."""
+        """The command of the container."""
         return tuple(self.command) or _SHELL
 
     def error(self, refusal: EngineError, image: str) -> SmlocalError:
@@ -141,7 +141,7 @@ def _create(engine: Engine, plan: JobPlan, host: HostPlan, container: str, progr
 
 
 def _give_back(plan: JobPlan, host: HostPlan, engine: Engine, container: str) -> None:
-    """What was written in the kept folders belongs to the user, as the rest of them does."""
+    """Files written in the kept folders belong to the user, like the rest of them."""
     engine.signal(container, "SIGKILL")
     delivery = Delivery(plan=plan, home="", reporter=Reporter(), on_failure=lambda _, __: None)
     run = HostRun(plan=plan, host=host, engine=engine, events=EventQueue(), reporter=Reporter(), delivery=delivery)
@@ -283,7 +283,7 @@ class ShellFolder:
         return cls(path=path, id=name, _lease=make_leased(path))
 
     def record(self, document: Mapping[str, Any]) -> None:
-        """Write down what is about to be made on the engine."""
+        """Record what is about to be made on the engine."""
         with open(os.path.join(self.path, _DOCUMENT), "w", encoding="utf-8", opener=_owner_only) as file:
             json.dump(document, file)
 
@@ -295,7 +295,10 @@ class ShellFolder:
 
 
 def remove_dead_shells(home: str) -> None:
-    """Remove what shells have left whose process was killed. What cannot be removed now is left for the next time."""
+    """Remove what shells have left whose process was killed.
+
+    Anything that cannot be removed now is left for the next time.
+    """
     for folder in leased_folders(_shells(home)):
         with suppress(SmlocalError, OSError, ValueError, LookupError):
             _remove_dead(folder)
@@ -309,7 +312,7 @@ def _remove_marked(engine: Engine, job: str, shell: str) -> None:
 
 
 def _remove_staged(engines: Engines, plan: JobPlan, folder: str) -> list[str]:
-    """Remove everything that was made for a new container; returns what could not be removed, as sentences."""
+    """Remove everything made for a new container; returns the parts that could not be removed, as sentences."""
     for engine in engines:
         kill_containers(engine, plan.name, plan.run_id)
     failures = restore_ownership(hosts_with_containers(engines, plan))

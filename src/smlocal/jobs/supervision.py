@@ -155,7 +155,7 @@ def _run_to_the_end(
 def make_context(
     job: str, *, engines: Engines, store: Store, reporter: Reporter, stop_requests: StopRequests
 ) -> Context:
-    """What the supervisor of a recorded job works with."""
+    """The tools of the supervisor of a recorded job."""
     return Context(
         job=job,
         engines=engines,

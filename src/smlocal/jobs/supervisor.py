@@ -71,7 +71,7 @@ class Supervisor:
     stops_in_training: int | None = None
     """How many stops were requested before the upload; None if nothing was uploaded yet."""
     left_on_engines: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """What the last clean-up could not remove, by the address of the engine."""
+    """The parts that the last clean-up could not remove, by the address of the engine."""
 
     def __post_init__(self) -> None:
         self.platform = running(self.plan.platform)
@@ -138,7 +138,7 @@ class Supervisor:
         """Prepare the next attempt. It begins with empty folders, and its inputs are brought again."""
         old = self.attempt
         if old.ran and not old.engine_lost:
-            with suppress(EngineError):  # then the next attempt begins from what was saved before
+            with suppress(EngineError):  # then the next attempt begins from the earlier save
                 self._save_mirrored(self.context.reporter.working, last=False)
         self._clean_up(rules=False)
         if self.plan_again is not None:
@@ -162,7 +162,7 @@ class Supervisor:
             not_saved = self._save_mirrored(self._report_upload, last=True)
             results.unpacked = True
             results.notes += [
-                f"what {run.name} wrote is on the engine at {run.host.engine}, which was lost"
+                f"the output of {run.name} is on the engine at {run.host.engine}, which was lost"
                 for run in attempt.runs.values()
                 if run not in reachable
             ]
@@ -205,7 +205,10 @@ class Supervisor:
         )
 
     def _save_mirrored(self, working: Callable[[str], None], *, last: bool) -> ArtifactError | None:
-        """Save what is mirrored; returns the error if not all of it could be saved. `last`: no attempt follows."""
+        """Save the mirrored folders; returns the error if not all of them could be saved.
+
+        `last`: no attempt follows.
+        """
         self.results.notes += self.attempt.mirror_notes
         check = self._check_upload if last else no_check
         saved = save_mirrored(
@@ -225,7 +228,7 @@ class Supervisor:
             self.context.reporter.working(text)
 
     def _check_upload(self) -> None:
-        """Called between pieces of what is packed; `PackingStoppedError` once nobody wants to wait for it."""
+        """Called between pieces of long packing; `PackingStoppedError` once it should stop."""
         self._handle_late_requests()
         if self.attempt.hurried:
             raise PackingStoppedError
@@ -253,7 +256,7 @@ class Supervisor:
             return ()
 
         kept = not_saved_document(self.plan, self.results.unsaved).items()
-        where = [f"what the containers wrote to {path} is kept in {folder}" for path, folder in kept]
+        where = [f"the files that the containers wrote to {path} are kept in {folder}" for path, folder in kept]
         return [*where, f"to save it: smlocal pack {self.plan.name} --output DIR"]
 
     def _check_published(self) -> None:
@@ -322,7 +325,7 @@ class Supervisor:
         return b"" if run is None else failure_file(run)
 
     def _ignored_failure_files(self) -> dict[str, str]:
-        """What hosts wrote there although they exited with 0, with which the platform does nothing."""
+        """The failure files of hosts that exited with 0, which the platform ignores."""
         found = ((run.name, failure_file(run)[:MESSAGE_BYTES]) for run in self._reachable_runs())
         return {name: text.decode("utf-8", "replace") for name, text in found if text.strip()}
 
@@ -347,7 +350,7 @@ class Supervisor:
     def _clean_up(self, *, keep: bool = False, rules: bool = True) -> None:
         attempt, results = self.attempt, self.results
         if self.credentials is not None:
-            self.credentials.close()  # first, because it would create again what is removed
+            self.credentials.close()  # first, because it would create removed files again
         if len(self.context.engines) > 1 or not attempt.engine_lost:
             results.leftovers += restore_ownership(self._reachable_runs())
         if results.unpacked:
@@ -433,12 +436,12 @@ class Supervisor:
         return [run for run in runs if not run.host.engine or run.host.engine not in lost]
 
     def _containers(self) -> list[tuple[HostPlan, str, Engine]]:
-        """Of the reachable hosts that have one: the host, its container and its engine."""
+        """For each reachable host that has a container: the host, its container and its engine."""
         return [(run.host, run.container.id, run.engine) for run in self._reachable_runs() if run.container.id]
 
 
 def remember_left(store: Store, plan: JobPlan, engines: Collection[str]) -> None:
-    """Let the next smlocal that reaches one of these engines, by their addresses, remove what is left there."""
+    """Let the next smlocal that reaches one of these engines, by their addresses, remove the leftovers there."""
     for address in engines:
         store.record_leftovers(LeftOnEngine(run_id=plan.run_id, name=plan.name, engine=address))
 

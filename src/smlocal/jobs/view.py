@@ -1,4 +1,4 @@
-"""What is shown of a job, in the words of its platform: reported while it runs, and as it is or was."""
+"""The views of a job, in the words of its platform: while it runs, and as it is or was."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -52,10 +52,10 @@ Rows = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StartView:
-    """What is shown when a job starts."""
+    """The view of a job when it starts."""
 
     about: str
-    """What runs where, in one line."""
+    """The image and the hosts, in one line."""
     members: Mapping[str, Any]
     """The same for programs."""
     phases: Mapping[str, str]
@@ -135,13 +135,13 @@ class JobView:
     """More about the job."""
     bars: tuple[Bar, ...] = ()
     history: tuple[tuple[float, str], ...] = ()
-    """What happened to its containers, and when."""
+    """The events of its containers, and their times."""
     unexpected: Rows = ()
-    """What one would not expect of a job that went well: it left nothing, or it wrote why it failed."""
+    """Surprises of a job that went well: it left nothing, or it wrote why it failed."""
 
     @property
     def local(self) -> Mapping[str, Any]:
-        """What only this machine knows."""
+        """The facts that only this machine knows."""
         block: Mapping[str, Any] = self.answer["Local"]
         return block
 

@@ -1,4 +1,7 @@
-"""What pytest loads when it starts, used or not: two options and two fixtures. It imports nothing but pytest."""
+"""The part that pytest loads when it starts, used or not: two options and two fixtures.
+
+It imports nothing but pytest.
+"""
 
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING

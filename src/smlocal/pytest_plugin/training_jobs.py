@@ -1,4 +1,4 @@
-"""The training jobs of one test: what the fixture `training_job` gives."""
+"""The training jobs of one test: the value of the fixture `training_job`."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from smlocal.api.overrides import Overrides
 from smlocal.errors import EngineForbiddenError, EngineUnreachableError, JobUnknownError, NameInUseError, SmlocalError
 
 _LINES = 20
-"""Of the log of a job, in the report of a failed test."""
+"""The lines of a job's log in the report of a failed test."""
 _LONGEST_NAME = 63
 _REFUSED = {
     "detach": "training_job returns when the job has ended",
@@ -31,7 +31,7 @@ _RUN = secrets.token_hex(4)
 
 
 class FinishedJob:
-    """What `training_job(...)` returns. `job` is its `smlocal.TrainingJob`, for everything else."""
+    """The result of `training_job(...)`. `job` is its `smlocal.TrainingJob`, for everything else."""
 
     def __init__(self, name: str) -> None:
         """The job of this name has ended."""
@@ -61,7 +61,7 @@ class FinishedJob:
 
     @property
     def metrics(self) -> dict[str, list[float]]:
-        """What MetricDefinitions found: every value of each metric, in order."""
+        """The values that MetricDefinitions found: all of each metric, in order."""
         metrics = self.job.metrics
         found: dict[str, list[float]] = {each.name: [] for each in metrics.definitions}
         for value in metrics.values():
@@ -178,12 +178,12 @@ def _exists(name: str) -> bool:
 
 
 def _prefix() -> str:
-    """What the names of all jobs of this run of pytest begin with."""
+    """The beginning of the names of all jobs of this run of pytest."""
     return f"pytest-{os.environ.get('PYTEST_XDIST_TESTRUNUID', _RUN)[:8]}-"
 
 
 def _explained(error: SmlocalError) -> SmlocalError:
-    """The error without where in smlocal it was raised, and with notes that say where the mistake is and what to do."""
+    """The error without its place in smlocal, and with notes that say where the mistake is and how to correct it."""
     for line in (*error.details, *error.remedy):
         error.add_note(line)
     return error.with_traceback(None)

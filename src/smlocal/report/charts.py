@@ -1,4 +1,4 @@
-"""Small line charts of metrics and of what hosts used: what each shows, and where its lines are in the drawing.
+"""Small line charts of metrics and of the usage of hosts: what each shows, and where its lines are in the drawing.
 
 The template `macros.html` draws them.
 """
@@ -219,7 +219,7 @@ class HostCharts:
 
     name: str
     figures: Mapping[str, Any]
-    """Of the `Usage` block."""
+    """The figures of the `Usage` block."""
     charts: tuple[Chart, ...]
 
 

@@ -1,4 +1,4 @@
-"""Reads all data that a report shows from the store. What an older job does not have is left out."""
+"""Reads all data that a report shows from the store. Members that an older job does not have are left out."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -77,7 +77,7 @@ class JobReport:
     """None if the job saves no tensors."""
     usage: tuple[HostCharts, ...]
     usage_notes: tuple[str, ...]
-    """Advice on instance types, and what could not be measured."""
+    """Advice on instance types, and figures that could not be measured."""
     artifacts: Mapping[str, ArtifactContents]
     """By kind: `Model`, `Output`."""
 

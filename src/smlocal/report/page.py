@@ -23,7 +23,10 @@ def render_report(report: JobReport) -> str:
 
 
 def about_job(report: JobReport) -> dict[str, Any]:
-    """What the templates of `partials` show. They also want `address`: of the job's live page, None in a saved one."""
+    """The data for the templates of `partials`.
+
+    They also want `address`: of the job's live page, None in a saved one.
+    """
     view = report.view
     timeline = build_timeline(view.stages, view.local.get("Seconds", {}), report.time)
     buffers = buffer_timeline(view.local.get("DataParallel"))

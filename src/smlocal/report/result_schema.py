@@ -1,4 +1,4 @@
-"""The JSON Schema of a job's result: what `run --json`, `run --report` and `describe --json` write."""
+"""The JSON Schema of a job's result: the output of `run --json`, `run --report` and `describe --json`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -129,7 +129,7 @@ def result_schema(job_file: Mapping[str, Any]) -> _Json:
     return {
         "$schema": job_file["$schema"],
         "title": "smlocal result",
-        "description": "A DescribeTrainingJob response, with what is only known on this machine under Local.",
+        "description": "A DescribeTrainingJob response, with details known only on this machine under Local.",
         **_object(
             {**echoed, **_ALWAYS, **_SOMETIMES, "Local": _object(_LOCAL, required=_OF_EVERY_JOB)},
             required=(*_ALWAYS, "StoppingCondition", "Local"),
@@ -143,7 +143,7 @@ def replica_result_schema(job_file: Mapping[str, Any], answer: Mapping[str, Any]
     return {
         "$schema": job_file["$schema"],
         "title": "smlocal result",
-        "description": f"{answer['description']}, with what is only known on this machine under Local.",
+        "description": f"{answer['description']}, with details known only on this machine under Local.",
         **_object(
             {**answer["properties"], "Local": _object({**_LOCAL, **_OF_REPLICAS}, required=_OF_EVERY_JOB)},
             required=(*answer["required"], "Local"),

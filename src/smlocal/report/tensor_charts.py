@@ -11,14 +11,14 @@ from smlocal.report.formatting import counted, number, short_number
 
 _COLLECTIONS = ("losses", "metrics", "sm_metrics")
 _SCALAR = "scalar/"
-"""What `hook.save_scalar` puts before names."""
+"""The prefix that `hook.save_scalar` puts before names."""
 _MOST = 24
 """Charts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorCharts:
-    """The charts, and what else there is to say."""
+    """The charts, and further remarks."""
 
     charts: tuple[Chart, ...] = ()
     notes: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ class PhaseRow:
     seconds: float
     left: float
     width: float
-    """Of the bar. 0 for the status with which the job ended."""
+    """The width of the bar; 0 for the status with which the job ended."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,7 +180,7 @@ _LEAST_WIDTH = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BufferServer:
-    """What one server adds up in an iteration, in bytes."""
+    """The bytes that one server adds up in an iteration."""
 
     number: int
     balanced: int
@@ -197,7 +197,7 @@ class Buffer:
     reducing_left: float
     reducing_width: float
     seconds: float
-    """Of the reduction."""
+    """The seconds of the reduction."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -214,7 +214,7 @@ class BufferTimeline:
 
 
 def buffer_timeline(block: Mapping[str, Any] | None) -> BufferTimeline | None:
-    """What a job's block `DataParallel` shows; None without balanced buffers."""
+    """The table of a job's block `DataParallel`; None without balanced buffers."""
     balanced = (block or {}).get("Balanced")
     if balanced is None:
         return None

@@ -1,4 +1,4 @@
-"""Why a program failed or left no model: what `check` finds in its image, else what its output and its job show."""
+"""Why a program failed or left no model: the findings of `check` in its image, else its output and its job."""
 
 import json
 import re
@@ -60,7 +60,7 @@ _NOT_A_NUMBER = re.compile(
 
 
 _ABORTED = "terminate called without an active exception"
-"""What C++ says then. Of gloo it comes by chance, on a busy machine from every second process."""
+"""The message of C++. With gloo it occurs by chance, on a busy machine in every second process."""
 
 
 _NO_PROGRAM = (
@@ -68,11 +68,11 @@ _NO_PROGRAM = (
     r"|exec train failed|(?:can't|[Cc]annot) open (?:file )?'?(?:\S{0,500}/)?train\b|bad interpreter"
     r"|cannot execute: required file not found|can't execute|env: .{0,200}No such file"
 )
-"""Of the kernel, shells, init programs and interpreters that did not find what they are to run."""
+"""Messages of the kernel, shells, init programs and interpreters that did not find their program."""
 
 
 class _AfterFailure(Protocol):
-    """What is used of `smlocal.check.after_failure`."""
+    """The parts of `smlocal.check.after_failure` that are used."""
 
     def program_hint(self, plan: JobPlan, archive: Archive) -> str | None: ...
 
@@ -108,13 +108,13 @@ class _Case:
     host: HostPlan
     lines: Sequence[str]
     word: str
-    """What has the lines."""
+    """The word for the source of the lines."""
 
     @property
     def last(self) -> Iterator[tuple[int, str]]:
         """The lines that may say why the program ended, from the last one up, with their places.
 
-        What comes before the last exception was no reason to end, unless Python says that it led to it.
+        Text before the last exception was not a reason to end, unless Python says that it led to it.
         """
         hidden = False
         for index in range(len(self.lines) - 1, -1, -1):
@@ -139,7 +139,7 @@ class _Case:
 
 
 def log_hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
-    """What the log shows, else what the failure file does."""
+    """The hint from the log, else from the failure file."""
     for word, text in (("log", symptoms.log), ("failure file", symptoms.failure)):
         lines = [line[:_LONGEST_LINE] for line in text.splitlines()]
         case = _Case(plan=plan, host=host, lines=lines, word=word)
@@ -195,7 +195,7 @@ def _other_channel(case: _Case, name: str) -> str:
 
 def _is_pipe(name: str) -> str:
     return (
-        f"The channel {name} is in Pipe mode: it is no folder, but FIFOs, {paths.channel(name)}_0 for the first epoch."
+        f"The channel {name} is in Pipe mode: it has FIFOs, not a folder: {paths.channel(name)}_0 for the first epoch."
     )
 
 
@@ -227,15 +227,12 @@ def _written_to_channel(case: _Case) -> str | None:
                 mode = locked[found]
                 how = "in FastFile mode" if mode == "FastFile" else "a file system that is mounted read-only"
                 other = "set its InputMode to File" if mode == "FastFile" else "set FileSystemAccessMode to rw"
-                return (
-                    f"The channel {found} is {how}, in which nothing can be written: write to another folder, or "
-                    f"{other}."
-                )
+                return f"The channel {found} is {how}, which cannot be written to: write to another folder, or {other}."
     return None
 
 
 def _argument_refused(case: _Case) -> str | None:
-    """Of a program that does not know the argument `train`, or lacks those that it has replaced."""
+    """A hint for a program that does not know the argument `train`, or lacks those that it has replaced."""
     plan, facts = case.plan, case.plan.image.facts
     command = (facts.command or ()) if facts is not None else ()
     if plan.image.entrypoint is not None or "train" not in (plan.image.command or ()):
@@ -327,15 +324,15 @@ def _without_gpu(case: _Case) -> str | None:
     name = case.host.host.instance_type
     given_up = any(note.id == "allow-cpu" for note in case.plan.notes)
     why = " here, because the job is run without it (--allow-cpu, or Local.Gpus)" if given_up else ""
-    return f"The program wants a GPU, and {name} has none{why}."
+    return f"The program needs a GPU, and {name} has none{why}."
 
 
 def _aborted_at_end(case: _Case) -> str | None:
     if not any(line.strip() == _ABORTED for _, line in case.last):
         return None
     return (
-        "A thread was still there when the program ended. If it uses torch.distributed, let it call "
-        "torch.distributed.destroy_process_group() at its end, also after an error."
+        "A thread was still running when the program ended. If it uses torch.distributed, call "
+        "torch.distributed.destroy_process_group() at the end, even after an error."
     )
 
 
@@ -412,5 +409,5 @@ def _place_hint(path: str) -> str:
     if path.startswith(_NO_FILES) or f"{path}/".startswith(f"{paths.MODEL}/"):
         return ""
     if f"{path}/".startswith(f"{paths.OUTPUT_DATA}/"):
-        return f"The log names {path}, which is in output.tar.gz: the model is what is below {paths.MODEL}."
-    return f"The log names {path}, which is not below {paths.MODEL}: only what is there is kept as the model."
+        return f"The log names {path}, which is in output.tar.gz: the model is only the files below {paths.MODEL}."
+    return f"The log names {path}, which is not below {paths.MODEL}: only files there are kept as the model."

@@ -1,4 +1,4 @@
-"""Notes: where this job differs from the service, and what may go wrong there.
+"""Notes: where this job differs from the service, and possible problems there.
 
 `docs/fidelity.md` has one row for each id.
 """

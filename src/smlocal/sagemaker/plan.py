@@ -59,7 +59,7 @@ _FOLDERS: Final = ContainerFolders(
     failure=paths.FAILURE,
     warm_pool=paths.WARM_POOL,
 )
-"""Of SageMaker's containers."""
+"""The folders of SageMaker's containers."""
 _MOUNTED = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRICS, paths.PROFILER, paths.WARM_POOL)
 
 

@@ -74,7 +74,7 @@ def prepare(
     strict: bool,
     run_id: str | None = None,
 ) -> Prepared:
-    """Check everything that can be checked before the job is made. What is wrong is an error.
+    """Check everything that can be checked before the job is made. Mistakes are an error.
 
     `run_id`: of a job that is already recorded.
     """
@@ -159,7 +159,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 
 
 def plan_job(job: JobFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:
-    """Only the plan: no image is pulled, and missing GPUs or Neuron devices are no error."""
+    """Only the plan: no image is pulled, and missing GPUs or Neuron devices are not an error."""
     check_host_count(job, most=None)
     request = request_facts(job, strict=strict)
     placed = place_hosts(_host_names(job), job.local, engines)
@@ -198,7 +198,7 @@ def _host_names(job: JobFile) -> tuple[str, ...]:
 
 
 def _asked(job: JobFile, placed: PlacedEngine, *, required: bool = True, before: MachineFacts | None = None) -> Asked:
-    """What the job asks of the machine of one engine."""
+    """The job's demands on the machine of one engine."""
     resources = job.request.ResourceConfig
     hosts = () if resources is None else tuple(host for host in hosts_of(resources) if host.name in placed.hosts)
     return Asked(
@@ -214,9 +214,9 @@ def _asked(job: JobFile, placed: PlacedEngine, *, required: bool = True, before:
 def _machines(
     job: JobFile, placed: PlacedEngines, *, home: str, required: bool = True, before: _Machines | None = None
 ) -> _Machines:
-    """What the machine of each engine has. What is missing for its hosts is an error if it is `required`.
+    """The facts about the machine of each engine. Parts missing for its hosts are an error if `required`.
 
-    `before`: what an earlier plan of the job has found.
+    `before`: the facts that an earlier plan of the job has found.
     """
     found = {}
     for each in placed.each:
@@ -283,7 +283,7 @@ def _share(
 
 
 def request_facts(job: JobFile, *, strict: bool) -> RequestFacts:
-    """Find them; what is wrong with them is an error."""
+    """Find them; mistakes in them are an error."""
     region = region_of(job)
     store = store_of(job, region)
     inputs = list_inputs(job, strict=strict, region=region, store=store)

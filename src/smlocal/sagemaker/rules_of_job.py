@@ -1,4 +1,4 @@
-"""The debugger rules of a job: begun beside it, shown, and what follows when one of them finds an issue."""
+"""The debugger rules of a job: begun beside it, shown, and the actions when one of them finds an issue."""
 
 import os
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class RulesOfJob:
     rules: JobRules
 
     def stops(self) -> int:
-        """How often a stop was requested, but for the actions of rules."""
+        """How often a stop was requested, not counting the actions of rules."""
         return stops_by_others(self.store, self.job)
 
     def finish(self, working: Callable[[str], None], cancelled: Callable[[], bool]) -> None:
@@ -86,7 +86,7 @@ def stops_by_others(store: Store, name: str) -> int:
 
 
 def _act(plan: JobPlan, context: JobContext, rule: str, result: Evaluation) -> None:
-    """What `Local.OnRule` says."""
+    """The actions of `Local.OnRule`."""
     document = {
         "TrainingJobName": plan.name,
         "TrainingJobArn": plan.identity.arn,
@@ -109,7 +109,7 @@ _PAGE = 1000
 def fetch_rule_data(uri: str, folder: str, *, region: str, rights: Rights, cancelled: Callable[[], bool]) -> str:
     """Download an object, or a folder with tensors, into `folder`, and return its path; or raise `StagingError`.
 
-    What was in `folder` is removed.
+    The files in `folder` are removed.
     """
     try:
         remove_tree(folder)

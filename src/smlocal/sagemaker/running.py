@@ -1,4 +1,4 @@
-"""What SageMaker decides about a job that runs, and how it ends: `jobs.kinds.Running`."""
+"""The decisions of SageMaker about a job that runs, and how it ends: `jobs.kinds.Running`."""
 
 from typing import assert_never
 
@@ -62,7 +62,7 @@ def hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
 
 
 def docker_command(plan: JobPlan) -> str | None:
-    """The `docker run` that starts a failed job again, or what prints a script; None on several engines."""
+    """The `docker run` that starts a failed job again, or the command that prints a script; None on several engines."""
     if plan.engines.several:
         return None
     from smlocal.sagemaker.script import docker_command as command  # after a failure only

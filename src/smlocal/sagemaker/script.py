@@ -135,7 +135,7 @@ def shell_script(plan: JobPlan) -> str:
 
 
 def comment(text: str) -> str:
-    """A line that the shell skips. What a user has written belongs into words, not here; a line it is in any case."""
+    """A line that the shell skips. Text of a user belongs in quotes, not here; it is one line in any case."""
     return f"# {' '.join(text.split())}"
 
 
@@ -148,9 +148,9 @@ def _differences(plan: JobPlan) -> Iterator[str]:
         yield "With --staging copy they are copied, and can be written."
     long = [_name(tree) for tree in plan.trees if tree.mode == "File" and len(tree.listing.paths) > _MANY]
     if long:
-        yield f"Not written, because it would be long: the manifest of {', '.join(long)}."
+        yield f"Not written because of its length: the manifest of {', '.join(long)}."
     if plan.mirrored.checkpoints is not None:
-        yield "All hosts share the mounted folder of the checkpoints, and what they write there belongs to their user."
+        yield "All hosts share the mounted folder of the checkpoints, and files written there belong to their user."
     if plan.mirrored.published:
         yield f"Not uploaded to S3: the files of {', '.join(member for member, _ in plan.mirrored.published)}."
     if plan.mirrored.collectors:
@@ -173,7 +173,7 @@ def _name(tree: TreePlan) -> str:
 
 def _data_parallel_differences(plan: JobPlan) -> Iterator[str]:
     if plan.data_parallel is not None:
-        yield "What the data parallel library records is not kept, and Local.DataParallel: strict is not obeyed."
+        yield "The records of the data parallel library are not kept, and Local.DataParallel: strict is not enforced."
 
 
 def no_script(plan: JobPlan) -> str | None:
@@ -243,7 +243,7 @@ class ScriptSecrets:
         if not path.endswith(".json"):
             return quote(text)
         marked = compact(with_strings(json.loads(content), self._marked)).decode(errors="surrogateescape")
-        # Only what was marked here: the characters may be in a value, with anything between them.
+        # Only texts that were marked here: the characters may be in a value, with anything between them.
         names = "|".join(self._of_files.values())
         pieces = re.split(f"{_OPEN}({names}){_CLOSE}", marked) if names else [marked]
         if len(pieces) == 1:
@@ -343,7 +343,7 @@ def _data_parallel(plan: JobPlan) -> Iterator[str]:
 
 
 def use_options(host: HostPlan) -> Iterator[str]:
-    """What a container may use: memory, processors, devices."""
+    """The resources of a container: memory, processors, devices."""
     yield from limit_options(host.limits)
     if host.accelerators.runtime:
         yield f"--runtime {quote(host.accelerators.runtime)}"
@@ -403,7 +403,7 @@ def _volumes(plan: JobPlan) -> tuple[str, ...]:
 
 
 def _place(tree: TreePlan) -> str:
-    """Where a copy lies: among what is put into a volume, or beside it, to be mounted read-only."""
+    """The place of a copy: among the files put into a volume, or beside them, to be mounted read-only."""
     return tree.target if tree.writable else f"/read-only/{tree.name}"
 
 

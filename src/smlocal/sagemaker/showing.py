@@ -156,7 +156,7 @@ def start(plan: JobPlan) -> StartView:
 
 
 def view(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:  # noqa: ARG001 - the answer has it all
-    """What is shown of a job."""
+    """The view of a job."""
     return view_of(answer)
 
 
@@ -194,7 +194,7 @@ def view_of(answer: Mapping[str, Any]) -> JobView:
 
 
 def _unexpected(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Of a job that completed."""
+    """Rows for a job that completed."""
     artifacts = local.get("Artifacts") or {}
     yield from (("failure", text) for text in _failure_files(local))
     if not artifacts.get("Model") and not artifacts.get("Kept"):
@@ -210,7 +210,7 @@ def _failure_files(local: Mapping[str, Any]) -> Iterator[str]:
 
 
 def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
-    """Of `smlocal describe`: the request, the result and the phases."""
+    """The rows of `smlocal describe`: the request, the result and the phases."""
     answer = view.answer
     local = answer["Local"]
     running = answer["TrainingJobStatus"] in {"InProgress", "Stopping"}

@@ -22,8 +22,8 @@ def submit(
 ) -> JobRecord:
     """Record a validated job as `InProgress`/`Pending`, durably; the scheduler starts it.
 
-    Neither the engine nor S3 is asked: what is wrong with image or data makes the job fail when it begins.
-    `NameInUseError` if there is a job of this name, `InstanceLimitError` if the job is above the limit.
+    Neither the engine nor S3 is asked: a wrong image or wrong data makes the job fail when it begins. `NameInUseError`
+    if there is a job of this name, `InstanceLimitError` if the job is above the limit.
     """
     resources = job.request.ResourceConfig
     if resources is None:

@@ -1,4 +1,4 @@
-"""The `Usage` member of the `Local` block: what each host used, and advice on instance types."""
+"""The `Usage` member of the `Local` block: the usage of each host, and advice on instance types."""
 
 import os.path
 from collections.abc import Collection, Sequence
@@ -25,11 +25,14 @@ class MeasuredHost:
     gpus: int = 0
     """That it got; needed if its type is `local`."""
     memory_limit: int = 0
-    """Of Local.Memory in bytes; 0 where the job sets none."""
+    """The value of Local.Memory in bytes; 0 where the job sets none."""
 
 
 def usage_block(job_directory: str, hosts: Sequence[MeasuredHost], *, machine_cpus: int) -> dict[str, Any] | None:
-    """Of a job that runs or has ended. None if nothing was measured, as when it ends within its first second."""
+    """The block of a job that runs or has ended.
+
+    None if nothing was measured, as when it ends within its first second.
+    """
     if not os.path.isdir(usage_directory(job_directory)):
         return None
 

@@ -1,6 +1,6 @@
 """The description of a job, as somebody has saved it, and the request behind it.
 
-It is an answer of DescribeTrainingJob in any form, or what an SDK or the CLI makes. It may be edited or damaged.
+It is an answer of DescribeTrainingJob in any form, or a form that an SDK or the CLI makes. It may be edited or damaged.
 """
 
 import os
@@ -22,7 +22,7 @@ from smlocal.sagemaker.jobfile.skeleton import is_skeleton, without_empty
 _ARN = "TrainingJobArn"
 _LOCAL = "Local"
 _UPLOADS = "S3Operations"
-"""What SDK v2's training_config adds to a request: the uploads that Airflow should make."""
+"""The addition of SDK v2's training_config to a request: the uploads that Airflow should make."""
 _ANSWER_ONLY = {"ResponseMetadata", _UPLOADS}
 _RUNNING = ("InProgress", "Stopping")
 
@@ -32,7 +32,7 @@ class DescribedJob:
     """A job of the service."""
 
     request: dict[str, Any]
-    """The CreateTrainingJob request, in the service's order, without what is empty and what is newer."""
+    """The CreateTrainingJob request, in the service's order, without empty and newer members."""
     local: dict[str, Any] = field(default_factory=dict)
     """The `Local` block of a job file."""
     answer: Mapping[str, Any] | None
@@ -46,18 +46,18 @@ class DescribedJob:
     skeleton: bool = False
     """True for what `--generate-cli-skeleton` printed, filled in by somebody."""
     untouched: tuple[str, ...] = ()
-    """Switches and choices that a skeleton has by itself."""
+    """Default switches and choices of a skeleton."""
     from_elsewhere: bool = False
-    """True for what has the form of an answer: it is no job file, and may name no path of this machine."""
+    """True for a document in the form of an answer: it is not a job file, and may not name paths of this machine."""
 
     @property
     def name(self) -> str:
-        """Of the job; empty if the request has none."""
+        """The name of the job; empty if the request has none."""
         return str(self.request.get("TrainingJobName") or "")
 
     @property
     def arn(self) -> str:
-        """Of the described job; empty for a request."""
+        """The ARN of the described job; empty for a request."""
         return str((self.answer or {}).get(_ARN) or "")
 
     @property
@@ -96,7 +96,7 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
     filled = without_empty(_known(CreateTrainingJobRequest, taken, (), newer), skeleton=skeleton)
     if skeleton and not {"AlgorithmSpecification", "ServerlessJobConfig"} & filled.request.keys():
         raise NotATrainingJobError(
-            f"{name} is a skeleton that nobody has filled in", remedy=["Write at least TrainingImage into it."]
+            f"{name} is a skeleton that was not filled in", remedy=["Write at least TrainingImage into it."]
         )
     return DescribedJob(
         request=filled.request,
@@ -112,7 +112,7 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
 
 
 def _split(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
-    """What the request has, in its order; the names that only the answer has; and what is in neither."""
+    """The members of the request, in its order; the names that only the answer has; and those in neither."""
     ours, theirs = members(CreateTrainingJobRequest), members(DescribeTrainingJobResponse)
     taken = {each: data[each] for each in ours if data.get(each) is not None}
     others = [each for each in data if each not in ours and each != _LOCAL]
@@ -121,7 +121,7 @@ def _split(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], dict[str
 
 
 def _add_request_only(taken: dict[str, Any], local: Any) -> None:
-    """Of an answer of `smlocal describe --json`: the members that the service does not return."""
+    """For an answer of `smlocal describe --json`: the members that the service does not return."""
     recorded = local.get("Request") if isinstance(local, Mapping) else None
     for each, value in recorded.items() if isinstance(recorded, Mapping) else ():
         taken.setdefault(each, value)
@@ -282,7 +282,7 @@ def check_shape(answer: Mapping[str, Any], *, name: str) -> None:
 def _wrong(value: Any, shape: Any, path: str) -> Iterator[str]:
     if isinstance(shape, Mapping):
         if not isinstance(value, Mapping):
-            yield f"{path} is no mapping"
+            yield f"{path} is not a mapping"
             return
         for member, inner in shape.items():
             name = member.removesuffix("!")
@@ -293,7 +293,7 @@ def _wrong(value: Any, shape: Any, path: str) -> Iterator[str]:
                 yield f"{path} has no {name}"
     elif isinstance(shape, list):
         if not isinstance(value, list | tuple):
-            yield f"{path} is no list"
+            yield f"{path} is not a list"
             return
         for index, item in enumerate(value):
             yield from _wrong(item, shape[0], f"{path}[{index}]")
@@ -313,7 +313,7 @@ def read_answer(path: str) -> "Document":
         if b"datetime.datetime(" not in content:
             raise
         raise JobFileSyntaxError(
-            f"{name} is what Python prints of an answer, not JSON",
+            f"{name} is an answer as Python prints it, not JSON",
             details=error.details,
             remedy=["Save it with:  json.dump(answer, file, default=str)"],
         ) from error

@@ -1,4 +1,4 @@
-"""A job of the service: its description, its tags, and what can be found out about its image."""
+"""A job of the service: its description, its tags, and the facts found about its image."""
 
 import re
 from collections.abc import Mapping

@@ -16,7 +16,7 @@ from smlocal.sagemaker.contract.outcome.failure_reason import REASON_CHARACTERS
 
 ENDED = ("Completed", "Failed", "Stopped")
 LINES = 20
-"""Of the end of each log."""
+"""The last lines of each log."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +35,7 @@ class LogEnd:
     lines: Mapping[str, Sequence[str]]
     """By host. A log whose hosts are not known, such as a text file, is of the host ""."""
     missing: str | None = None
-    """Why there are none, as a sentence."""
+    """Why no log is there, as a sentence."""
     last: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By host: the lines of which any may be the last one, where their order is not known."""
     unsure: str | None = None
@@ -59,7 +59,7 @@ class JobEnd:
     reason: str | None
     """FailureReason."""
     exit_code: int | None
-    """Of the host that decided; None if it is not known or no container ran."""
+    """The exit code of the host that decided; None if it is not known or no container ran."""
     host: str
     """The host whose log says most: the one that failed first, else the first one."""
     phases: Sequence[Phase]
@@ -103,7 +103,7 @@ def log_of_answer(answer: Mapping[str, Any]) -> LogEnd:
 
 
 def seconds_since_epoch(when: object) -> float | None:
-    """A time of an answer: a number, what boto3 makes of it, or the text that it was saved as."""
+    """A time of an answer: a number, an object of boto3, or the text that it was saved as."""
     if isinstance(when, bool):
         return None
     if isinstance(when, int | float):
@@ -178,7 +178,7 @@ _RULES: "tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]" = (
     (r"(?i)\b([pt]id\b[ =:]+)\d+", r"\1<number>"),
 )  # fmt: skip
 _RUNTIME = re.compile(r"(API error \(400\): ).*?((?:exec: |stat )\"?.*)", re.DOTALL)
-"""What a container runtime says before the cause differs from version to version."""
+"""The words of a container runtime before the cause differ from version to version."""
 
 
 def normalised(text: str, *, names: Iterable[str] = ()) -> str:
@@ -198,20 +198,20 @@ def normalised_line(line: str, *, names: Iterable[str] = ()) -> str:
 def comparable_line(line: str, *, names: Iterable[str] = ()) -> str:
     """A line of a log, without the times before it either: some forms of a log have one there, others have none.
 
-    Of a line that was written over, as by a progress bar, the last text is taken.
+    If a line was written over, as by a progress bar, its last text is taken.
     """
     text = normalised_line(line.rstrip().rpartition("\r")[2], names=names)
     return re.sub(r"^(?:<time>(?:[ \t]+|$))+", "", text)
 
 
 def normalised_reason(reason: str, *, names: Iterable[str] = ()) -> str:
-    """A FailureReason. Of a container runtime's words the cause is kept."""
+    """A FailureReason. Only the cause of a container runtime's message is kept."""
     text = normalised(reason, names=names).rstrip()
     return _RUNTIME.sub(r"\1<runtime> \2", text).removesuffix(": unknown")
 
 
 def same_reason(one: str, other: str, *, names: Iterable[str] = ()) -> bool:
-    """Whether two reasons say the same. Of one that was cut at 1024 characters, the end is not compared."""
+    """Whether two reasons say the same. If it was cut at 1024 characters, the end is not compared."""
     names = tuple(names)
     texts = [normalised_reason(each, names=names) for each in (one, other)]
     if texts[0] == texts[1]:
@@ -240,7 +240,7 @@ _WORDS = {True: "Reproduced", False: "Not reproduced", None: "No verdict"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReproductionVerdict:
-    """What is concluded from the two ends."""
+    """The conclusion from the two ends."""
 
     reproduced: bool | None
     """None if that cannot be said."""

@@ -30,7 +30,7 @@ _ABOUT = {
 
 
 def job_file_text(job: DescribedJob, *, file: str, notes: Sequence[str] = ()) -> str:
-    """A job file that `smlocal run` takes. `notes` are about the job, such as what could not be found out."""
+    """A job file that `smlocal run` takes. `notes` are about the job, such as facts that could not be found out."""
     absent = unavailable_here(job.request, job.local)
     return "".join(
         f"{line}\n" for line in (*_head(job, file, notes), *_request(job, absent), *_local(job, absent), *_newer(job))
@@ -49,7 +49,7 @@ def _head(job: DescribedJob, file: str, notes: Sequence[str]) -> Iterator[str]:
     for note in notes:
         yield from _comment(note)
     if job.untouched:
-        yield from _comment("Nobody may have meant these, which every skeleton of the AWS CLI has:")
+        yield from _comment("Every skeleton of the AWS CLI has these, so they may be unintended:")
         yield from (f"#   {one_line(each)}" for each in job.untouched)
     yield ""
 
@@ -76,7 +76,7 @@ def _request(job: DescribedJob, absent: Sequence[Unavailable]) -> Iterator[str]:
 
 
 def _local(job: DescribedJob, absent: Iterable[Unavailable]) -> Iterator[str]:
-    """The block itself if there is anything to say; what may help as comments in it."""
+    """The block itself if it has settings; possible ones in it as comments."""
     given = dict(job.local)
     if job.region:
         given.setdefault("Region", job.region)
@@ -115,10 +115,10 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def elsewhere(job: DescribedJob, *, allow_local_paths: bool) -> Elsewhere | None:
-    """What to know when the local paths of its request are checked; None for a request, which is the user's own.
+    """Facts for the check of the local paths of its request; None for a request, which is the user's own.
 
-    A description is that of a job of this machine if the home has a job of its name and ARN. The ARN alone proves
-    nothing, because anybody can write it: so only those paths are allowed that the recorded request has, too.
+    A description is that of a job of this machine if the home has a job of its name and ARN. The ARN proves nothing by
+    itself, because anyone can write it: so only those paths are allowed that the recorded request has too.
     """
     if not job.from_elsewhere:
         return None
@@ -156,7 +156,7 @@ def make_job(document: "Document", *, local: bool = True, allow_local_paths: boo
 
 
 def sentences(job: DescribedJob, file: str) -> Iterator[str]:
-    """What to say about it."""
+    """The remarks about it."""
     if job.answer is None:
         code = f", and its code is taken from {job.local['Code']}" if job.local.get("Code") else ""
         yield f"{file} is a request for Airflow: its uploads are not made{code}"

@@ -24,9 +24,9 @@ _TAIL = 1 << 20
 """Bytes of a text that are read."""
 _HEAD = 4096
 _LARGEST = 64 << 20
-"""Of a table or a document, which are read as a whole."""
+"""The largest table or document, which are read as a whole."""
 _FORMS = (
-    "Save plain text, what aws logs tail, get-log-events or filter-log-events print (JSON), or a CSV of CloudWatch.",
+    "Save plain text, the output of aws logs tail, get-log-events or filter-log-events (JSON), or a CSV of CloudWatch.",
 )
 _BINARY = {b"PK\x03\x04": "a workbook or a ZIP archive", b"%PDF": "a PDF", b"\xd0\xcf\x11\xe0": "a workbook"}
 _MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be", b"\xef\xbb\xbf": "utf-8"}
@@ -92,7 +92,7 @@ def _content(path: str) -> tuple[str, str, bool]:
 
 
 def _unpacked(content: bytes) -> bytes:
-    """Of a file of gzip, as an export of CloudWatch to S3 makes them."""
+    """The content of a file of gzip, as an export of CloudWatch to S3 makes them."""
     reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         unpacked = reader.decompress(content, _LARGEST)
@@ -164,11 +164,16 @@ _MOST_PAGES = 5
 
 
 def service_log(service: "Service", job: str, *, host: str, region: str | None = None) -> LogEnd:
-    """The end of one host's log, or of the first host's if it has none. What prevents that is said, and no error."""
+    """The end of one host's log, or of the first host's if it has none.
+
+    An obstacle is reported, and is not an error.
+    """
     try:
         streams = _streams(service, job, region)
         if not streams:
-            return _missing(f"CloudWatch has no log of {job}: its retention is over, or no container has started")
+            return _missing(
+                f"CloudWatch has no log of {job}: its retention period is over, or no container has started"
+            )
         chosen = streams.get(host) or next(iter(streams.values()))
         lines = _last_events(service, chosen, region)
     except SmlocalError as error:
@@ -176,7 +181,7 @@ def service_log(service: "Service", job: str, *, host: str, region: str | None =
             return _missing(f"CloudWatch has no log group {LOG_GROUP}, or the log has just been deleted")
         return _missing(f"the log cannot be read: {error.sentence}")
     if not lines:
-        return _missing(f"the log of {job} is empty: its retention is over, or nothing was written")
+        return _missing(f"the log of {job} is empty: its retention period is over, or nothing was written")
     return LogEnd(lines={host_in(chosen): lines[-LINES:]})
 
 

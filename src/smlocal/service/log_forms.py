@@ -23,14 +23,14 @@ _OF_AN_EVENT = {"eventId", "ingestionTime", "logStreamName"}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _STAMP = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?"
 _TAILED = re.compile(rf"({_STAMP}) (\S+/\S+)(?: |$)")
-"""What `aws logs tail` puts before each line: the time and the stream."""
+"""The prefix of each line of `aws logs tail`: the time and the stream."""
 _TIMED = re.compile(rf"({_STAMP})(?:[ \t]|$)")
-"""What `aws logs tail --format short`, an export to S3 and a copy of the console's page have before a line."""
+"""The prefix of a line in `aws logs tail --format short`, an export to S3 and a copy of the console's page."""
 _OF_THE_PAGE = re.compile(  # the console's, when it is copied
     r"(?:Timestamp\s+)?Message|Timestamp|No (?:older|newer) events at this moment\..*|There are older events to load.*"
 )
 _ROW = re.compile(r"EVENTS\t(?:(?P<id>\d{30,})\t)?\d{13}\t(?:(?P<stream>[^\t\n]+/[^\t\n]+)\t)?", re.ASCII)
-"""What `--output text` puts before a message."""
+"""The prefix of a message in `--output text`."""
 _ROW_END = re.compile(r"\t(\d{13})$", re.ASCII)
 _STATES = (
     "Starting|Pending|LaunchingMLInstances|PreparingTrainingStack|Downloading|DownloadingTrainingImage|Training|Uploading|"
@@ -40,7 +40,7 @@ _OF_THE_SDK = re.compile(
     rf"\d{{4}}-\d{{2}}-\d{{2}} \d{{2}}:\d{{2}}:\d{{2}} (?:{_STATES}) - .*"
     r"|(?:Training|Billable) seconds: \d+|Managed Spot Training savings: .*"
 )
-"""What the SDK prints between the lines of a log."""
+"""Lines that the SDK prints between those of a log."""
 _SDK_ERROR = "UnexpectedStatusException: Error for Training job"
 
 
@@ -61,7 +61,7 @@ class SavedEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SavedEvents:
-    """What a file has."""
+    """The events of a file."""
 
     events: Sequence[SavedEvent]
     """In the order of the file."""
@@ -72,7 +72,10 @@ class SavedEvents:
 
 
 def document_events(text: str) -> SavedEvents | None:
-    """Of JSON; None for a text that only begins like it. `UnreadFormError` for a document of something else."""
+    """Events of a JSON document; None for a text that only begins like one.
+
+    `UnreadFormError` for a document of something else.
+    """
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError):
@@ -126,7 +129,7 @@ def _event(given: Any) -> SavedEvent:
 
 
 def _query_results(document: Mapping[str, Any]) -> SavedEvents:
-    """Of `aws logs get-query-results`."""
+    """Events of `aws logs get-query-results`."""
     rows = document["results"]
     if not isinstance(rows, list) or not all(isinstance(each, list) for each in rows):
         raise UnreadFormError("it is a JSON document without log events")
@@ -139,7 +142,7 @@ def _query_results(document: Mapping[str, Any]) -> SavedEvents:
 
 
 def table_events(text: str) -> SavedEvents | None:
-    """Of a CSV of CloudWatch's console or of Logs Insights; None if the text does not begin as one.
+    """Events of a CSV of CloudWatch's console or of Logs Insights; None if the text does not begin as one.
 
     Raises `UnreadFormError` for a table without a column of messages or of times.
     """
@@ -210,7 +213,7 @@ def _seconds(when: Any) -> float | None:
 
 
 def row_events(text: str) -> SavedEvents | None:
-    """Of `aws logs get-log-events --output text`, or `filter-log-events`; None if it is none."""
+    """Events of `aws logs get-log-events --output text`, or `filter-log-events`; None for other texts."""
     lines = text.split("\n")
     if not any(_ROW.match(line) for line in lines[:2]):
         return None
@@ -232,7 +235,7 @@ def row_events(text: str) -> SavedEvents | None:
 
 
 def text_events(text: str, *, beginning: str) -> SavedEvents:
-    """Of any other text. `beginning` is that of the file, of which `text` may be only the end."""
+    """Events of any other text. `beginning` is that of the file, of which `text` may be only the end."""
     lines = text.removesuffix("\n").split("\n")
     first = next((line for line in beginning.split("\n") if not _is_of_the_page(line)), "")
     for form in (_TAILED, _TIMED):

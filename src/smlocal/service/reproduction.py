@@ -1,4 +1,4 @@
-"""A job of the service, run here: the request for the run, the two ends, and what may explain that they differ."""
+"""A job of the service, run here: the request for the run, the two ends, and possible explanations of a difference."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ class Explanation:
     text: str
     """A sentence without its full stop."""
     option: str = ""
-    """What the command can be given to rule it out."""
+    """The option of the command that rules it out."""
     words: tuple[str, ...] = ()
     """The option with a value, as words of the command."""
     without: str = ""
@@ -45,7 +45,7 @@ class Explanation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reproduction:
-    """What came of the run."""
+    """The outcome of the run."""
 
     there: JobEnd
     here: JobEnd
@@ -53,13 +53,13 @@ class Reproduction:
     """Local.Sample of the run."""
     verdict: ReproductionVerdict
     explanations: Sequence[Explanation] = ()
-    """What may explain that it is not reproduced."""
+    """Possible explanations if it is not reproduced."""
     next: str | None = None
     """The command that follows."""
 
 
 def check_ended(job: DescribedJob, *, file: str | None) -> None:
-    """Refuse what has no end that a run here could have too."""
+    """Refuse a job whose end a run here could not have too."""
     if job.answer is None:
         raise UsageRefusedError(
             f"{file or job.name} is a request and does not say how a job ended",
@@ -101,7 +101,10 @@ def document_for(
 def reproduction(
     job: DescribedJob, run: Mapping[str, Any], answer: Mapping[str, Any], log_there: Callable[[str], LogEnd]
 ) -> Reproduction:
-    """What came of the run with this request and `Local` block. `log_there` reads the log of a host on the service."""
+    """The outcome of the run with this request and `Local` block.
+
+    `log_there` reads the log of a host on the service.
+    """
     here = end_of(answer, log_of_answer(answer))
     there = end_of(job.answer or {}, log_there(here.host))
     sample = (run.get("Local") or {}).get("Sample")
@@ -111,7 +114,7 @@ def reproduction(
 
 
 def reproduction_document(found: Reproduction) -> dict[str, Any]:
-    """What `smlocal reproduce --json` prints."""
+    """The output of `smlocal reproduce --json`."""
     names = (found.there.name, found.here.name)
     return {
         "Version": 1,
@@ -203,7 +206,7 @@ def _is_killed(end: JobEnd) -> bool:
 
 
 def _not_started(absent: Sequence[Unavailable], here: JobEnd) -> Iterator[Explanation]:
-    """Of a run without a container, all that it may have lacked."""
+    """For a run without a container, everything that it may have lacked."""
     if here.exit_code is None and here.status == "Failed":
         yield from (
             Explanation(text=each.text, option=each.option, words=each.words)

@@ -23,7 +23,7 @@ from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.sagemaker.contract.identity import is_region_name
 
 LOG_GROUP = "/aws/sagemaker/TrainingJobs"
-"""Of CloudWatch, with a stream for each host of each job."""
+"""The group of CloudWatch with a stream for each host of each job."""
 _READ_TIMEOUT = 30.0
 _TITLES = {
     "sagemaker": "SageMaker",
@@ -60,7 +60,7 @@ class Service:
 
     @property
     def cli_options(self) -> str:
-        """What commands of the AWS CLI need to reach the same: ` --region eu-west-1`, and a profile if it was given."""
+        """Options for the AWS CLI to reach the same: ` --region eu-west-1`, and a profile if it was given."""
         return f" --region {self.region}{f' --profile {self._profile}' if self._profile else ''}"
 
     @cached_property
@@ -68,7 +68,7 @@ class Service:
         return new_session(self._profile, needed_by="SageMaker")
 
     def client(self, service: str, *, region: str | None = None) -> Any:
-        """The botocore client, such as of `sagemaker`; `CredentialsMissingError` if there are no credentials."""
+        """The botocore client, such as that of `sagemaker`; `CredentialsMissingError` if there are no credentials."""
         key = f"{service} {region}"
         with self._lock:
             if key not in self._clients:
@@ -78,7 +78,7 @@ class Service:
     def call(self, service: str, operation: str, *, region: str | None = None, **arguments: Any) -> dict[str, Any]:
         """The answer of an operation, such as `call("sagemaker", "DescribeTrainingJob", TrainingJobName=…)`.
 
-        What goes wrong is one of the errors of `service_errors`.
+        A failure is one of the errors of `service_errors`.
         """
         from botocore import xform_name
         from botocore.exceptions import BotoCoreError, ClientError
@@ -179,7 +179,10 @@ _OF_ONE_JOB = ("DescribeTrainingJob", "StopTrainingJob", "UpdateTrainingJob")
 
 
 def service_error(error: Exception, *, title: str, action: str, region: str, job: str = "") -> SmlocalError:
-    """What an exception of botocore means. `title`: the service, as people call it; `action`: as policies call it."""
+    """The meaning of an exception of botocore.
+
+    `title`: the service, as people call it; `action`: as policies call it.
+    """
     from botocore.exceptions import (
         ClientError,
         CredentialRetrievalError,

@@ -53,14 +53,14 @@ def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
         )
     except ServiceRefusedError as error:
         if error.code not in _NOT_THERE:
-            return f"whether Amazon ECR has the image was not found out: {error.sentence}"
+            return f"smlocal could not find out whether Amazon ECR has the image: {error.sentence}"
         raise ImageNotInEcrError(
             f"Amazon ECR does not have the image {found[0]}",
             details=error.details,
             remedy=("Push it:  docker push " + found[0], "Or name another one with --image."),
         ) from error
     except SmlocalError as error:
-        return f"whether Amazon ECR has the image was not found out: {error.sentence}"
+        return f"smlocal could not find out whether Amazon ECR has the image: {error.sentence}"
     return None
 
 
@@ -118,11 +118,11 @@ _LOST_SECONDS = 600.0
 _LOOKS_PER_SEARCH = 10
 _LAST_LOOKS = 10
 _KEPT_BYTES = 16 << 10
-"""Of the end of each host's log."""
+"""The bytes kept of the end of each host's log."""
 
 
 class Viewer(Protocol):
-    """What shows a job that is followed."""
+    """The viewer of a job that is followed."""
 
     def phase_began(self, phase: str) -> None:
         """A phase, by the service's name."""
@@ -192,7 +192,10 @@ class Followed:
             time.sleep(_STEP)
 
     def _show_phases(self, answer: Mapping[str, Any], *, log_is_read: bool) -> None:
-        """Show what is over. The end of training comes after the log, so before it is read only what precedes it."""
+        """Show phases that are over.
+
+        The end of training comes after the log, so before it is read only what precedes it.
+        """
         phases = _phases(answer)
         ended = answer["TrainingJobStatus"] in _ENDED
         while self._shown < len(phases):

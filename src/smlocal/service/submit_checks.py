@@ -1,4 +1,4 @@
-"""What is found before anything is sent: what the service would refuse in a request, and what the job may cost."""
+"""The checks before anything is sent: the service's refusals of a request, and the cost of the job."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ def local_settings(document: Document) -> LocalSettings:
 def strict_request(document: Document, *, region: str | None) -> dict[str, Any]:
     """The request as the service takes it: without `Local` and null members. One error lists all mistakes.
 
-    What smlocal does not support is no mistake here.
+    Members that smlocal does not support are not mistakes here.
     """
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
     _, violations = validate(CreateTrainingJobRequest, asked, strict=True, written=document.written)

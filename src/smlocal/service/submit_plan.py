@@ -71,12 +71,12 @@ _IN_CODE_CHANNEL = f"/opt/ml/input/data/{_CODE_CHANNEL}/{CODE_ARCHIVE}"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubmitOptions:
-    """What the command line says beside the job file."""
+    """The command line's options beside the job file."""
 
     upload_to: str | None = None
     """`s3://bucket/prefix`."""
     upload_sources: bool = False
-    """Upload the folders of `Local.Sources`, in place of what is in S3 already."""
+    """Upload the folders of `Local.Sources`, in place of the objects in S3 already."""
     code_given: bool = False
     """The code was named on the command line, and replaces code that the request has in S3."""
     region: str | None = None
@@ -86,7 +86,7 @@ class SubmitOptions:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubmitPlan:
-    """What will be sent."""
+    """The parts to send."""
 
     request: dict[str, Any]
     uploads: tuple[Upload, ...]
@@ -96,7 +96,7 @@ class SubmitPlan:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Channel:
     path: Path
-    """Of its S3Uri."""
+    """The path of its S3Uri."""
     name: str
     uri: str
     data_type: str
@@ -159,7 +159,7 @@ def plan_submit(
 
 
 def check_location(text: str, option: str) -> None:
-    """Refuse what is no location in S3."""
+    """Refuse text that is not a location in S3."""
     if not _LOCATION.fullmatch(text):
         raise UploadPrefixError(
             f"{option}: {text!r} is not a location in S3", remedy=("Write it like s3://bucket/some/prefix",)

@@ -1,4 +1,4 @@
-"""What a job of the service has that this machine may not have, and the line that helps."""
+"""Parts of a job of the service that this machine may lack, and the line that helps."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,22 +26,22 @@ class Unavailable:
     path: Path
     """The member."""
     text: str
-    """What is different here, as a sentence without its full stop."""
+    """The difference here, as a sentence without its full stop."""
     local: Mapping[str, Any] = field(default_factory=dict)
-    """What the `Local` block can say about it."""
+    """The members of the `Local` block that help."""
     option: str = ""
-    """What `smlocal run` can be given."""
+    """The option of `smlocal run` that helps."""
     words: tuple[str, ...] = ()
     """The same with a place in it: words of a command that can be run as they are."""
 
     @property
     def line(self) -> str:
-        """What is said of it."""
+        """The text of the line."""
         return f"{self.text}{f': {self.option}' if self.option else ''}"
 
 
 def lines_about(found: Iterable[Unavailable]) -> list[str]:
-    """What is said of several, each line once: two keys, or two groups of instances, are often alike."""
+    """The lines about several, each once: two keys, or two groups of instances, are often alike."""
     return list(dict.fromkeys(each.line for each in found))
 
 
@@ -136,7 +136,7 @@ def _checkpoints(request: Mapping[str, Any], sources: Mapping[str, str]) -> Iter
 
 
 def _bucket(uri: str) -> str:
-    """Of a manifest: the objects it names may be anywhere in the bucket."""
+    """The bucket of a manifest: the objects it names may be anywhere in it."""
     return "/".join(uri.split("/")[:3])
 
 
@@ -191,7 +191,7 @@ def _network(request: Mapping[str, Any]) -> Iterator[Unavailable]:
     if request.get("VpcConfig"):
         yield Unavailable(
             path=("VpcConfig",),
-            text="containers are on a network of this machine: what only that VPC reaches is not reachable",
+            text="containers are on a network of this machine: servers that only that VPC reaches are not reachable",
         )
 
 

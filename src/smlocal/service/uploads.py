@@ -1,4 +1,4 @@
-"""Local files as objects in S3: which become which, named by their content, and sending what is not there yet.
+"""Local files as objects in S3: the object of each, named by its content, and sending those that are missing.
 
 All objects of a channel are below a name made of the content of all its files. So no submit changes what an earlier job
 reads, nothing is left over from earlier contents, and an object that is there with the right size need not be sent.
@@ -28,12 +28,12 @@ from smlocal.jobs.contract.s3_uri import bucket_name, split_s3_uri
 
 _THREADS = 8
 _FORBIDDEN = 403
-_AGAIN = "Run the same command again: what has been uploaded is not uploaded again."
+_AGAIN = "Run the same command again: uploaded files are not uploaded again."
 
 
 _PIECE = 1 << 20
 _DIGITS = 16
-"""Of a SHA-256 in a name."""
+"""The digits of a SHA-256 in a name."""
 _LONGEST_KEY = 1024
 
 
@@ -49,18 +49,18 @@ class LocalFile(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upload:
-    """What one channel, or the code, becomes in S3."""
+    """The objects of one channel, or of the code, in S3."""
 
     subject: str
     """`channel "train"`"""
     root: str
     """The absolute folder of the files."""
     shown: str
-    """What people know it by: the folder of the code, and not that of its archive."""
+    """The name that people know: the folder of the code, and not that of its archive."""
     prefix: str
     """The URI of the object of a file is this and its path: `s3://bucket/some/train/1f3a…/`."""
     uri: str
-    """What the request says."""
+    """The location in the request."""
     files: tuple[LocalFile, ...]
 
     @property
@@ -135,7 +135,7 @@ def changed(subject: str, name: str, why: str) -> UploadSourceChangedError:
     """The error about a file that is not what it was."""
     return UploadSourceChangedError(
         f"{subject}: {name} has changed while it was uploaded: {why}",
-        remedy=("Run the command again when nothing writes to the folder. What was uploaded is not uploaded again.",),
+        remedy=("Run the command again when nothing writes to the folder. Uploaded files are not uploaded again.",),
     )
 
 
@@ -170,7 +170,7 @@ class Pending(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToSend:
-    """What is left to upload."""
+    """The rest to upload."""
 
     pending: tuple[Pending, ...]
     there: int
@@ -189,7 +189,7 @@ def open_bucket(region: str, profile: str | None) -> S3Client:
 
 
 def look(store: S3Client, uploads: Iterable[Upload]) -> ToSend:
-    """What S3 does not have, by one listing for each upload. Names say the content, so sizes need only be compared.
+    """The files that S3 lacks, by one listing for each upload. Names tell the content, so only sizes are compared.
 
     Without the right to list everything is sent.
     """
@@ -240,7 +240,7 @@ def send(store: S3Client, pending: Sequence[Pending], working: Callable[[str], N
 
 
 def upload_error(error: S3Error, upload: Upload) -> SmlocalError:
-    """What to do about an error of S3."""
+    """The remedy for an error of S3."""
     machine = _machine(error, upload.prefix, upload.subject)
     if machine is not None:
         return type(machine)(machine.sentence, details=machine.details, remedy=(*machine.remedy, _AGAIN))
@@ -292,7 +292,7 @@ def _items(pending: Sequence[Pending]) -> Iterator[Item]:
 
 def _check(each: Pending, status: os.stat_result, *, sent: bool = False) -> None:
     if (status.st_size, status.st_mtime_ns) != (each.file.size, each.file.mtime_ns):
-        raise _ChangedError(each, "its size or its time is another", sent=sent)
+        raise _ChangedError(each, "its size or its time has changed", sent=sent)
 
 
 def _check_open(each: Pending, descriptor: int) -> None:

@@ -1,4 +1,4 @@
-"""What the SDK's own message makes of each document in stdin: the document as the service would send it, or null."""
+"""The SDK's own message for each document in stdin: the document as the service would send it, or null."""
 
 import json
 import sys

@@ -92,7 +92,7 @@ KINDS: dict[str, dict[str, Any]] = {
         **ON_CPUS,
         "entry_point": "mirrored.py",
         "framework_version": "2.21.0",
-        "py_version": "py311",  # the SDK asks for both, also with an image
+        "py_version": "py311",  # the SDK asks for both, even with an image
         "distribution": {"multi_worker_mirrored_strategy": {"enabled": True}},
     },
 }

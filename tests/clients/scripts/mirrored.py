@@ -1,4 +1,4 @@
-"""What a user of TensorFlow's multi-worker strategy writes: all hosts add their numbers."""
+"""A user's program for TensorFlow's multi-worker strategy: all hosts add their numbers."""
 
 import json
 import os

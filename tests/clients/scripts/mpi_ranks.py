@@ -1,4 +1,4 @@
-"""What a user of MPI writes: every process says who and where it is, and all of them add their numbers."""
+"""A user's program for MPI: every process says who and where it is, and all of them add their numbers."""
 
 import json
 import os

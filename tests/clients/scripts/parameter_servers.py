@@ -1,4 +1,4 @@
-"""What a user of TensorFlow's parameter servers writes: a variable on each server, to which all hosts add."""
+"""A user's program for TensorFlow's parameter servers: a variable on each server, to which all hosts add."""
 
 import json
 import os

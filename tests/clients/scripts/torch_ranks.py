@@ -1,4 +1,4 @@
-"""What a user of PyTorch writes: every process says who and where it is, and all of them add their numbers.
+"""A user's program for PyTorch: every process says who and where it is, and all of them add their numbers.
 
 Then it does what `--then` says: end, fail on the last rank, or wait for a stop.
 """

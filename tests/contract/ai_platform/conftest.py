@@ -72,7 +72,7 @@ class Replicas(Life):
         return answer
 
     def lifecycle(self, name: str) -> Json:
-        """What is stored about the life of a job; empty at its very beginning."""
+        """The stored state of a job's life; empty at its very beginning."""
         return self.store.document(name, LIFECYCLE) or {}
 
     def entries(self, name: str) -> list[Json]:
@@ -80,7 +80,7 @@ class Replicas(Life):
         return entries
 
     def decisions(self, name: str, replica: str | None = None) -> list[tuple[Any, ...]]:
-        """What happened and what was decided, of one replica or of the job."""
+        """The events and decisions, of one replica or of the job."""
         of_it = [each for each in self.entries(name) if each.get("Replica") == replica]
         return [(each["Happened"], each.get("ExitCode"), each["Decision"]) for each in of_it]
 

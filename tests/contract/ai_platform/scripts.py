@@ -1,4 +1,4 @@
-"""What replicas of tests do."""
+"""Programs of replicas in tests."""
 
 COUNTED = "n=$(cat /gcs/b/starts 2>/dev/null || echo 0); n=$((n+1)); echo $n >/gcs/b/starts; echo start $n; "
 """`$n` is how often this replica has been started."""

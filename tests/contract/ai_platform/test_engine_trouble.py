@@ -1,4 +1,4 @@
-"""What an engine that is lost, or replicas that fail together, do to a job of replicas."""
+"""The effect of a lost engine, or of replicas that fail together, on a job of replicas."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

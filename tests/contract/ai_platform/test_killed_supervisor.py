@@ -11,7 +11,7 @@ WORKER = (
     f"{COUNTED} case $n in 1) exit 143;; 2) until [ -e /gcs/b/here ]; do sleep 0.05; done; exit 6;; esac;"
     f" echo last >/gcs/b/last; {SLEEPS}"
 )
-"""It is restarted once, then the job is tried again."""
+"""It is restarted once, then the job is retried."""
 PRIMARY = (
     "trap 'exit 0' TERM; echo here; touch /gcs/b/here; until [ -e /gcs/b/last ]; do sleep 0.05; done;"
     " for i in 1 2 3 4 5 6 7 8 9; do echo line $i; sleep 0.05; done"

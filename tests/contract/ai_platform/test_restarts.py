@@ -13,7 +13,7 @@ NON_ZERO = "The replica {} exited with a non-zero status of {}. Termination reas
 
 
 def container(docker: Callable[..., str], job: str, host: str) -> dict[str, Any]:
-    """What the engine knows of the container of a replica."""
+    """The engine's record of a replica's container."""
     labels = ("--filter", f"label=smlocal.job={job}", "--filter", f"label=smlocal.host={host}")
     (found,) = json.loads(docker("inspect", *docker("ps", "--all", "--quiet", *labels).split()))
     known: dict[str, Any] = found
@@ -21,7 +21,7 @@ def container(docker: Callable[..., str], job: str, host: str) -> dict[str, Any]
 
 
 def place(known: dict[str, Any]) -> str:
-    """What a restart must not change."""
+    """The members that a restart must not change."""
     (network,) = known["NetworkSettings"]["Networks"].values()
     return str((known["Config"]["Hostname"], network["IPAddress"], known["Mounts"]))
 

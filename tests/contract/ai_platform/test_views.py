@@ -1,4 +1,4 @@
-"""What the commands show of a job, in the words of its service."""
+"""The commands' views of a job, in the words of its service."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What programs in running replicas find, read by code that nobody here wrote."""
+"""The surroundings of programs in running replicas, read by code that was written elsewhere."""
 
 import json
 import os
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 _PROGRAMS = Path(__file__).with_name("programs")
 _MODULE = "lib/python*/site-packages/google/cloud/aiplatform/training_utils/environment_variables.py"
 _N1_STANDARD_4 = 9 << 30
-"""Of its 15 GiB, agents of the service have 40 %."""
+"""Agents of the service have 40 % of its 15 GiB."""
 
 
 @pytest.fixture

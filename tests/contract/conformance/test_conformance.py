@@ -202,7 +202,7 @@ def test_submit_stops_the_job_that_is_ready_and_saves_what_it_leaves(ran: Ran) -
 def test_jobs_of_a_command_that_was_killed_are_not_waited_for(
     ran: Ran, assert_nothing_left: Callable[[str], None]
 ) -> None:
-    """They would live on for the grace of the service, and the one that is to be stopped until nobody stops it."""
+    """They would live on for the grace of the service, and the one that is to be stopped would never be stopped."""
     home = ran.folder / "home-of-killed"
     environment = {**ran.environment, "SMLOCAL_HOME": str(home)}
     command = [sys.executable, "-m", "smlocal", "conformance", "run", "--image", ran.image]
@@ -216,7 +216,7 @@ def test_jobs_of_a_command_that_was_killed_are_not_waited_for(
             os.kill(record.supervisor_pid, signal.SIGKILL)
         done = run_smlocal(("recover",), environment=environment)
         assert done.returncode == 0, done.stderr
-        assert "the command that wanted them was killed" in done.stderr
+        assert "the command that waited for them was killed" in done.stderr
         assert [str(store.get(name).status) for name in names] == ["Stopped", "Stopped"]
         for name in names:
             stops: list[Any] = [each.data for each in store.events(name) if each.kind == STOP]

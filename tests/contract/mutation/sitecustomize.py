@@ -41,7 +41,7 @@ _INSTEAD: dict[str, Callable[[int], Any]] = {
     "DebugRuleConfigurations[].RuleEvaluatorImage": lambda _: "unheard-of",
     "CheckpointConfig.S3Uri": lambda _: f"{_ELSEWHERE}/checkpoints",
 }
-"""Of members that a request cannot be without: what it says instead, in the first, second, … place."""
+"""For members that a request cannot lack: a replacement in the first, second, … place."""
 _TOO = {"EnableManagedSpotTraining": ("StoppingCondition.MaxWaitTimeInSeconds",)}
 """Members that no request may have without this one."""
 
@@ -94,7 +94,7 @@ def take_out_of_effect() -> None:
 
     def read_without(document: Any, *, strict: bool, local_allowed: bool = True) -> Any:
         del local_allowed
-        # What is refused as it stands is not made better here.
+        # A request that is refused as it stands is not made better here.
         whole = read(document, strict=strict)
         if not any(holders(document.data, MEMBER)):
             return whole

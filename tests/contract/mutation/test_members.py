@@ -23,7 +23,7 @@ def run_without(member: str, test: str, folder: Path) -> tuple[int, set[str], st
     if member.endswith("TrainingImage"):
         image = subprocess.check_output([ROOT / "scripts" / "image", IMAGE], text=True).strip()
     outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    # What these tests do not need takes a third of the time that pytest takes to begin.
+    # Importing unneeded parts takes a third of the time that pytest takes to begin.
     plain = (
         "-x",
         "--no-header",

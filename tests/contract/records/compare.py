@@ -17,7 +17,7 @@ _ONE_MESSAGE_SINCE: Final = "2024-04"
 
 
 def shape_differences(record: dict[str, Any], answer: dict[str, Any]) -> list[str]:
-    """What a described record has and the answer has not, or has otherwise."""
+    """Members of a described record that the answer lacks, or has otherwise."""
     facts = dict(record["facts"])
     history = facts.pop("SecondaryStatusTransitions")
     if record.get("edited"):

@@ -68,7 +68,7 @@ def log_of(answer: dict[str, Any]) -> str:
 
 
 def request_of(facts: dict[str, Any]) -> dict[str, Any]:
-    """What was asked for, without what the service has filled in."""
+    """The request, without the service's defaults."""
     asked = {name: without_defaults(facts[name]) for name in REQUESTED if name in facts}
     algorithm = asked.setdefault("AlgorithmSpecification", {})
     if algorithm.get("EnableSageMakerMetricsTimeSeries") is False:

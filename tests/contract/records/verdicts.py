@@ -29,7 +29,7 @@ NOT_HERE: Final = {
     "describe-2021-06-14-completed": [".ProfilerRuleEvaluationStatuses"],
     "spot-2021-06-01": ["BillableSeconds"],
 }
-"""What smlocal does not have: warm pools, prices of spot instances, rules of the profiler."""
+"""Parts that smlocal does not have: warm pools, prices of spot instances, rules of the profiler."""
 
 NOT_A_TRAINING_JOB: Final = {
     "error-2020-05-08-tuning-metric",

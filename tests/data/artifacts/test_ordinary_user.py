@@ -1,4 +1,4 @@
-"""What a container leaves as root can be read and deleted by somebody who is not."""
+"""Files that a container leaves as root can be read and deleted by an ordinary user."""
 
 import json
 import os
@@ -38,7 +38,7 @@ echo one > /opt/ml/model/a/b/c/file
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that an ordinary user can reach; pytest's own are root's alone."""
+    """A folder that an ordinary user can reach; pytest's own belong to root."""
     folder = Path(tempfile.mkdtemp(prefix="smlocal-ordinary-"))
     shutil.chown(folder, 54321, 54321)
     folder.chmod(0o755)

@@ -94,7 +94,7 @@ class Pipes:
         ]
 
     def run(self, image: str, script: str, *options: str) -> str:
-        """What the script prints."""
+        """The output of the script."""
         return self.docker(*self.command(image, script, *options))
 
 

@@ -52,7 +52,7 @@ DATA = {"plain": b"plain", "sub/deep/er": b"deep", "empty": b"", "sub/empty": b"
 
 
 class StagingStoppedError(Exception):
-    """What a stop during a download raises, from a signal handler."""
+    """The error that a stop during a download raises, from a signal handler."""
 
 
 @dataclass(kw_only=True)

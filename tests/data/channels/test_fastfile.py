@@ -1,4 +1,4 @@
-"""A channel of objects in S3 is a read-only folder for everybody, in the container and beside it."""
+"""A channel of objects in S3 is a read-only folder for all users, in the container and beside it."""
 
 import mmap
 import os

@@ -1,4 +1,4 @@
-"""S3, the server of a channel, whoever started it, or a reader goes away: reads end, and no mount is left."""
+"""S3, the server of a channel, its parent, or a reader goes away: reads end, and no mount is left."""
 
 import os
 import shutil

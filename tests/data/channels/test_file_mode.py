@@ -301,7 +301,7 @@ def test_removing_the_volumes_leaves_nothing(
     ]
     assert left == []
     assert host.job not in Path("/proc/mounts").read_text(encoding="utf-8")
-    # What remains is in the user's own folder and the user's own.
+    # The rest is in the user's own folder and belongs to the user.
     for path in host.directory.rglob("*"):
         status = path.lstat()
         assert status.st_uid == os.geteuid()

@@ -263,7 +263,7 @@ def test_it_is_a_plain_tree(
     data = make_tree(tmp_path / "data")
     before = digest(data)
     listing = listing_of("data")
-    # What is selected arrives as regular files, and so does what is copied: there is no link in S3.
+    # Selected files arrive as regular files, and so do copied ones: S3 has no links.
     results, tree = json.loads(
         python_host.run(
             python_host.stage(listing if whole else replace(listing, whole_tree=False), staging),

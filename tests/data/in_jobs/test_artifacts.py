@@ -1,4 +1,4 @@
-"""Models of jobs that nobody waits for: kept when they cannot be written, and the old ones until there are new ones."""
+"""Models of abandoned jobs: kept when they cannot be written, and the old ones until there are new ones."""
 
 import json
 import os
@@ -15,7 +15,7 @@ TRAINS = "echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.02; done; echo 
 
 
 def content(path: Path) -> str:
-    """What the model says."""
+    """The text in the model."""
     if path.is_dir():
         return (path / "word").read_text().strip()
     with tarfile.open(path) as archive:

@@ -190,7 +190,7 @@ def test_what_s3_does_not_take_is_here_and_can_be_sent_later(
     name = ran.answer["TrainingJobName"]
     assert ran.exit == 1
     assert_failed("publish-mirror-refused", ran.answer)
-    # What can be saved is, and the model is not lost either.
+    # As much as possible is saved, and the model is not lost either.
     assert objects(s3, bucket) == {"ckpt/run/n": "1\n"}
     assert ran.model("m") == b"3\n"
     kept = ran.folder / "out" / name / "tensorboard-output"
@@ -220,7 +220,7 @@ def test_who_takes_over_goes_on(
     until(lambda: objects(s3, bucket) == {"ckpt/run/a": "1\n", "ckpt/run/b": "2\n"})
     job.process.kill()
     job.process.communicate()
-    # A killed supervisor may leave parts that nobody sees.
+    # A killed supervisor may leave parts that are not visible.
     parts = s3.client().create_multipart_upload(Bucket=bucket, Key="ckpt/run/large")["UploadId"]
     journal = job.home / "jobs" / job.name / "uploads-of-checkpoints.json"
     journal.write_text(json.dumps({parts: [bucket, "ckpt/run/large"]}))

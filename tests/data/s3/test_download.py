@@ -142,7 +142,7 @@ def test_a_stop_leaves_no_half_file(
 
     def hold(*_: object) -> bool:
         held.set()
-        # Longer than anybody waits for it; then the connection ends.
+        # Longer than any client waits; then the connection ends.
         release.wait(120)
         return True
 

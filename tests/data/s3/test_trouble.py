@@ -1,4 +1,4 @@
-"""What goes wrong on the way is tried again, goes on where it broke, or comes out in S3's words."""
+"""Failures on the way are tried again, continue where they broke off, or come out in S3's words."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""What is uploaded arrives, whole or not at all, whatever happens on the way; on two servers."""
+"""Uploads arrive whole or not at all, whatever happens on the way; on two servers."""
 
 import os
 import socket
@@ -27,7 +27,7 @@ THREE_PARTS = 2 * PART + 1000
 
 
 class Told:
-    """Whoever is told how far an upload is."""
+    """Receives the progress of an upload."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -218,7 +218,7 @@ def test_a_bucket_that_is_missing(store: S3Client, told: Told, file_of: Callable
 
 
 def test_a_refusal_before_the_body_spares_the_body(told: Told, file_of: Callable[[int], Path]) -> None:
-    """As S3 does, which then closes: whoever only sends finds a broken connection, and not the reason."""
+    """As S3 does, which then closes: a client that only sends finds a broken connection, and not the reason."""
     document = b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
     answer = b"HTTP/1.1 403 Forbidden\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(document) + document
     with socket.create_server(("127.0.0.1", 0)) as server:

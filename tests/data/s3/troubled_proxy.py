@@ -36,7 +36,7 @@ class TroubledProxy:
         return f"http://127.0.0.1:{self.port}"
 
     def next(self, *troubles: Trouble, method: str = "GET") -> None:
-        """What happens to the next answers to a method, in turn; afterwards nothing happens again."""
+        """The faults of the next answers to a method, in turn; afterwards there are none."""
         self._problems.setdefault(method, deque()).extend(troubles)
 
     def __enter__(self) -> Self:
@@ -91,7 +91,7 @@ class TroubledProxy:
                     return
 
     def _body_of(self, client: socket.socket, request: bytes) -> bytes:
-        """What a client sends with its request; EOFError once it has been cut."""
+        """A client's body; EOFError once it has been cut."""
         lines = request.lower().split(b"\r\n")
         length = next((int(line[15:]) for line in lines if line.startswith(b"content-length:")), 0)
         if not length:

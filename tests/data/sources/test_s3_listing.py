@@ -1,4 +1,4 @@
-"""What a channel selects from S3, and that a folder in its place selects the same."""
+"""The selection of a channel from S3; a folder in its place selects the same."""
 
 import json
 from collections.abc import Callable

@@ -224,7 +224,7 @@ def test_inputs_that_do_not_go_together(inputs: dict[str, str], said: str, runne
 
 def test_a_check_that_finds_something(runner: Runner, image: Callable[[str], str]) -> None:
     (runner.workspace / "Dockerfile").write_text("FROM busybox\n")
-    # Of an earlier run. What is not written now is no output.
+    # The folder of an earlier run. An output that is not written now is missing.
     (runner.workspace / "old.sarif").write_text("{}")
     given = {"command": "check", "image": image("no-train"), "dockerfile": "Dockerfile", "args": "--static"}
     assert runner.use(**given, sarif="out.sarif") == 1

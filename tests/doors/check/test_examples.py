@@ -17,7 +17,7 @@ _SLOW = {
     *("restart-fails", "sigterm-unhandled", "stop-loses-model", "needs-network", "late-names-fail"),
     *("memory-near-limit", "late-fifo-fails"),
 }
-"""What is run several times, or until a time limit."""
+"""Programs that are run several times, or until a time limit."""
 
 
 def built(folder: Path, dockerfile: str, files: tuple[tuple[str, str], ...]) -> str:

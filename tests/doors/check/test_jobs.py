@@ -336,7 +336,7 @@ def test_a_short_job_that_ignores_sigterm_is_not_taken_for_tested(checks: Checks
     assert "smlocal check job.json --only sigterm-unhandled" in done.stdout
     assert "not tested: sigterm-unhandled" in done.stderr
     _, found = checks("sigterm-unhandled")
-    assert found["sigterm-unhandled"]["ToTest"].startswith("let it train for ten seconds")
+    assert found["sigterm-unhandled"]["ToTest"].startswith("make it train for ten seconds")
 
 
 def test_jobs_that_should_fail_and_a_reason_of_several_lines(checks: Checks) -> None:
@@ -344,7 +344,7 @@ def test_jobs_that_should_fail_and_a_reason_of_several_lines(checks: Checks) -> 
     checks.write(f"echo 1 >/opt/ml/model/w; cat /opt/ml/input/data/train/a || {{ {says}; }}")
     rule = "no-channels-unexplained"
     done = checks.run("check", "job.json", "--only", rule, cwd=checks.folder, check=True)
-    assert "no-channels: failed, as it should, " in done.stderr
+    assert "no-channels: failed, as expected, " in done.stderr
     assert "no data" not in done.stderr + done.stdout
     checks.write(says)
     done = checks.run("check", "job.json", "--only", "job-fails", "--only", rule, cwd=checks.folder)

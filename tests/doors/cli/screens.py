@@ -1,4 +1,4 @@
-"""What a terminal shows, as text that can be compared: colours as marks, and numbers that vary from run to run as 0."""
+"""The screen of a terminal as comparable text: colours as marks, and numbers that vary from run to run as 0."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ def _look(cell: Any) -> str:
 
 
 def without_marks(lines: Iterable[str]) -> list[str]:
-    """The text alone."""
+    """Only the text."""
     return [_MARKS.sub("", line).rstrip() for line in lines]
 
 

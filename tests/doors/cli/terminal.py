@@ -14,7 +14,7 @@ from typing import Any
 import pyte
 
 _SECONDS = 200.0
-"""Of a busy machine."""
+"""Enough for a busy machine."""
 
 
 class Screen(pyte.HistoryScreen):
@@ -37,7 +37,7 @@ class Terminal:
         self.exit_code: int | None = None
 
     def start(self, command: Sequence[str], *, cwd: str, environment: Mapping[str, str]) -> None:
-        # What a test runner says of its own terminal is not true of this one.
+        # A test runner's facts about its own terminal are not true of this one.
         environment = {name: value for name, value in environment.items() if name not in {"COLUMNS", "LINES"}}
         ready, go = os.pipe()
         self._child, self._descriptor = pty.fork()

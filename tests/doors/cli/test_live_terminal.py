@@ -1,4 +1,4 @@
-"""What a person sees in a terminal while a job runs: nothing is garbled, whatever the job prints."""
+"""The screen of a person while a job runs: nothing is garbled, whatever the job prints."""
 
 import json
 import os

@@ -52,7 +52,7 @@ def test_a_build_obeys_only_smlocal(run: Run, options: list[str], service: dict[
 
 @pytest.mark.parametrize("options", [[], ["--quiet"], ["--json"]])
 def test_lines_of_smlocal_are_harmless_where_no_service_is_seen(run: Run, options: list[str]) -> None:
-    """Such as in a container that a build has started. What the job's container writes is passed on there."""
+    """Such as in a container that a build has started. The output of the job's container is passed on there."""
     assert obeyed(run(SCRIPT, *options, "--json").stdout) == []
     assert obeyed(run(SCRIPT, *(each for each in options if each != "--json")).stderr) == []
 

@@ -23,7 +23,7 @@ def test_a_plan_is_read_from_the_top(tmp_path: Path, smlocal_run: Run, image: Ca
     assert not [line for line in lines if line != line.rstrip()]
     shown = {line[13:].split("  ")[0].strip(): line for line in lines}
 
-    # What differs stands right below what runs; the script is printed only when it is asked for.
+    # Differences stand right below the plan; the script is printed only when it is asked for.
     heads = [line[:13].strip() for line in lines if line and not line.startswith(" ")]
     assert heads[:5] == ["Job", "Image", "Differences f", "Hosts", "Request"]
     human = done.stdout

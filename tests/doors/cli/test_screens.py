@@ -1,4 +1,4 @@
-"""What a terminal shows of the commands that people use most, compared with the recorded screens in `screens/`.
+"""The screens of the most used commands, compared with those recorded in `screens/`.
 
     SMLOCAL_RECORD_SCREENS=1 pytest -n 0 tests/doors/cli/test_screens.py
 
@@ -210,7 +210,7 @@ def look(screens: Screens) -> None:
 
 
 def of_any_machine(name: str, lines: list[str]) -> list[str]:
-    """What a screen shows on any machine."""
+    """A screen as it is on any machine."""
     if name.startswith("doctor"):
         # Which checks there are, and in which order; what they found depends on the machine.
         heads = (re.match(r"(?:⟨[a-z]+⟩)?[✔!✗] ?(?:⟨⟩)? ?(\S+)", line) for line in lines)

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees while a job stops."""
+"""The screen of a person while a job stops."""
 
 import json
 import os
@@ -119,7 +119,7 @@ def test_a_failure_file_does_not_command_the_terminal(
     command = [sys.executable, "-m", "smlocal", "run", "--image", image("sh"), "--name", "hostile"]
     code, shown = session([*command, "-e", f"SCRIPT={script}"], tmp_path, smlocal_home, [])
     assert code == 1
-    # What a container prints is shown as it is; what smlocal tells of the failure is not obeyed.
+    # The output of a container is shown as it is; smlocal's words about the failure are not obeyed.
     assert "\x1b[32mgreen\x1b[0m" in shown
     assert r"AlgorithmError: bad\x1b]0;title\x07 \x1b[2J\x9b1mrow" in shown
     assert not any(raw in shown for raw in ("\x1b]0;", "\x07", "\x1b[2J", "\x9b"))

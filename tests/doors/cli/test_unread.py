@@ -1,4 +1,4 @@
-"""Standard output that nobody reads, or that cannot be written: the job, and its exit code, are not affected."""
+"""Standard output that has no reader, or that cannot be written: the job, and its exit code, are not affected."""
 
 import json
 import os
@@ -22,7 +22,7 @@ ENDLESS = "trap 'exit 0' TERM; sleep 600 & wait"
 def unread(
     home: Path, cwd: Path, *arguments: str, both: bool = False
 ) -> Iterator[tuple["subprocess.Popen[bytes]", Callable[[], bool]]]:
-    """A run whose stdout is a pipe that nobody reads, and what says whether nothing more goes into that."""
+    """A run whose stdout is a pipe without a reader, and a test whether nothing more fits into that."""
     reading, writing = os.pipe()
     try:
         with subprocess.Popen(

@@ -33,7 +33,7 @@ def checks_of(done: "subprocess.CompletedProcess[str]") -> Checks:
 
 
 def trials() -> set[str]:
-    """What is on the engine of any doctor's trial: of one that runs now, or that was killed a week ago."""
+    """Objects on the engine of any doctor's trial: of one that runs now, or that was killed a week ago."""
     labelled = ("--quiet", "--filter", "label=smlocal.job=smlocal-doctor")
     return {
         *run_docker("ps", "--all", *labelled).split(),
@@ -107,7 +107,7 @@ def test_a_full_disk(smlocal_run: Run, full_home: Path) -> None:
     assert "is full" in found["home"]["Sentence"]
     assert found["disk"]["Severity"] == "problem"
     assert str(full_home) in found["disk"]["Sentence"]
-    # What is tried on the engine does not need the home.
+    # Trials on the engine do not need the home.
     assert found["container"]["Severity"] == "ok", found["container"]
 
 

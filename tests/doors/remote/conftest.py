@@ -1,4 +1,4 @@
-"""The engine that everybody uses, behind an address of the network: for smlocal it is on another machine."""
+"""The engine of all tests, behind an address of the network: for smlocal it is on another machine."""
 
 import os
 import re

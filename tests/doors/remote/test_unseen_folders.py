@@ -175,7 +175,7 @@ def test_a_home_that_is_seen_and_data_that_is_not(
 
 @pytest.mark.slow(2)
 def test_a_job_needs_nothing_that_only_linux_has(life: Life, engine: OwnEngine) -> None:
-    """What smlocal does with such an engine could be done on macOS. It has not been tried there."""
+    """Everything that smlocal does with such an engine could be done on macOS. It has not been tried there."""
     tried = life.folder / "tried"
     life.environment |= {"PYTHONPATH": str(NOT_LINUX), "NOT_LINUX_TRIED": str(tried)}
     parts = job_parts(life)

@@ -1,4 +1,4 @@
-"""What submit uploads: only what is not there, only what was read, and again what broke; on two S3 servers."""
+"""Uploads of submit: only missing files, only what was read, and again what broke; on two S3 servers."""
 
 import base64
 import os

@@ -23,7 +23,7 @@ class Endpoint:
 
     serving: Serving
     said: list[str] = field(default_factory=list)
-    """What it has told its owner."""
+    """The messages to its owner."""
 
     @property
     def address(self) -> str:

@@ -1,7 +1,7 @@
 """Asks servers of this machine as a user who is not their owner; run by the tests as root.
 
 Everything is imported first: a Python in root's home is out of that user's sight. The requests come as JSON from stdin:
-a port and the bytes to send. What came back is printed, or the error.
+a port and the bytes to send. The answer is printed, or the error.
 """
 
 import encodings.idna

@@ -1,4 +1,4 @@
-"""Requests that are no good HTTP, too much of it, or too slow."""
+"""Requests that are not valid HTTP, too much of it, or too slow."""
 
 import json
 import os

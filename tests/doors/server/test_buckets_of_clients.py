@@ -13,7 +13,7 @@ from smlocal.endpoint.serving import ClientRights, Options
 
 
 def end_of_job(endpoint: Any, name: str, image: str, uri: str) -> dict[str, Any]:
-    """What describe says in the end of a job that reads there."""
+    """The end of a job that reads there, as describe shows it."""
     sagemaker = endpoint.client("sagemaker")
     source = {"S3DataType": "S3Prefix", "S3Uri": uri}
     sagemaker.create_training_job(

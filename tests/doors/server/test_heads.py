@@ -48,7 +48,7 @@ def test_a_head_of_64_kib_is_answered_however_it_comes(endpoint: Any, port: int)
     assert len(whole) == LIMIT
     for step in (LIMIT, 4096, 4097, 60_000):
         with connected(port) as connection:
-            for _ in range(3):  # also as a later request of a connection
+            for _ in range(3):  # even as a later request of a connection
                 assert exchange(connection, *(whole[at : at + step] for at in range(0, LIMIT, step))) == [200]
     assert endpoint.said == []
 

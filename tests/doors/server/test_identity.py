@@ -1,4 +1,4 @@
-"""Who the caller is, and what roles may do, as the SDKs ask for it."""
+"""The caller's identity, and the rights of roles, as the SDKs ask for them."""
 
 import re
 from typing import Any

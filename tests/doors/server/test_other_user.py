@@ -213,7 +213,7 @@ def served(home: Path, *options: str) -> Iterator[tuple[int, str]]:
         assert server.stderr is not None
         try:
             said = server.stderr.readline()
-            if "to who has the key" in said:
+            if "to anyone with the key" in said:
                 said += server.stderr.readline() + server.stderr.readline()
             found = re.search(r"http://127\.0\.0\.1:(\d+)", said)
             assert found is not None, said
@@ -245,7 +245,7 @@ def test_a_server_that_demands_its_key_is_closed_to_others(smlocal_home: Path) -
 def test_a_server_demands_its_key_if_others_have_an_account(smlocal_home: Path) -> None:
     others = other_users()
     with served(smlocal_home) as (port, said):
-        assert ("to who has the key" in said) is bool(others)
+        assert ("to anyone with the key" in said) is bool(others)
         assert ("nobody else has an account" in said) is not bool(others)
         (answer,) = as_somebody_else([(port, CALLS[0])])[0]
         assert answer.startswith("HTTP/1.1 400" if others else "HTTP/1.1 200")

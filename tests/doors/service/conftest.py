@@ -18,11 +18,11 @@ ROLE = "arn:aws:iam::123456789012:role/Trainer"
 
 @dataclass(frozen=True, kw_only=True)
 class AwsService:
-    """What a user of AWS has."""
+    """The account of a user of AWS."""
 
     address: str
     home: Path
-    """Of the endpoint."""
+    """The home of the endpoint."""
 
     @property
     def environment(self) -> dict[str, str]:

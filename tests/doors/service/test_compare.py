@@ -1,4 +1,4 @@
-"""What the service knows of a job, for a comparison: artifacts in S3, by botocore."""
+"""The service's data about a job, for a comparison: artifacts in S3, by botocore."""
 
 import gzip
 from typing import Any

@@ -1,4 +1,4 @@
-"""What programs that end badly leave behind, as smlocal sees it: the table from which errors get their class."""
+"""The traces of programs that end badly, as smlocal sees them: the table from which errors get their class."""
 
 import subprocess
 from concurrent.futures import ThreadPoolExecutor

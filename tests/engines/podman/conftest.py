@@ -66,7 +66,7 @@ def _end_network_of(service: "subprocess.Popen[bytes]") -> None:
 
 @pytest.fixture(scope="session")
 def podman_images(podman_address: str) -> Callable[[str | Path], str]:
-    """As `image`, for the Podman: built once by the engine that everybody uses, and brought over."""
+    """As `image`, for the Podman: built once by the engine of all tests, and brought over."""
     there: set[str] = set()
 
     def make(folder: str | Path) -> str:
@@ -82,7 +82,7 @@ def podman_images(podman_address: str) -> Callable[[str | Path], str]:
 
 @pytest.fixture
 def image(podman_images: Callable[[str | Path], str], monkeypatch: pytest.MonkeyPatch) -> Callable[[str | Path], str]:
-    """As everybody's, with images that the Podman has."""
+    """As for all tests, with images that the Podman has."""
 
     def make(folder: str | Path) -> str:
         with monkeypatch.context() as elsewhere:

@@ -1,4 +1,4 @@
-"""What the contract promises, held on Podman; and what Podman cannot do, refused or told."""
+"""The promises of the contract, held on Podman; and those that Podman cannot keep, refused or told."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a second supervisor makes of a job: nothing while the engine does not answer well, and then the true times."""
+"""A second supervisor of a job: it does nothing while the engine does not answer well, and then has the true times."""
 
 import json
 import os
@@ -156,7 +156,7 @@ def test_a_job_that_ended_in_time_is_in_time(life: Any, docker: Any, assert_noth
 
 
 def test_hosts_that_had_ended_are_not_signalled(life: Any, docker: Any, assert_nothing_left: Clean) -> None:
-    """The first failure stops its peers, but not those that ended by themselves before anybody looked."""
+    """The first failure stops its peers, but not those that ended by themselves before the supervisor looked."""
     script = r"""host=$(sed 's/.*"current_host":"\([^"]*\)".*/\1/' /opt/ml/input/config/resourceconfig.json)
     echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.02; done; [ $host = algo-1 ] && exit 6; exit 0"""
     life.detach("ended", script, hosts=3, Local={"PeerGraceSeconds": 1})

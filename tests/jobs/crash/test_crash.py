@@ -281,7 +281,7 @@ def test_the_engine_is_away_when_the_job_is_touched(own_engine: Any, life_on: Ca
 
 
 def hidden(life: Any, name: str) -> list[str]:
-    """What is half-written of a job."""
+    """The half-written files of a job."""
     folders = (life.folder / "out" / name / "output", life.home / "jobs" / name, life.home / "jobs" / name / "logs")
     return [str(path) for folder in folders if folder.exists() for path in folder.iterdir() if "partial" in path.name]
 
@@ -310,7 +310,7 @@ def test_killed_while_packing(life: Any, assert_nothing_left: Clean, compression
 
 
 def test_killed_while_the_last_copy_is_written(life: Any) -> None:
-    """The job has ended, so that nobody adopts it."""
+    """The job has ended, so that it is not adopted."""
     life.detach("copied", "exit 0")
     assert life("wait", "copied").returncode == 0
     life.until(lambda: not supervised(life.store.directory("copied")))

@@ -118,7 +118,7 @@ def test_an_unfinished_job_whose_engine_is_gone_for_good_can_be_ended(
     assert (stays.returncode, f"smlocal rm --abandon {name}" in stays.stderr) == (3, True), stays.stderr
     done = relayed("rm", "--abandon", name)
     assert done.returncode == 0, done.stderr
-    assert f"may be left on the engine at {relay.address}" in done.stderr
+    assert f"may remain on the engine at {relay.address}" in done.stderr
     assert relayed("describe", name).returncode == 2
     relay.come_back()
     for command in (line.strip() for line in done.stderr.splitlines() if line.startswith("  docker")):

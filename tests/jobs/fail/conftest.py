@@ -26,7 +26,7 @@ _ENGINE = os.environ.get("DOCKER_HOST", "/var/run/docker.sock").removeprefix("un
 
 
 def remove_all(job: str, docker: Callable[..., str]) -> None:
-    """What a job leaves that had to be killed."""
+    """The leftovers of a job that had to be killed."""
     for kind, listed in (("container", ("--all",)), ("volume", ()), ("network", ())):
         for found in docker(kind, "ls", "--quiet", *listed, "--filter", f"label=smlocal.job={job}").split():
             docker(kind, "rm", *(("--force",) if kind == "container" else ()), found)
@@ -114,7 +114,7 @@ def container(docker: Callable[..., str]) -> Callable[[str], str]:
 
 @pytest.fixture
 def no_override(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From here on smlocal may read what its user may read, also where that user is root."""
+    """From here on smlocal may read files that its user may read, even where that user is root."""
     wrapper = tmp_path / "python"
     drop = "setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search"
     wrapper.write_text(f'#!/bin/sh\nexec {drop if os.geteuid() == 0 else ""} {sys.executable} "$@"\n')

@@ -31,7 +31,7 @@ SHARES: Final = {"SharesFolders": True, "SameMounts": True, "Slowness": None}
 ENDINGS: Final = {"Completed", "Failed", "Stopped"}
 HERE: Final = b'"Name":"%s"' % os.uname().nodename.encode()
 THERE: Final = HERE[:-2] + b'#"'
-"""What the engine says it runs on: with an address of the network, it is another machine."""
+"""The machine that the engine reports: with an address of the network, it is another one."""
 NONSENSE: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
@@ -138,7 +138,7 @@ def attempt_run(
             if not remote:  # whether folders are shared is tried once for an engine, not at each run
                 facts = connect_to(faulty.address).facts()
                 remember_tried(str(smlocal_home), tried_key(facts, str(smlocal_home)), SHARES)
-            if fault != NOTHING:  # a busy machine is no fault
+            if fault != NOTHING:  # a busy machine is not a fault
                 environment[VARIABLE] = SECONDS
             arguments = ("run", "--image", tag, "--name", name, "--channel", "train=./data", "--output", f"./{name}")
             try:

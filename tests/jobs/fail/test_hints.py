@@ -46,7 +46,7 @@ def test_too_little_shared_memory(hints_of: Callable[..., list[str]], run_job: R
     (hint,) = hints_of(script, runs="py", local={"ShmSize": "16m"})
     assert "shared memory" in hint
     assert "(/dev/shm) has 16 MiB" in hint
-    # What it advises helps.
+    # Its advice helps.
     assert run_job([], SHARED, runs="py", local={"ShmSize": "64m"}).exit == 0
 
 
@@ -166,7 +166,7 @@ def test_a_hyperparameter_that_is_no_number(hints_of: Callable[..., list[str]]) 
 @pytest.mark.usefixtures("data")
 def test_what_is_written_to_a_channel_in_fast_file_mode(hints_of: Callable[..., list[str]], script: str) -> None:
     (hint,) = hints_of(script, channels=[channel("train", mode="FastFile")])
-    assert hint.startswith("The channel train is in FastFile mode, in which nothing can be written")
+    assert hint.startswith("The channel train is in FastFile mode, which cannot be written to")
 
 
 def test_a_job_without_the_network(hints_of: Callable[..., list[str]]) -> None:

@@ -12,7 +12,7 @@ HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 WHO = """host=$(sed 's/.*"current_host":"\\([^"]*\\)".*/\\1/' /opt/ml/input/config/resourceconfig.json)
 """
 READY = "nc -l -p 4000 </dev/null\n"
-"""Whoever has a trap waits here until its peer has met it; that may fail then."""
+"""A program with a trap waits here until its peer has met it; that may fail then."""
 
 
 def meet(peer: str) -> str:

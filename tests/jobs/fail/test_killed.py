@@ -19,7 +19,7 @@ Docker = Callable[..., str]
 EAT = "tail /dev/zero"
 """Keeps everything since the last line end, and there is none."""
 HEARD = "sleep 2"
-"""Of a container that ends at once Docker may never hear why."""
+"""Docker may never hear why a container ended that ends at once."""
 
 
 def test_a_kill_from_outside_is_the_algorithms_error(

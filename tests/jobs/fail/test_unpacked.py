@@ -21,7 +21,7 @@ SIZE = 8_000_000
 
 
 def files(home: Path, job: str) -> list[str]:
-    """Everything that is still in a job's folder, but for its documents and logs."""
+    """Everything that is still in a job's folder, except its documents and logs."""
     folder = home / "jobs" / job
     return sorted(
         str(path.relative_to(folder)) for path in folder.rglob("*") if len(path.relative_to(folder).parts) > 1

@@ -51,7 +51,7 @@ def network(docker: Callable[..., str], image: Callable[[str], str]) -> Iterator
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """Of a service of this machine."""
+    """The port of a service of this machine."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -32,5 +32,5 @@ def test_torchrun(run_job: Callable[..., Ran], image: Callable[[str], str]) -> N
 
 
 def ranks(log: str) -> list[str]:
-    """What each process said of itself."""
+    """The lines of each process about itself."""
     return sorted(re.findall(r"rank \d of .*", log))

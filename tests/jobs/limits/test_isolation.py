@@ -52,7 +52,7 @@ def listener() -> Iterator[int]:
 
 @pytest.fixture
 def surroundings(listener: int) -> dict[str, str]:
-    """What the container needs to know: where this machine can be found, were there a way."""
+    """The addresses at which this machine could be found, were there a way."""
     addresses = [gateway()]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outward:
         outward.connect(("192.0.2.1", 9))  # nothing is sent

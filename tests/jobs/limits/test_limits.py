@@ -80,7 +80,7 @@ def test_a_disk_that_is_full(run_job: Callable[..., Any]) -> None:
     assert 900 << 10 < int(size) <= 1 << 20
     assert "No space left on device" in words
     assert_failed("volume-overflow", ran.answer)
-    # What was written is collected all the same, and nothing stays mounted: run_job looks.
+    # Written files are collected nevertheless, and nothing stays mounted: run_job looks.
     assert ran.model("one") == b"small\n"
 
 

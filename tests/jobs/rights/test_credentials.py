@@ -1,4 +1,4 @@
-"""Credentials inside a container: found by boto3 as on the service, and by nobody else, for as long as the job runs."""
+"""Credentials inside a container: found by boto3 as on the service, and by no other client, while the job runs."""
 
 import json
 import os
@@ -79,7 +79,7 @@ class Sts(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _StsAnswer)
         self.seconds = 0.0
-        """Of the credentials; with 0 the role cannot be assumed."""
+        """The lifetime of the credentials; with 0 the role cannot be assumed."""
         self.given = 0
 
     @property
@@ -178,7 +178,7 @@ def test_two_jobs_at_once_get_their_own_and_nobody_else_any(
     for job, key in zip(ours, ("AKIAA", "AKIAB"), strict=True):
         assert job.output().split()[:10] == [key] * 10
 
-    # What the engine can show has no keys in it, and the path of another's containers is of no use elsewhere.
+    # The engine's answers have no keys in them, and the path of another's containers is of no use elsewhere.
     shown = "".join(
         docker(*command, "--filter", f"label=smlocal.job={job.name}", "--quiet")
         for job in ours

@@ -114,7 +114,7 @@ def test_nothing_is_left_that_needs_root(
         assert done.returncode == 1, done.stderr
         assert "Failed: AlgorithmError: reason\n" in done.stderr
         assert ", exit code: 7\n" in done.stderr
-        # All folders and config files are root's inside, whoever runs smlocal.
+        # All folders and config files belong to root inside, whichever user runs smlocal.
         listed = [line.split() for line in done.stdout.splitlines() if line.startswith(("d", "-"))]
         assert listed
         assert {(fields[2], fields[3]) for fields in listed} == {("0", "0")}

@@ -1,4 +1,4 @@
-"""Who else on this machine can see a secret that a job is given."""
+"""Other users of this machine who can see a job's secret."""
 
 import html
 import json

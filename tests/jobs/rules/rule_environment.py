@@ -35,13 +35,13 @@ def rule_python() -> Path:
 
 
 def environment(*modules: Path) -> dict[str, str]:
-    """Of a program that uses smdebug outside of a job: without the name of one, the hook writes the end marker."""
+    """For a program that uses smdebug outside of a job: without the name of one, the hook writes the end marker."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "SM", "TRAINING_JOB_"))}
     return {**kept, "PYTHONPATH": os.pathsep.join(map(str, modules)), "OMP_NUM_THREADS": "1"}
 
 
 def evaluator_environment() -> dict[str, str]:
-    """Of a program that evaluates rules."""
+    """The environment of a program that evaluates rules."""
     return environment(PACKAGE, PROGRAMS / "evaluator_modules")
 
 
@@ -80,7 +80,7 @@ def configuration(
     others: Sequence[Path] = (),
     source: Path | None = None,
 ) -> dict[str, Any]:
-    """What smlocal tells the container of a rule."""
+    """The configuration that smlocal gives to the container of a rule."""
     return {
         "RuleConfigurationName": "my-rule",
         "RuleParameters": dict(parameters),

@@ -1,4 +1,4 @@
-"""What each built-in rule finds in sick and healthy runs of many seeds: findings.md."""
+"""The findings of each built-in rule in sick and healthy runs of many seeds: findings.md."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from tests.jobs.rules.rule_environment import configuration, evaluate_all, train
 
 FOUND = "IssuesFound"
 FEWEST_SEEDS = 20
-"""Of a table that is published."""
+"""The fewest seeds of a table that is published."""
 PAGE = Path(__file__).with_name("findings.md")
 _HEAD = "<!-- Made by scripts/generate-debugger-findings; do not edit. -->\n\n"
 

@@ -148,7 +148,7 @@ def test_sick_runs_are_found_at_their_step_and_healthy_ones_are_not(runs: Path, 
 
 
 NOT_READ = {"int16", "uint16", "uint32", "uint64", "complex64"}
-"""Of the data types that smdebug writes, those that it cannot read. It reads no tensor without values, too."""
+"""The data types that smdebug writes and cannot read. It reads no tensor without values, too."""
 
 
 @pytest.mark.slow(3)

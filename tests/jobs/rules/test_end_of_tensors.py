@@ -1,4 +1,4 @@
-"""Whoever reads a job's tensors with the debugger's library sees them while it trains, and comes to an end with it."""
+"""A reader of a job's tensors with the debugger's library sees them while it trains, and comes to an end with it."""
 
 import json
 import subprocess
@@ -53,7 +53,7 @@ SAVED = {
     "0_input_0": [0, 3, 6],
     "0_output_0": [2, 4],
 }
-"""Of the first eight steps with EVERY_SHAPE, by the documentation of the library."""
+"""The files of the first eight steps with EVERY_SHAPE, by the documentation of the library."""
 # Brings real tensors of another job, one step after the other, as a hook leaves them.
 COPIES = """
 trap 'exit 1' TERM

@@ -94,7 +94,7 @@ def ask_documented_forms(questions: _Questions) -> None:
 
 
 SOURCES: list[tuple[str, bytes, str]] = [
-    ("rule.txt", b"no Python\n", "the source of the rule, rule.txt, is no Python file."),
+    ("rule.txt", b"no Python\n", "the source of the rule, rule.txt, is not a Python file."),
     (
         "syntax.py",
         b"x = 1\ndef invoke(:\n",
@@ -118,13 +118,16 @@ MISTAKES: list[tuple[dict[str, str], str]] = [
     ({"rule_to_invoke": "Raises", "when": "now"}, "SourceError: AssertionError: too early (custom_rules.py, line "),
     ({"rule_to_invoke": "Raises"}, "SourceError: ZeroDivisionError: division by zero (custom_rules.py, line "),
     ({"rule_to_invoke": "Exits"}, "SourceError: the rule called exit(3) (custom_rules.py, line "),
-    ({"rule_to_invoke": "Misses", "action_json": "stop"}, "ParameterError: action_json is no JSON of actions: stop"),
+    (
+        {"rule_to_invoke": "Misses", "action_json": "stop"},
+        "ParameterError: action_json is not a JSON list of actions: stop",
+    ),
 ]
 MISTAKES_WITH_BUILT_IN_RULES: list[tuple[dict[str, str], str]] = [
     ({"rule_to_invoke": "DeadReLu"}, "UnknownRuleError: there is no built-in rule DeadReLu. Did you mean DeadRelu? "),
     (
         {"rule_to_invoke": "DeadRelu", "threshold_layer": "half"},
-        "ParameterError: DeadRelu: threshold_layer is 'half', and has to be a number.",
+        "ParameterError: DeadRelu: threshold_layer is 'half', and must be a number.",
     ),
     (
         {"rule_to_invoke": "CreateXgboostReport"},
@@ -141,7 +144,7 @@ MISTAKES_WITH_BUILT_IN_RULES: list[tuple[dict[str, str], str]] = [
 def ask_with_mistakes(questions: _Questions) -> None:
     folder = questions.folder / "sources"
     folder.mkdir()
-    missing = "SourceError: the source of the rule, {}, is not there or is no file."
+    missing = "SourceError: the source of the rule, {}, does not exist or is not a file."
     questions.ask(
         "no source", {"rule_to_invoke": "Mine"}, "Error", missing.format("gone.py"), source=folder / "gone.py"
     )
@@ -194,7 +197,7 @@ def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Pat
     ):
         for each in (follows, ends, prints, dies):
             each.wait_for_status("InProgress")
-        # Of the first step alone, then of all.
+        # For the first step only, then for all.
         for each in (follows, ends, prints, dies):
             for part in ("collections/000000000", "events/000000000000"):
                 shutil.copytree(whole / part, each.tensors / part)

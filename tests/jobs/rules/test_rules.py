@@ -133,7 +133,7 @@ def test_the_evaluator_image(life: Any, docker: Callable[..., str], image: Calla
     answer = json.loads(done.stdout)
     assert statuses(answer) == {"Mine": "Error"}
     assert (
-        "threshold_layer is 'half', and has to be a number" in answer["DebugRuleEvaluationStatuses"][0]["StatusDetails"]
+        "threshold_layer is 'half', and must be a number" in answer["DebugRuleEvaluationStatuses"][0]["StatusDetails"]
     )
     (note,) = (each["Text"] for each in answer["Local"]["Notes"] if each["Id"] == "rules")
     assert "smlocal evaluates them" in note
@@ -324,7 +324,7 @@ def test_what_follows_an_issue_and_a_stop_while_rules_read_on(
     document = json.loads(told.read_text())
     assert (document["TrainingJobName"], document["RuleConfigurationName"]) == ("rules-follow", "Tells")
     assert (document["RuleEvaluationStatus"], document["Step"]) == ("IssuesFound", 3)
-    # The tensors are complete and one rule goes on: nobody has to wait for it.
+    # The tensors are complete and one rule goes on: it need not be waited for.
     patiently((life.folder / "debug" / "rules-follow" / "debug-output" / "training_job_end.ts").exists)
     life.ask_to_stop("rules-follow")
     assert life("wait", "rules-follow").returncode == 4

@@ -15,8 +15,8 @@ SPOT = {
 }
 RUN = """run=$(sed 's/.*"jobRunNumber":\\([0-9]*\\).*/\\1/' /opt/ml/input/config/init-config.json); echo run $run
 """
-# What it finds is what matters; then it leaves something in each folder and spoils its input.
-# The trap comes first: before it, a shell that is PID 1 ignores SIGTERM.
+# Its findings matter; then it leaves something in each folder and spoils its input. The trap comes first: before it, a
+# shell that is PID 1 ignores SIGTERM.
 LOOKS = (
     "trap 'echo late $run >/opt/ml/model/late; exit 1' TERM; "
     + RUN
@@ -132,7 +132,7 @@ def test_max_wait_stops_the_job(life: Any, assert_nothing_left: Clean) -> None:
 @pytest.mark.slow(2)
 def test_the_runtime_covers_all_attempts(life: Any) -> None:
     script = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done"
-    for limit in (8, 24, 72):  # on a busy machine the interruption alone may take what is left of it
+    for limit in (8, 24, 72):  # on a busy machine the interruption may by itself take the rest of it
         name = f"covered-{limit}"
         condition = {"MaxRuntimeInSeconds": limit, "MaxWaitTimeInSeconds": 240}
         fault = {"Kind": "Interrupt", "AfterSeconds": 3 * limit // 4, "Times": 1}

@@ -1,4 +1,4 @@
-"""Jobs without anybody in front of them: begun, followed, waited for, and many at once."""
+"""Jobs in the background: begun, followed, waited for, and many at once."""
 
 import json
 import os

@@ -22,7 +22,7 @@ def test_they_are_named_and_the_image_is_looked_at_once(
     assert "/opt/ml/input/data/training/baked, /opt/ml/model/baked, /opt/ml/output/data/baked" in ran.stderr
     assert "/opt/ml/code" not in ran.stderr
 
-    # What is remembered is what is said: nobody looks again.
+    # Remembered answers are given without another look.
     (image,) = json.loads((smlocal_home / "images.json").read_text())
     (smlocal_home / "images.json").write_text(json.dumps({image: ["/opt/ml/remembered"]}))
     planned = smlocal_run("plan", path)

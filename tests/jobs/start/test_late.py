@@ -1,4 +1,4 @@
-"""What the service may bring late, as `Local.Faults` simulates it: names of peers, and FIFOs of Pipe mode."""
+"""Late events of the service, as `Local.Faults` simulates them: names of peers, and FIFOs of Pipe mode."""
 
 import re
 from collections.abc import Callable

@@ -100,8 +100,8 @@ def test_of_a_job_whose_image_has_changed(life: Any, tmp_path: Path, docker: Cal
         changed = life("rerun", "new-image-first")
     finally:
         docker("rmi", "--force", tag)
-    assert "is another image now" not in same.stderr
-    assert f"! {tag} is another image now ({other[7:19]}) than new-image-first ran (" in changed.stderr
+    assert "is now another image" not in same.stderr
+    assert f"! {tag} is now another image ({other[7:19]}) than the one that new-image-first ran (" in changed.stderr
 
 
 def test_in_python(life: Any, begin: Begin, monkeypatch: pytest.MonkeyPatch, assert_nothing_left: Clean) -> None:

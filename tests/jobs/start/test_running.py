@@ -1,4 +1,4 @@
-"""What can be said on the command line, and what a signal does to a running job."""
+"""Options on the command line, and the effect of a signal on a running job."""
 
 import json
 import os

@@ -132,7 +132,7 @@ def test_it_exits_as_the_first_host_that_fails(
     assert (together.returncode, together.stdout) == (17, "algo-2 | last words\n")
     # The other would have gone on for ever, and did not mind SIGTERM.
     assert together.stderr.endswith("algo-2 exited 17\nalgo-1 exited 137\nit was me\n")
-    # What they wrote is collected all the same.
+    # Their files are collected nevertheless.
     assert set(_members(tmp_path)["model.tar.gz"]) == {"of-ip-10-0-0-5.ec2.internal", "of-ip-10-0-0-6.ec2.internal"}
     assert temporary(tmp_path) == []
     assert_nothing_left(NAME)
@@ -400,7 +400,7 @@ def test_mirrored_folders_by_hand(
     kept = mine["out"] if remote else mine["ckpt"]
     assert kept[f"{NAME}/checkpoints/kept" if remote else "kept"] == "kept\nmore\n"
     if remote:
-        # What an earlier job has left in place of what S3 has is put aside.
+        # Files of an earlier job in place of those in S3 are put aside.
         again = by_hand(script, tmp_path, **environment)
         assert again.returncode == 0, again.stderr
         assert again.stdout == done.stdout

@@ -1,4 +1,4 @@
-"""Submitted jobs on a real engine: they wait, are started a few at a time, and survive whoever was to start them."""
+"""Submitted jobs on a real engine: they wait, are started a few at a time, and survive their server."""
 
 import os
 import random
@@ -83,7 +83,7 @@ def silent_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None
 
 
 def run_all(life: Any, scheduler: Scheduler) -> None:
-    """What a server does until all jobs have ended."""
+    """The work of a server until all jobs have ended."""
 
     def over() -> bool:
         scheduler.start_waiting()

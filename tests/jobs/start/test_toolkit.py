@@ -70,7 +70,7 @@ def test_the_script_reads_its_channel(
         assert ran.answer["Local"]["Hosts"][0]["Staging"]["/opt/ml/input/data/train"] == "fuse"
     # Code that is there already is not fetched.
     assert "abandoning unzipping sourcedir.tar.gz" in ran.log()
-    # What is the toolkit's own is kept from the script, and the rest arrives as arguments.
+    # The toolkit's own hyperparameters are kept from the script, and the rest arrives as arguments.
     assert 'SM_HPS {"epochs":2,"greeting":"good day"}' in ran.log().splitlines()
     assert "train.py --epochs 2 --greeting good day" in ran.log()
     assert "Reporting training SUCCESS" in ran.log()

@@ -17,7 +17,7 @@ FAILS = "echo m >/opt/ml/model/m; mkdir -p /opt/ml/output/deep; echo d >/opt/ml/
 
 @pytest.fixture(autouse=True)
 def _nothing_stays(life: Any) -> Iterator[None]:
-    """What a test that fails has kept is removed, too."""
+    """Containers that a failing test has kept are removed too."""
     yield
     life("rm", "kept-*")
 
@@ -51,12 +51,12 @@ def test_a_failed_job_keeps_its_containers_until_it_is_removed(
     assert "Failed, kept" in life("jobs").stdout
     assert json.loads(life("jobs", "--json").stdout)["TrainingJobSummaries"][0]["ContainersKept"] is True
 
-    # What looks for leftovers leaves it alone, and so does another job.
+    # The search for leftovers leaves it alone, and so does another job.
     assert life("recover").returncode == 0
     found = json.loads(life("doctor", "--json").stdout)["Doctor"]["Checks"]
     (leftovers,) = (each for each in found if each["Check"] == "leftovers")
     assert leftovers["Severity"] == "ok"
-    assert "but what they were to keep: kept-failed" in leftovers["Sentence"]
+    assert "except what they were told to keep: kept-failed" in leftovers["Sentence"]
     assert life("run", life.job_file("kept-beside", "exit 0", hosts=2)).returncode == 0
     assert containers(docker, "kept-failed") == kept
 

@@ -1,4 +1,4 @@
-"""Metrics of real jobs: what their containers print becomes values, whoever supervises, whatever else they print."""
+"""Metrics of real jobs: lines of their containers become values, whatever supervises, whatever else they print."""
 
 import json
 import os

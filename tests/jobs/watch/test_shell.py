@@ -26,7 +26,7 @@ SECONDS = 120
 
 @pytest.fixture(autouse=True)
 def _nothing_stays(life: Any) -> Iterator[None]:
-    """What a test that fails has kept is removed, too."""
+    """Containers that a failing test has kept are removed too."""
     yield
     life("rm", "--stop", "shell-*")
 

@@ -1,4 +1,4 @@
-"""What a job used: measured on real containers, kept while they run, told at their end."""
+"""The usage of a job: measured on real containers, kept while they run, told at their end."""
 
 import json
 import os
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("data")
 
 
 def memory(home: Path, name: str, host: str = "algo-1") -> list[int]:
-    """Of each point so far."""
+    """The memory of each point so far."""
     path = series_path(str(home / "jobs" / name), host)
     return [point.memory for point in read_series(path).points] if os.path.exists(path) else []
 
@@ -60,7 +60,7 @@ def test_a_job_says_what_it_used(
     assert host["NetworkReceivedBytes"] is not None
     assert host["DiskHeldBytes"]["/opt/ml/model"] >= 5_000_000
     written = host["DiskHeldBytes"]["/opt/ml/input/data/train"]
-    if os.geteuid() == 0:  # nobody else may look into the engine's volumes
+    if os.geteuid() == 0:  # no other user may look into the engine's volumes
         assert 2_000_000 <= written < 3_000_000
     else:
         assert written is None

@@ -139,9 +139,13 @@ def test_null_and_unspecified_mean_absent(custom_job: Json) -> None:
         (
             "trainingInput/workerCount",
             _GONE,
-            "trainingInput.workerType is of no replica: set workerCount, or remove it",
+            "trainingInput.workerType is for replicas that the job does not have: set workerCount, or remove it",
         ),
-        ("trainingInput/workerCount", 0, "trainingInput.workerType is of no replica: set workerCount, or remove it"),
+        (
+            "trainingInput/workerCount",
+            0,
+            "trainingInput.workerType is for replicas that the job does not have: set workerCount, or remove it",
+        ),
         (
             "trainingInput/scheduling",
             {"maxRunningTime": "315576000001s"},

@@ -80,5 +80,5 @@ def test_hard_links_and_links_to_links(tmp_path: Path) -> None:
 def test_an_archive_that_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "model.tar.gz"
     path.write_bytes(b"no archive")
-    with pytest.raises(tarfile.ReadError, match=r"model.tar.gz cannot be read: it is not whole gzip data"):
+    with pytest.raises(tarfile.ReadError, match=r"model.tar.gz cannot be read: it is not complete gzip data"):
         Artifact(path=str(path), size=1).names()

@@ -1,4 +1,4 @@
-"""What the face of the package costs, and that a room of the same name does not stand in the way of a function."""
+"""The cost of importing the package, and that a room of the same name does not stand in the way of a function."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 HEAVY = {"asyncio", "boto3", "botocore", "click", "docker", "isal", "multiprocessing", "pydantic", "requests", "yaml"}
 
 PURE = ("smlocal.jobs.contract", "smlocal.jobs.planning")
-"""What a request is read with."""
+"""The modules that read a request."""
 
 
 def loaded(code: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""What is said about files that are nearly jobs of replicas, and about flags that such jobs do not take."""
+"""Messages about files that are nearly jobs of replicas, and about flags that such jobs do not take."""
 
 import os
 
@@ -80,7 +80,7 @@ def test_an_output_folder_is_one_of_this_machine() -> None:
         (
             _CUSTOM_JOB,
             Overrides(credentials="inherit", publish=True),
-            ["Leave out --credentials, --publish: the platform of this job has no such thing."],
+            ["Leave out --credentials, --publish: the platform of this job does not support it."],
         ),
         (
             _CUSTOM_JOB,
@@ -88,13 +88,13 @@ def test_an_output_folder_is_one_of_this_machine() -> None:
             [
                 "Write the program's arguments into args of the job file.",
                 "Write environment variables into env of the job file.",
-                "Write into the job file what --image should change.",
+                "Change the job file instead of using --image.",
             ],
         ),
         (
             _TRAINING_JOB,
             Overrides(environment={"A": "b"}),
-            ["Leave out --env: the platform of this job has no such thing."],
+            ["Leave out --env: the platform of this job does not support it."],
         ),
     ],
 )

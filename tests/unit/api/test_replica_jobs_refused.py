@@ -1,4 +1,4 @@
-"""What takes CreateTrainingJob requests only says so of another job."""
+"""Commands that take only CreateTrainingJob requests say so of another job."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a `TrainingJob` answers and refuses without an engine."""
+"""The answers and refusals of a `TrainingJob` without an engine."""
 
 from collections.abc import Callable
 from pathlib import Path

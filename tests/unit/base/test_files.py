@@ -77,7 +77,7 @@ with replacement(sys.argv[1]) as file:
     assert ended.returncode == -signal.SIGKILL
     (draft,) = (each for each in tmp_path.iterdir() if each != path)
     assert (path.read_text(), draft.read_text()) == ("old", "new")
-    replace_file(str(path), b"newer")  # the draft of another process is no obstacle
+    replace_file(str(path), b"newer")  # the draft of another process is not an obstacle
     assert path.read_text() == "newer"
 
 

@@ -15,7 +15,7 @@ _CONTENT = os.urandom(3 << 20)
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Callable[..., tuple[bytes, int, int]]:
-    """What is in the copy after one byte that was there; where the copy ended; the sum of the pieces."""
+    """The copy after one byte that was there; where the copy ended; the sum of the pieces."""
 
     def run(start: int, end: int | None, content: bytes = _CONTENT) -> tuple[bytes, int, int]:
         (tmp_path / "source").write_bytes(content)

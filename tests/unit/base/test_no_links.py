@@ -1,4 +1,4 @@
-"""What is opened below a folder that somebody else may change while it is opened."""
+"""Files opened below a folder that another process may change meanwhile."""
 
 import os
 import threading
@@ -65,7 +65,7 @@ def test_a_held_folder_is_the_same_when_its_name_leads_elsewhere(tree: Path) -> 
 
 
 def test_a_name_that_changes_all_the_time_never_leads_out(tree: Path) -> None:
-    """Whoever may write to the folder exchanges it with a link, as often as it is opened."""
+    """A process with the right to write exchanges the folder with a link, as often as it is opened."""
     (tree / "link").symlink_to(tree.parent / "secret")
     ended = threading.Event()
 

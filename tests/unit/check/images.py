@@ -98,7 +98,7 @@ def subject(
     history: Sequence[Mapping[str, Any]] = (),
     **facts: Any,
 ) -> Subject:
-    """What a rule looks at, with these layers in it."""
+    """The subject of a rule, with these layers in it."""
     found = read(*layers, history=history, names=[posixpath.basename(word) for word in entrypoint])
     known: dict[str, Any] = {
         "id": ID,
@@ -120,6 +120,6 @@ def subject(
 
 
 def messages(rule: str, looked_at: Subject) -> list[str]:
-    """What a rule says."""
+    """The messages of a rule."""
     chosen = next(each for each in all_rules() if each.id == rule)
     return [finding.message for finding in chosen.check(looked_at)]

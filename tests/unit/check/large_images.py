@@ -95,7 +95,7 @@ SHAPES: dict[str, Callable[[], Iterator[bytes]]] = {
 
 
 def outcome(name: str) -> str:
-    """What is said of it; a report of a check has it as the reason for what is skipped."""
+    """The message about it; a report of a check has it as the reason of a skip."""
     wish = wanted([each for rule in all_rules() for each in rule.files])
     try:
         found = read_saved_image(SHAPES[name](), wish, image=ID)

@@ -1,4 +1,4 @@
-"""What is found about a program in a container that is still there."""
+"""Findings about a program in a container that is still there."""
 
 import posixpath
 from collections.abc import Generator, Mapping

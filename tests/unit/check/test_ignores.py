@@ -1,4 +1,4 @@
-"""What is ignored, what is not any more, and what never was."""
+"""Findings that are ignored, are not any more, and never were."""
 
 from datetime import date
 

@@ -30,8 +30,7 @@ ENDINGS = {
     "a manifest with too many layers": "the image has 250,001 layers, more than smlocal reads (1,000)",
     "a large configuration": "read",
     "parts": "the archive of the image has more than 20,000 parts",
-    "empty parts of gzip": "a layer of the image is not read: "
-    "it is compressed in too many parts that have nothing in them",
+    "empty parts of gzip": "a layer of the image is not read: it is compressed in too many empty parts",
     "a size below zero": "a layer of the image is damaged",
     "a nested name": "read",
     "nested layers": "the archive of the image lacks its layer ",

@@ -1,4 +1,4 @@
-"""What is remembered of an image."""
+"""The memory of images."""
 
 import os
 from pathlib import Path

@@ -46,7 +46,7 @@ def published() -> Callable[[object], object] | None:
 
 
 def check_for_github(log: dict[str, Any]) -> None:
-    """What its code scanning refuses or does not show, by its documentation and by reports of refused uploads."""
+    """Reports that code scanning refuses or does not show, by its documentation and by reports of refused uploads."""
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
     rules = run["tool"]["driver"]["rules"]

@@ -1,4 +1,4 @@
-"""What holds for every rule."""
+"""Rules for every rule."""
 
 import re
 from pathlib import Path

@@ -160,7 +160,7 @@ def test_who_the_user_is() -> None:
     with pytest.raises(UnknownUserError, match="the group users"):
         user_of(subject(known, user="app:users"))
     assert messages("user-cannot-write", subject(known, user="ghost")) == [
-        "USER ghost is not in /etc/passwd of the image, so that no container starts"
+        "USER ghost is not in /etc/passwd of the image, so no container starts"
     ]
     other_root = layer(file("etc/passwd", b"admin:x:0:0::/:\n"))
     assert messages("user-cannot-write", subject(other_root, user="admin")) == []

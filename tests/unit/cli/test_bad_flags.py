@@ -1,4 +1,4 @@
-"""What a flag says is held to the same rules as a file, and a blank path is not the folder one is in."""
+"""The value of a flag is held to the same rules as a file, and a blank path is not the folder one is in."""
 
 import subprocess
 from pathlib import Path

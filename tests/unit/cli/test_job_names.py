@@ -57,7 +57,7 @@ def test_no_match_has_a_suggestion(text: str, remember: Remember, capsys: pytest
     said = refused(capsys, "describe", text)
     assert "[job-unknown]" in said
     assert "Did you mean tree-2?" in said
-    assert "smlocal jobs lists the jobs that there are." in said
+    assert "smlocal jobs lists all jobs." in said
 
 
 @pytest.mark.parametrize("command", ["describe", "logs", "stop", "rm", "wait"])

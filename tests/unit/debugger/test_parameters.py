@@ -50,35 +50,35 @@ def test_nothing_and_none_are_no_parameter() -> None:
 @pytest.mark.parametrize(
     ("rule", "given", "message"),
     [
-        (UnchangedTensor, {"rtol": "small"}, "UnchangedTensor: rtol is 'small', and has to be a number."),
-        (UnchangedTensor, {"rtol": "nan"}, "UnchangedTensor: rtol is 'nan', and has to be a number."),
-        (UnchangedTensor, {"num_steps": "2.5"}, "UnchangedTensor: num_steps is '2.5', and has to be a whole number."),
-        (UnchangedTensor, {"num_steps": "-1"}, "UnchangedTensor: num_steps is '-1', and has to be a whole number."),
+        (UnchangedTensor, {"rtol": "small"}, "UnchangedTensor: rtol is 'small', and must be a number."),
+        (UnchangedTensor, {"rtol": "nan"}, "UnchangedTensor: rtol is 'nan', and must be a number."),
+        (UnchangedTensor, {"num_steps": "2.5"}, "UnchangedTensor: num_steps is '2.5', and must be a whole number."),
+        (UnchangedTensor, {"num_steps": "-1"}, "UnchangedTensor: num_steps is '-1', and must be a whole number."),
         (
             UnchangedTensor,
             {"num_steps": "1e999"},
-            "UnchangedTensor: num_steps is '1e999', and has to be a whole number.",
+            "UnchangedTensor: num_steps is '1e999', and must be a whole number.",
         ),
-        (UnchangedTensor, {"equal_nan": "yes"}, "UnchangedTensor: equal_nan is 'yes', and has to be True or False."),
+        (UnchangedTensor, {"equal_nan": "yes"}, "UnchangedTensor: equal_nan is 'yes', and must be True or False."),
         (
             DeadRelu,
             {"tensor_regex": "("},
-            "DeadRelu: tensor_regex is '(', and has to be regular expressions with commas",
+            "DeadRelu: tensor_regex is '(', and must be regular expressions with commas",
         ),
         (
             LossNotDecreasing,
             {"mode": "SOON"},
-            "LossNotDecreasing: mode is 'SOON', and has to be one of TRAIN, EVAL, GLOBAL.",
+            "LossNotDecreasing: mode is 'SOON', and must be one of TRAIN, EVAL, GLOBAL.",
         ),
         (
             ExplodingTensor,
             {"statistics": "sum"},
-            "ExplodingTensor: statistics is 'sum', and has to be some of min, max, mean",
+            "ExplodingTensor: statistics is 'sum', and must be some of min, max, mean",
         ),
         (
             NLPSequenceRatio,
             {"token_values": "1,x"},
-            "NLPSequenceRatio: token_values is '1,x', and has to be numbers with",
+            "NLPSequenceRatio: token_values is '1,x', and must be numbers with",
         ),
         (
             NLPSequenceRatio,

@@ -1,4 +1,4 @@
-"""What each check makes of what it saw: one good case and one bad at least."""
+"""The judgement of each check: one good case and one bad at least."""
 
 import ssl
 import time
@@ -191,7 +191,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         ),
         (judge_clock(engine=0.0, aws=-900.0), "warning", "this machine's clock is 900 s ahead of AWS"),
         (judge_clock(engine=None, aws=None), "unknown", "no other clock"),
-        (judge_leftovers(lost=[], owned=[], ended=set()), "ok", "nothing is left of ended jobs"),
+        (judge_leftovers(lost=[], owned=[], ended=set()), "ok", "ended jobs left nothing behind"),
         (
             judge_leftovers(lost=[], owned=OWNED, ended=set()),
             "ok",
@@ -211,7 +211,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (
             judge_leftovers(lost=[], owned=[], ended=set(), kept=["a"]),
             "ok",
-            "but what they were to keep: a",
+            "except what they were told to keep: a",
         ),
         (
             judge_leftovers(lost=[], owned=[], ended=set(), elsewhere=[ELSEWHERE]),
@@ -223,7 +223,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
 def test_judgement(finding: Judgement, severity: str, says: str) -> None:
     assert finding.severity == severity, finding
     assert says in finding.sentence
-    # Whoever is told of a trouble is told what to do.
+    # Every message about a trouble comes with a remedy.
     assert bool(finding.remedy) is (severity in {"warning", "problem"})
 
 

@@ -22,7 +22,7 @@ FINDINGS = {
 
 @pytest.fixture
 def report(tmp_path: Path) -> "subprocess.CompletedProcess[str]":
-    """Of a machine without an engine, whose user keeps its socket in the home folder."""
+    """The report of a machine without an engine, whose user keeps its socket in the home folder."""
     home = tmp_path / "ann-example"
     home.mkdir()
     variables = {"HOME": str(home), "USER": "ann-example", "LOGNAME": "ann-example", "AWS_SECRET_ACCESS_KEY": "s3cret"}

@@ -79,7 +79,7 @@ class OddValues:
         return unit * (self.size() // len(unit))
 
     def odd(self, depth: int = 0) -> Any:
-        """What may stand in the place of any value."""
+        """Values in the place of any value."""
         plain: tuple[Callable[[], Any], ...] = (
             lambda: self.random.choice((None, True, False)),
             lambda: self.random.choice(_NUMBERS),

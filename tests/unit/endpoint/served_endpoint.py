@@ -23,7 +23,7 @@ _EVENTS = "text/event-stream"
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back."""
+    """The answer."""
 
     status: int
     headers: dict[str, str]
@@ -40,7 +40,7 @@ class Served:
     home: Path
 
     def said(self) -> str:
-        """What it has told its owner so far."""
+        """The messages to its owner so far."""
         return self.log.read_text(errors="replace")
 
     def peak_mib(self) -> int:

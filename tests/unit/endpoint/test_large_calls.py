@@ -11,8 +11,8 @@ from tests.unit.endpoint.served_endpoint import Answer, Served, request, serve
 from smlocal.base.removal import remove_tree
 
 _LARGE = (8 << 20) - 1000
-_PARTS = "The body has more than 20,000 parts: no valid call has."
-_LEVELS = "The body has more than 50 levels: no valid call has."
+_PARTS = "The body has more than 20,000 parts, which no valid call has."
+_LEVELS = "The body has more than 50 levels, which no valid call has."
 _S3 = (b"Authorization", b"AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request, SignedHeaders=host")
 _HOST = (b"Host", b"localhost")
 _MOST_ANSWER = 128 << 10

@@ -1,4 +1,4 @@
-"""Requests whose parts are no good values: each is refused or ignored, and none is an unexpected error."""
+"""Requests whose parts are not good values: each is refused or ignored, and none is an unexpected error."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ def asked(home: Path, signatures: Signatures | None) -> Iterator[Ask]:
             got = runner.run(ask(application, method=method, path=path, query=query, body=body, headers=raw))
             assert said == [], "\n".join(said)
             assert got.status < 500 or got.status == 501, got
-            # What uvicorn hands on to h11, which refuses what would break an answer apart.
+            # Headers that uvicorn hands on to h11, which refuses those that would break an answer apart.
             said_back = [(name.encode(), value.encode("latin-1")) for name, value in got.headers.items()]
             h11.Response(status_code=got.status, headers=said_back)
             return got

@@ -1,4 +1,4 @@
-"""Who else has an account on a machine, and what a server then demands."""
+"""Other accounts on a machine, and the demands of a server then."""
 
 import pwd
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_others_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_other_addresses_are_never_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint_key, "other_users", list)
     assert demanded("0.0.0.0", chosen=None, asked=None).needed is True
-    with pytest.raises(EndpointKeyError, match="others reach"):
+    with pytest.raises(EndpointKeyError, match="others can reach"):
         demanded("0.0.0.0", chosen=None, asked=False)
     with pytest.raises(EndpointKeyError, match="SMLOCAL_ACCESS_KEY_ID is set"):
         demanded("127.0.0.1", chosen=KEY, asked=False)

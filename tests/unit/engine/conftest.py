@@ -32,7 +32,7 @@ def run_docker(docker_home: Path) -> Docker:
 
 @pytest.fixture
 def certificates(tmp_path: Path) -> Path:
-    """ca.pem, cert.pem and key.pem for localhost, both of the engine and of whoever asks it."""
+    """ca.pem, cert.pem and key.pem for localhost, both of the engine and of its client."""
     folder = tmp_path / "certificates"
     folder.mkdir()
     subprocess.run(

@@ -1,4 +1,4 @@
-"""What an engine says of CDI devices: the answers of Docker 20.10, 25 and 28 to `/info`."""
+"""An engine's report of CDI devices: the answers of Docker 20.10, 25 and 28 to `/info`."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What answers at the address: another program, an engine that drops us, one behind TLS."""
+"""The program that answers at the address: a foreign one, an engine that drops us, one behind TLS."""
 
 import os
 import socket

@@ -10,7 +10,7 @@ GROUPS = "nodemask=(null),cpuset={id},mems_allowed=0,oom_memcg={limited},task_me
 
 
 def record(limited: str, ended: str, *, begins: str = "6,1228658,84770104145,-;oom-kill:") -> bytes:
-    """Of a kill that a process in our container brought about, whoever was killed for it."""
+    """The record of a kill that a process in our container brought about, whichever process was killed for it."""
     groups = GROUPS.format(id=ID, limited=limited, ended=ended)
     return f"{begins}constraint=CONSTRAINT_MEMCG,{groups}\n".encode()
 

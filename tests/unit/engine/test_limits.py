@@ -219,7 +219,7 @@ def test_before_the_greeting_it_is_not_there(serve: Callable[..., Server]) -> No
 
 
 class Container:
-    """What an engine says of a container, and a wait that is never answered."""
+    """An engine's report about a container, and a wait that is never answered."""
 
     def __init__(self) -> None:
         self.status = "running"

@@ -24,9 +24,9 @@ NO_COMMAND = "OCI runtime attempted to invoke a command that was not found"
 @pytest.mark.parametrize(
     ("runtime", "words", "kind", "hint"),
     [
-        ("runc", f'{RUNC}"train": executable file not found in $PATH', NO_COMMAND, "may be executed"),
+        ("runc", f'{RUNC}"train": executable file not found in $PATH', NO_COMMAND, "can be executed"),
         ("runc", f'{RUNC}"/etc": permission denied', "OCI permission denied", "not executable"),
-        ("crun", "executable file `train` not found in $PATH: No such file", NO_COMMAND, "may be executed"),
+        ("crun", "executable file `train` not found in $PATH: No such file", NO_COMMAND, "can be executed"),
     ],
 )
 def test_a_first_process_that_cannot_be_started(earlier: str, runtime: str, words: str, kind: str, hint: str) -> None:

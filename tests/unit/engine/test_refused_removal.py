@@ -1,4 +1,4 @@
-"""What becomes of a removal that an engine refuses."""
+"""The end of a removal that an engine refuses."""
 
 from typing import Any, cast
 

@@ -15,7 +15,7 @@ HUB = "https://index.docker.io/v1/"
 
 
 class Reported(list[str]):
-    """What was said to the user."""
+    """The messages to the user."""
 
     @property
     def only(self) -> str:

@@ -1,4 +1,4 @@
-"""Job files that nobody writes, through the reader that `smlocal validate` uses: our errors alone, and bounded memory.
+"""Random job files, through the reader that `smlocal validate` uses: only our errors, and bounded memory.
 
 SMLOCAL_FUZZED_JOB_FILES says how many; with more than the usual number some have megabytes. The
 slowest one is in the file of results.
@@ -155,7 +155,7 @@ class _Files:
         return random.choice(values)()
 
     def _bomb(self) -> str:
-        """What would be far larger than its text, or takes long to read."""
+        """Documents that would be far larger than their text, or take long to read."""
         random = self._random
         size = self._size()
         half, unit = size // 2, random.choice(_UNITS)

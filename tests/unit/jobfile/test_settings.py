@@ -85,7 +85,7 @@ def test_a_job_of_replicas_takes_the_keywords_of_settings_that_it_has() -> None:
 
 
 def test_no_client_sets_what_runs_commands_or_is_of_the_owner() -> None:
-    """Of a new setting somebody must say that clients of a server may set it."""
+    """Clients of a server may set a new setting only if somebody says so."""
     assert {*members(LocalSettings)} - SET_BY_CLIENTS == {
         *("AllowedPaths", "AllowedBuckets", "Publish", "CacheGiB", "Credentials"),
         *("Engines", "Placement", "NetworkRange", "Endpoints", "Ulimits", "DataParallel", "Pull", "Keep"),

@@ -1,4 +1,4 @@
-"""What the log of a failed program shows, beside its job."""
+"""The log of a failed program, beside its job."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -129,7 +129,7 @@ def test_a_channel_in_another_mode() -> None:
 def test_what_is_written_to_a_channel_in_fast_file_mode(line: str) -> None:
     said = hint(line, channels("train", mode="FastFile"))
     assert said is not None
-    assert said.startswith("The channel train is in FastFile mode, in which nothing can be written")
+    assert said.startswith("The channel train is in FastFile mode, which cannot be written to")
     assert hint(line) is None
 
 
@@ -256,7 +256,7 @@ def test_a_job_without_the_network(line: str) -> None:
 
 def test_a_program_that_wants_a_gpu() -> None:
     line = "RuntimeError: Found no NVIDIA driver on your system."
-    assert hint(line) == "The program wants a GPU, and ml.m5.large has none."
+    assert hint(line) == "The program needs a GPU, and ml.m5.large has none."
 
 
 def test_threads_of_gloo_that_are_there_at_the_end() -> None:

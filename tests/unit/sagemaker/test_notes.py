@@ -285,7 +285,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "collectors": (
         ({"TensorBoardOutputConfig": S3}, {}, {}, {}),
-        # What version 2 of the SageMaker SDK sends with every job.
+        # The hyperparameters that version 2 of the SageMaker SDK sends with every job.
         (
             {
                 "DebugHookConfig": {**S3, "CollectionConfigurations": []},
@@ -308,7 +308,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "recorded": (({"Tags": [{"Key": "a", "Value": "b"}]}, {}, {}, {}), NOTHING),
 }
-# Those that depend on the engine alone, which else is Docker on this machine.
+# Those that depend only on the engine, which else is Docker on this machine.
 ENGINES: dict[str, dict[str, Any]] = {
     "engine-endpoints": {"rootless": True},
     "engine-isolation": {"product": "podman"},
@@ -428,7 +428,7 @@ def test_another_image_of_the_same_name_is_noted(image: str, image_id: str, said
     before.ran_before = RanBefore(job="first", image=image, image_id=image_id)
     made = build_plan(read_job(before, strict=False), facts, name="job-1")
     found = [note.text for note in made.notes if note.id == "image-changed"]
-    assert found == (["held-tree:latest is another image now (1) than first ran (0)"] if said else [])
+    assert found == (["held-tree:latest is now another image (1) than the one that first ran (0)"] if said else [])
 
 
 def test_warnings_come_first(plan: Planner, facts: Facts) -> None:

@@ -1,4 +1,4 @@
-"""What of the machine decides before a job is made."""
+"""The facts of the machine that decide before a job is made."""
 
 from dataclasses import replace
 from typing import Any

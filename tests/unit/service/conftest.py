@@ -9,7 +9,7 @@ ARN = "arn:aws:sagemaker:eu-west-1:123456789012:training-job/held-tree"
 
 @pytest.fixture
 def answer() -> dict[str, Any]:
-    """Of DescribeTrainingJob, as the AWS CLI saves it."""
+    """An answer of DescribeTrainingJob, as the AWS CLI saves it."""
     return {
         "TrainingJobName": "held-tree",
         "TrainingJobArn": ARN,

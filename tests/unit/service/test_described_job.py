@@ -190,7 +190,7 @@ def test_of_a_skeleton_only_what_somebody_wrote_is_left() -> None:
 
 
 def test_a_skeleton_that_nobody_has_filled_in() -> None:
-    with pytest.raises(NotATrainingJobError, match="a skeleton that nobody has filled in"):
+    with pytest.raises(NotATrainingJobError, match="a skeleton that was not filled in"):
         described_job(SKELETON, name="job.json")
 
 

@@ -1,4 +1,4 @@
-"""What may explain another end, and the options that rule it out."""
+"""Possible explanations of another end, and the options that rule them out."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -25,7 +25,7 @@ HERE = JobEnd(
 
 
 def explained(answer: dict[str, Any], local: dict[str, Any], here: JobEnd = HERE, **members: Any) -> list[Explanation]:
-    """Of a run whose request has other `members`."""
+    """The explanations for a run whose request has other `members`."""
     job = described_job(answer, name="job.json")
     run = {**deepcopy(job.request), **members, "TrainingJobName": "other", "Local": local}
     return explanations(job, run, end_of(answer), here)

@@ -1,4 +1,4 @@
-"""What of a reason differs between two runs of one job, and what does not."""
+"""The parts of a reason that differ between two runs of one job, and those that do not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What can be reproduced, with which request, and how it is shown."""
+"""Jobs that can be reproduced, the request of each, and how it is shown."""
 
 from dataclasses import replace
 from typing import Any
@@ -76,9 +76,9 @@ def test_logs_that_agree_are_shown_once_and_one_that_is_missing_is_named(answer:
     lines = [*reproduction_lines(made(answer, {}, logs=(LINES, other)), width=None)]
     assert "Last lines of the log, the same there and here" in lines
     assert lines.count("  ValueError: five") == 1
-    gone = LogEnd(lines={}, missing="its retention is over")
+    gone = LogEnd(lines={}, missing="its retention period is over")
     lines = [*reproduction_lines(made(answer, {}, logs=(gone, other)), width=None)]
-    assert "Log there       its retention is over" in lines
+    assert "Log there       its retention period is over" in lines
     assert "  ValueError: five" in lines
 
 

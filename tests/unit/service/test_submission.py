@@ -17,7 +17,7 @@ Phase = tuple[str, int, int | None]
 
 
 class Said:
-    """What a viewer was told, in order."""
+    """The messages to a viewer, in order."""
 
     def __init__(self) -> None:
         self.lines_: list[str] = []
@@ -71,7 +71,7 @@ class Scripted(Service):
 
 
 def answer(*phases: Phase, status: str = "InProgress", reason: str = "", hosts: int = 2) -> dict[str, Any]:
-    """Of describe. With more hosts than there are streams, each look asks for streams."""
+    """An answer of describe. With more hosts than there are streams, each look asks for streams."""
 
     def at(second: int) -> datetime:
         return BEGAN + timedelta(seconds=second)

@@ -1,4 +1,4 @@
-"""What is said about a job of the service before it is run here, and when it is no longer true."""
+"""Messages about a job of the service before it is run here, and when they are no longer true."""
 
 from typing import Any
 

@@ -68,11 +68,13 @@ CUSTOM_JOB: Final[dict[str, Row]] = {
     f"{_POOL}.nfsMounts": refused("Network file systems are not mounted here."),
     f"{_POOL}.lustreMounts": refused("Network file systems are not mounted here."),
     f"{_POOL}.pythonPackageSpec": refused(NO_PACKAGES),
-    "jobSpec.scheduling.timeout": emulated("The job ends after so long; default 604800s."),
-    "jobSpec.scheduling.restartJobOnWorkerRestart": emulated("All replicas start again when one does."),
-    "jobSpec.scheduling.disableRetries": emulated("The job is not tried again, nor restarted with a worker."),
-    "jobSpec.scheduling.maxWaitDuration": recorded("Machines are there at once."),
-    "jobSpec.scheduling.strategy": recorded("Machines are there at once, and stay. Local.Faults takes them away."),
+    "jobSpec.scheduling.timeout": emulated("The job ends after this time; default 604800s."),
+    "jobSpec.scheduling.restartJobOnWorkerRestart": emulated("All replicas restart when one does."),
+    "jobSpec.scheduling.disableRetries": emulated("The job is not retried, nor restarted with a worker."),
+    "jobSpec.scheduling.maxWaitDuration": recorded("Machines are available at once."),
+    "jobSpec.scheduling.strategy": recorded(
+        "Machines are available at once and stay; Local.Faults can take them away."
+    ),
     "jobSpec.baseOutputDirectory.outputUriPrefix": emulated(
         "Sets AIP_MODEL_DIR, AIP_CHECKPOINT_DIR and AIP_TENSORBOARD_LOG_DIR; a local folder at /gcs/BUCKET/…"
     ),
@@ -122,7 +124,7 @@ def _role(name: str, spoken: str) -> dict[str, Row]:
 TRAINING_JOB: Final[dict[str, Row]] = {
     "jobId": emulated("Names the job. Default: the file name and the time."),
     "labels": recorded("Kept with the job."),
-    "etag": recorded("Nobody else updates the job."),
+    "etag": recorded("The job has only one writer here."),
     "predictionInput": refused("Prediction jobs are not run here."),
     "predictionOutput": refused(_RESULT),
     "trainingOutput": refused(_RESULT),
@@ -134,7 +136,7 @@ TRAINING_JOB: Final[dict[str, Row]] = {
     "trainingInput.jobDir": emulated("Passed as --job-dir; a local folder at /gcs/BUCKET/…"),
     "trainingInput.region": emulated("Named in messages of the service."),
     "trainingInput.useChiefInTfConfig": emulated("chief instead of master in TF_CONFIG."),
-    "trainingInput.scheduling.maxRunningTime": emulated("The job is cancelled after so long; default 604800s."),
+    "trainingInput.scheduling.maxRunningTime": emulated("The job is cancelled after this time; default 604800s."),
     "trainingInput.scheduling.maxWaitTime": emulated("The job is cancelled if it does not run by then."),
     "trainingInput.scheduling.priority": recorded("Jobs of this machine do not wait for each other's accelerators."),
     "trainingInput.packageUris[]": refused(NO_PACKAGES),

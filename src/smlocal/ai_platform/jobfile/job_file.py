@@ -1,4 +1,4 @@
-"""A job file of this platform: its request, or one error with everything that is wrong."""
+"""A job file of this platform: its request, or one error that lists every mistake."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -62,7 +62,7 @@ def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Viola
     names = list(dict.fromkeys(name for name, _ in found))
     who = document.blamed(violation.path for _, violation in found)
     return FieldRefusedError(
-        f"{who} uses what smlocal does not support: {', '.join(names)}",
+        f"{who} uses fields that smlocal does not support: {', '.join(names)}",
         details=mistake_lines(document, [violation for _, violation in found]),
         remedy=[*_remedies(kind, names), f"smlocal coverage --of {kind.value} shows how each member is handled."],
     )
@@ -81,7 +81,7 @@ _REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+[0-9]+", re.ASCII)
 def read_local(
     document: Document, kind: JobKind, request: dict[str, Any] | None, *, allowed: bool
 ) -> tuple[LocalSettings | None, list[Violation]]:
-    """The settings, and what is wrong with them. `request`: None if it is not valid: nothing is compared with it."""
+    """The settings, and the mistakes in them. `request`: None if it is not valid: nothing is compared with it."""
     local, violations = local_block.read_local(document, allowed=allowed)
     if local is not None:
         text = "is not a Cloud Storage location; write gs://bucket or gs://bucket/folder"
@@ -104,7 +104,7 @@ KINDS: Final = ("StockOut", "InternalError", "Maintenance")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Job:
-    """What faults are compared with."""
+    """The parts of a job that faults are compared with."""
 
     replicas: tuple[str, ...]
     longest: int
@@ -112,7 +112,7 @@ class _Job:
 
 
 def broken_fault_rules(local: LocalSettings, kind: JobKind, request: Mapping[str, Any] | None) -> list[Violation]:
-    """What is wrong with the faults of a job. `request`: None if it is not valid."""
+    """The mistakes in the faults of a job. `request`: None if it is not valid."""
     job = None
     if request is not None:
         job = _Job(

@@ -25,7 +25,7 @@ _SIMPLE: Final[Mapping[str, _Json]] = {
     "int64": _WHOLE,
     "duration": {"type": "string", "pattern": r"^-?[0-9]{1,12}(\.[0-9]{1,9})?s$"},
 }
-"""Of simple types other than text."""
+"""For simple types other than text."""
 
 
 def job_file_schema(kind: JobKind) -> _Json:
@@ -40,7 +40,7 @@ def job_file_schema(kind: JobKind) -> _Json:
         outer = {name: whole["properties"][name] for name in whole["properties"] if name != JOB_SPEC}
         bare = schemas.structure(_SPEC, f"{JOB_SPEC}.", beside=outer)
         schema = {"if": _one_of_spellings(JOB_SPEC), "then": whole, "else": bare}
-        described = f"A CustomJob, or its {JOB_SPEC} alone"
+        described = f"A CustomJob, or only its {JOB_SPEC}"
     return {
         "$schema": DRAFT,
         "title": f"smlocal job file: {kind.value}",
@@ -51,7 +51,7 @@ def job_file_schema(kind: JobKind) -> _Json:
 
 
 def answer_schema(kind: JobKind) -> _Json:
-    """What the service would answer about a job: its request, and the members that the service sets."""
+    """The service's answer about a job: its request, and the members that the service sets."""
     own = {name: member for name, member in members(kind, kind.value).items() if member.output}
     set_there = {name: _set_by_the_service(member) for name, member in own.items()}
     schema = job_file_schema(kind)

@@ -1,4 +1,4 @@
-"""What the lifecycle wants to be done."""
+"""Actions that the lifecycle asks for."""
 
 from collections.abc import Mapping
 
@@ -57,7 +57,7 @@ class AttachError:
     """The job has this error from now on."""
 
     code: int
-    """Of `google.rpc.Code`."""
+    """A code of `google.rpc.Code`."""
     message: str
 
 

@@ -1,4 +1,4 @@
-"""What is written into the history of a job: everything that happened to it, and what was decided."""
+"""Entries of the history of a job: everything that happened to it, and what was decided."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,7 +11,7 @@ from smlocal.base.quick_dataclass import dataclass
 
 
 class Decision(StrEnum):
-    """What follows from something that has happened."""
+    """The decision that follows from an event."""
 
     NOTHING = "nothing"
     """A replica that is not the primary one is done, or the job is ending anyway."""
@@ -26,7 +26,7 @@ class Decision(StrEnum):
 
 
 class Happened(StrEnum):
-    """What an entry of the history is about."""
+    """The kind of an entry of the history."""
 
     ATTEMPT = "attempt"
     """An attempt of the job begins."""
@@ -41,14 +41,14 @@ class Happened(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HistoryEntry:
-    """One thing that happened, and what was decided."""
+    """One event, and the decision about it."""
 
     happened: Happened
     attempt: int
     decision: Decision = Decision.NOTHING
     replica: str | None = None
     number: int | None = None
-    """Of the replica's container."""
+    """The number of the replica's container."""
     restarts: int | None = None
     """How often the replica had failed and been restarted in this attempt, before this."""
     exit_code: int | None = None
@@ -61,7 +61,7 @@ class HistoryEntry:
     why: str | None = None
 
     def as_json(self) -> Mapping[str, Any]:
-        """For the history: what is known of it."""
+        """The known parts of the entry, for the history."""
         values = {
             "Happened": self.happened.value,
             "Attempt": self.attempt,

@@ -1,4 +1,4 @@
-"""The kind of error that an exit code is, how often the job is tried again after it, and the code it ends with."""
+"""The kind of error that an exit code is, how often the job is retried after it, and the code it ends with."""
 
 from enum import StrEnum
 
@@ -29,13 +29,16 @@ MOST_RETRIES: dict[ErrorClass, int] = {
     ErrorClass.STOCK_OUT: 3,
     ErrorClass.INTERNAL: 2,
 }
-"""After an error of this class the job is tried again if it has had fewer retries than this, for whatever reason."""
+"""After an error of this class the job is retried if it has had fewer retries than this, for whatever reason."""
 MOST_REPLICA_RESTARTS = 5
-"""Of each replica in each attempt of the job."""
+"""The limit for each replica in each attempt of the job."""
 
 
 def error_class(exit_code: int, *, oom_killed: bool) -> ErrorClass:
-    """The class of an exit code that is not 0. Only the engine knows who ran out of memory: 137 alone says nothing."""
+    """The class of an exit code that is not 0.
+
+    Only the engine knows who ran out of memory: 137 says nothing by itself.
+    """
     if oom_killed:
         return ErrorClass.OUT_OF_MEMORY
     if exit_code in _TRANSIENT:

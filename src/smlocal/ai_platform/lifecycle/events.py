@@ -1,4 +1,4 @@
-"""What can happen to the replicas of a job.
+"""Events of the replicas of a job.
 
 A replica has several containers one after the other. They are numbered from 1 through all attempts of the job, so
 that an event of an earlier container is never taken for one of a later container.
@@ -37,7 +37,7 @@ class ReplicaExited:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReplicaLost:
-    """A container of a replica is not there any more, and nobody knows how it ended."""
+    """A container of a replica is gone, and how it ended is not known."""
 
     replica: str
     number: int
@@ -84,7 +84,7 @@ class CancelAsked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KillAsked:
-    """The job was cancelled again: nobody wants to wait for the grace period."""
+    """The job was cancelled again: the grace period is cut short."""
 
 
 Event = (

@@ -1,7 +1,7 @@
 """The lifecycle of one job: a state machine over events and time. Pure.
 
-Whoever drives it begins an attempt, starts it unless something has ended it already, passes on events while replicas
-are running, and then calls `after_attempt`, until the job is over. After each call that returns actions, it stores
+The caller begins an attempt, starts it unless something has ended it already, passes on events while replicas are
+running, and then calls `after_attempt`, until the job is over. After each call that returns actions, it stores
 `progress`, and only then does them.
 """
 
@@ -52,7 +52,7 @@ _FINAL = {End.SUCCEEDED: JobState.SUCCEEDED, End.FAILED: JobState.FAILED, End.CA
 
 @dataclass(kw_only=True, slots=True)
 class Lifecycle:
-    """A job, its replicas, and what has been decided."""
+    """A job, its replicas, and the decisions so far."""
 
     replicas: tuple[ReplicaProgress, ...]
     rules: Rules
@@ -97,7 +97,7 @@ class Lifecycle:
         return [Start(numbers=dict(progress.numbers))]
 
     def handle(self, event: Event, now: float) -> list[Action]:
-        """What to do about an event."""
+        """Decide about an event."""
         match event:
             case ReplicaReady() | ReplicaExited() | ReplicaLost() | StartRefused():
                 return self._of_container(event, now)
@@ -115,7 +115,7 @@ class Lifecycle:
                 assert_never(event)
 
     def tick(self, now: float) -> list[Action]:
-        """What to do by the clock."""
+        """Decide by the clock."""
         actions = kill_due(self.progress, timeout=self.rules.kill_timeout, now=now) + self._lose_overdue(now)
         cause, at = self._deadline
         if at is not None and now >= at:
@@ -138,10 +138,10 @@ class Lifecycle:
         return actions
 
     def resume(self, found: Collection[str], now: float) -> list[Action]:
-        """For a supervisor that takes the job over: what was decided and may not have been done.
+        """For a supervisor that takes the job over: decisions that may not have been carried out.
 
-        `found`: the replicas whose newest container is on the engine. What became of these containers has been passed
-        on as events before. Signals that were sent according to the history are not repeated by the caller.
+        `found`: the replicas whose newest container is on the engine. The ends of these containers have been passed on
+        as events before. Signals that were sent according to the history are not repeated by the caller.
         """
         progress = self.progress
         actions: list[Action] = []
@@ -239,7 +239,7 @@ class Lifecycle:
         return [self._record_end(event, self._decision(verdict), verdict.error), *self._terminate(now)]
 
     def _maintain(self, name: str, now: float) -> list[Action]:
-        """The replica continues on another machine. Its end there is no failure, whatever the exit code."""
+        """The replica continues on another machine. Its end there is not a failure, whatever the exit code."""
         progress = self.progress
         if progress.verdict is not None or name not in self.running - progress.starting - progress.moving:
             return []
@@ -286,7 +286,7 @@ class Lifecycle:
         ]
 
     def _lose_overdue(self, now: float) -> list[Action]:
-        """What SIGKILL did not end in time is not waited for."""
+        """Stop waiting for replicas that SIGKILL did not end in time."""
         actions: list[Action] = []
         for name in sorted(name for name, at in self.progress.lost_at.items() if now >= at):
             del self.progress.lost_at[name]
@@ -298,7 +298,7 @@ class Lifecycle:
         return actions
 
     def _lose(self, name: str, why: str) -> Action:
-        """Nobody waits for this replica any more."""
+        """Stop waiting for this replica."""
         forget(self.progress, name)
         for names in (self.progress.running, self.progress.starting, self.progress.moving):
             names.discard(name)
@@ -424,7 +424,7 @@ def of_replica(event: ReplicaExited | ReplicaLost | StartRefused) -> AttemptVerd
 
 
 def of_stock_out(rules: Rules) -> AttemptVerdict:
-    """There are no machines for the job."""
+    """No machines are available for the job."""
     message = messages.stock_out(rules.region, rules.stock_out_advice)
     return AttemptVerdict(end=End.FAILED, error=ErrorClass.STOCK_OUT, message=message)
 

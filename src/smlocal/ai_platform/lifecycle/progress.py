@@ -33,7 +33,7 @@ class AttemptVerdict:
     """The one that decided."""
     exit_code: int | None = None
     why: str | None = None
-    """What smlocal knows beyond the service's message."""
+    """Details that smlocal knows beyond the service's message."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -46,7 +46,7 @@ class JobProgress:
     retries: int = 0
     """Attempts that followed an error. Those that followed maintenance are not among them."""
     numbers: dict[str, int] = field(default_factory=dict)
-    """Of the newest container of each replica."""
+    """The number of the newest container of each replica."""
     restarts: dict[str, int] = field(default_factory=dict)
     """How often each replica has been restarted in this attempt because it failed."""
     running: set[str] = field(default_factory=set)

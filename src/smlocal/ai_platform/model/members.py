@@ -17,9 +17,9 @@ class JobKind(StrEnum):
     """The two kinds of jobs; the value is the structure of the whole job."""
 
     TRAINING_JOB = "Job"
-    """Of AI Platform Training, `ml.v1`."""
+    """A job of AI Platform Training, `ml.v1`."""
     CUSTOM_JOB = "CustomJob"
-    """Of its successor, `aiplatform.v1`."""
+    """A job of its successor, `aiplatform.v1`."""
 
     @property
     def spoken(self) -> str:
@@ -35,7 +35,7 @@ class Member:
     """A simple type (`string`, `int64`, `enum`, …) or the name of a structure; of a list or map, its elements'."""
     many: Literal["", "list", "map"] = ""
     values: tuple[str, ...] = ()
-    """Of an enumeration."""
+    """The values of an enumeration."""
     required: bool = False
     required_when_strict: bool = False
     """The service requires it; this machine does not."""

@@ -1,4 +1,4 @@
-"""What happens to the containers of a job, in the words of the lifecycle."""
+"""Events of a job's containers, in the words of the lifecycle."""
 
 from datetime import datetime
 from itertools import chain
@@ -57,7 +57,7 @@ def of_start(error: Exception, replica: str, number: int) -> events.Event:
 
 
 def of_request(event: job_events.Event) -> events.Event | None:
-    """What somebody wants of the job, or a simulated fault; None for what this platform does not know."""
+    """A user's request about the job, or a simulated fault; None for events that this platform does not know."""
     match event:
         case job_events.StopAsked(grace=grace):
             return events.CancelAsked(grace=grace)
@@ -114,7 +114,7 @@ class FoundReplica:
 
 
 def found_replicas(engines: Engines, plan: JobPlan, started: "FoundContainers") -> dict[str, FoundReplica]:
-    """Those on the engines. `started`: what is known of those that have been started."""
+    """Those on the engines. `started`: the known facts of those that have been started."""
     found = {}
     for each in chain.from_iterable(owned_by(engine, plan.name, plan.run_id) for engine in engines):
         if HOST_LABEL in each.labels and NUMBER_LABEL in each.labels:

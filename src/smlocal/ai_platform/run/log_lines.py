@@ -1,4 +1,4 @@
-"""What smlocal itself writes into logs: attempts, and advice for a job that ran for long and saved no checkpoint."""
+"""Lines that smlocal itself writes into logs: attempts, and advice for a long job that saved no checkpoint."""
 
 import os
 import time

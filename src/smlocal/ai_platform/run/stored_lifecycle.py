@@ -17,7 +17,7 @@ LIFECYCLE: Final = "lifecycle"
 
 @dataclass(kw_only=True, slots=True)
 class StoredLifecycle:
-    """What has been decided, what happened, and what a later supervisor needs beside."""
+    """The decisions and events so far, and the further state that a later supervisor needs."""
 
     progress: JobProgress
     entries: list[dict[str, Any]] = field(default_factory=list)

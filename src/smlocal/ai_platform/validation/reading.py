@@ -1,4 +1,4 @@
-"""Read a document as a job of one kind: its request, and everything that is wrong with names and types."""
+"""Read a document as a job of one kind: its request, and all mistakes in names and types."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,18 +12,18 @@ from smlocal.jobs.contract.validation.violation import Path, Violation, dotted, 
 
 _NOTHING: Final[Any] = object()
 _PRIMARY: Final = "masterConfig"
-"""Of several places that have such a member, the one that most jobs have."""
+"""If several places have such a member, the one that most jobs have."""
 _MOST_SUGGESTIONS: Final = 100
 """For unknown keys: each takes a tenth of a millisecond."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """What a document says, with its valid parts only."""
+    """The content of a document, with its valid parts only."""
 
     kind: JobKind
     request: dict[str, Any]
-    """With the members' own names, whole numbers as numbers, and without what is null or unspecified."""
+    """With the members' own names, whole numbers as numbers, and without values that are null or unspecified."""
     violations: list[Violation]
     places: Mapping[Path, Path]
     """Where each part of the request is in the document."""
@@ -112,7 +112,7 @@ class _Reader:
         for index, item in enumerate(value):
             self.places[*at, index] = (*place, index)
             found = self.element(member, item, (*at, index), (*place, index))
-            # What is invalid keeps its place, so that the numbers of the others stay true.
+            # Invalid elements keep their places, so that the numbers of the others stay true.
             read.append(({} if is_structure(self.kind, member.type) else "") if found is _NOTHING else found)
         return read
 

@@ -1,4 +1,4 @@
-"""A document as a request, or everything that is wrong with it beyond the types of its members."""
+"""A document as a request, or all mistakes in it beyond the types of its members."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -119,7 +119,7 @@ def first_of(names: Sequence[str], data: Mapping[str, Any]) -> str | None:
     return next((name for name in names if name in data), None)
 
 
-# What a custom job must be, beyond the types of its members.
+# The rules for a custom job, beyond the types of its members.
 
 _SPEC: Final[Path] = ("jobSpec",)
 _MOST_POOLS: Final = 4
@@ -163,7 +163,7 @@ def _pools(spec: Mapping[str, Any], *, strict: bool) -> Iterator[Broken]:
 def _pool(pool: Mapping[str, Any], path: Path, *, is_first: bool, strict: bool) -> Iterator[Broken]:
     count = pool.get("replicaCount", 1)
     if is_first and count != 1:
-        yield (*path, "replicaCount"), f"is {count} and must be 1: the first pool is the primary replica alone"
+        yield (*path, "replicaCount"), f"is {count} and must be 1: the first pool is the primary replica"
     elif count < 1:
         yield (*path, "replicaCount"), f"is {count} and must be at least 1; write {{}} to skip a pool"
     yield from _machine(pool, path)
@@ -202,7 +202,7 @@ def _environment(variables: list[dict[str, Any]], path: Path) -> Iterator[Broken
             yield (*path, index, "name"), "must have letters, digits and underscores only, and no digit first"
 
 
-# What a job of AI Platform Training must be, beyond the types of its members.
+# The rules for a job of AI Platform Training, beyond the types of its members.
 
 _INPUT: Final[Path] = ("trainingInput",)
 _ROLES: Final = ("master", "worker", "parameterServer", "evaluator")
@@ -247,7 +247,7 @@ def _cluster(given: Mapping[str, Any]) -> Iterator[Broken]:
             yield (*_INPUT, f"{role}Type"), f"is required with {role}Count: {count}"
         described = first_of((f"{role}Type", f"{role}Config"), given)
         if count == 0 and described is not None:
-            yield (*_INPUT, described), f"is of no replica: set {role}Count, or remove it"
+            yield (*_INPUT, described), f"is for replicas that the job does not have: set {role}Count, or remove it"
     yield from _same_category(given)
 
 
@@ -292,7 +292,7 @@ def _replica(given: Mapping[str, Any], role: str, *, strict: bool) -> Iterator[B
 
 
 def _programs(given: Mapping[str, Any]) -> Iterator[Broken]:
-    """What runs: the master's image, with arguments of the job or of the replicas."""
+    """The program: the master's image, with arguments of the job or of the replicas."""
     python = first_of(("packageUris", "pythonModule", "runtimeVersion", "pythonVersion"), given)
     if not part(given, "masterConfig", "imageUri") and python is None:
         yield (*_INPUT, "masterConfig", "imageUri"), "is required"
@@ -314,14 +314,14 @@ def _scheduling(given: Mapping[str, Any]) -> Iterator[Broken]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RequestReading:
-    """What a document says. It can be run if both lists are empty."""
+    """The content of a document. It can be run if both lists are empty."""
 
     kind: JobKind
     request: dict[str, Any]
     """The whole Job or CustomJob, with the members' own names, and whole numbers as numbers."""
     violations: list[Violation]
     refused: list[tuple[str, Violation]]
-    """What smlocal does not support, by the name of its row in the coverage table."""
+    """Members that smlocal does not support, by the name of their row in the coverage table."""
 
 
 def read_request(data: Mapping[str, Any], *, strict: bool) -> RequestReading:

@@ -23,19 +23,19 @@ class Case:
 
     name: str
     group: str
-    """What readers sort by: `classname`."""
+    """The key that readers sort by: `classname`."""
     seconds: float
     verdict: CaseVerdict
     kind: str = ""
-    """Of a failure, such as `Failed` or `Stopped`."""
+    """The kind of a failure, such as `Failed` or `Stopped`."""
     message: str = ""
-    """Of a failure or a skip, in one line."""
+    """The message of a failure or a skip, in one line."""
     text: str = ""
-    """The whole of it."""
+    """The whole text."""
     output: str = ""
-    """What was written meanwhile."""
+    """The output of the test meanwhile."""
     file: str = ""
-    """Of the repository."""
+    """The path in the repository."""
     line: int = 0
 
 

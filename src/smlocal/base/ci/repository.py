@@ -35,5 +35,5 @@ def in_repository(path: str, root: str) -> str | None:
 
 
 def as_uri(relative: str) -> str:
-    """A relative reference: what a URI cannot hold is written as bytes of UTF-8."""
+    """A relative reference: characters that a URI cannot hold are written as bytes of UTF-8."""
     return quote(_NO_BYTES.sub("\ufffd", relative).encode("utf-8", "surrogateescape"))

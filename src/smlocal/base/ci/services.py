@@ -1,4 +1,4 @@
-"""What CI services obey in the lines of a log: annotations and groups that are meant, and text of others made harmless.
+"""Commands of CI services in the lines of a log: intended annotations and groups, and text of others made harmless.
 
 GitHub strips a line and runs one that begins with `::`. It runs `##[` anywhere, as Azure does `##vso[`.
 A carriage return ends a line for them. Some compare text in a way that ignores characters without a width.

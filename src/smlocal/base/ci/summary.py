@@ -7,11 +7,11 @@ from smlocal.base.ci.xml_text import xml_text
 
 _LARGEST = 500_000
 """Bytes; GitHub refuses a summary of more than 1 MiB, and earlier parts of the step have written theirs."""
-_MORE = "<p>There is more, which has no room here.</p>\n\n"
+_MORE = "<p>There is more than fits here.</p>\n\n"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Cells of text; each may have several lines. Rows at the end are left out where there is no room."""
+    """Cells of text; each may have several lines. Rows at the end that do not fit are left out."""
     begin, end = f"<table>\n{_row('th', head)}", "</table>\n\n"
     shown = list(_fitting(_row("td", row) for row in rows))
     return begin + "".join(shown) + end + (_MORE if len(shown) < len(rows) else "")

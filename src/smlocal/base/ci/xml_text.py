@@ -3,8 +3,11 @@
 import re
 
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x84\x86-\x9f]")
-"""XML 1.0 has no control characters, no surrogates and no U+FFFE, escaped or not. DEL to U+009F are allowed and shown
-by nobody. A carriage return is allowed, and every reader turns it into a newline."""
+"""XML 1.0 has no control characters, no surrogates and no U+FFFE, escaped or not.
+
+DEL to U+009F are allowed, but no program shows them. A carriage return is allowed, and every reader turns it into a
+newline.
+"""
 
 
 def xml_text(text: str) -> str:

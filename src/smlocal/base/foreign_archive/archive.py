@@ -38,13 +38,13 @@ class ArchiveLimits:
 
 
 ARTIFACT = ArchiveLimits()
-"""Of `model.tar.gz` and its like: more than fits into memory as a list is not read."""
+"""For `model.tar.gz` and similar archives: one whose list does not fit into memory is not read."""
 
 
 class ForeignArchive:
     """A tar archive that is read once, from its beginning. Iterate it; `content` is of the member that came last.
 
-    `ArchiveError` at any point for what is damaged, ends early or goes beyond a limit.
+    `ArchiveError` at any point if it is damaged, ends early or goes beyond a limit.
     """
 
     def __init__(self, pieces: Iterable[bytes], limits: ArchiveLimits = ARTIFACT, *, compressed: bool = True) -> None:
@@ -57,7 +57,7 @@ class ForeignArchive:
         self._names = 0
 
     def __iter__(self) -> Iterator[TarEntry]:
-        """Each member; what was not taken of its content is passed over."""
+        """Each member; content that was not taken is passed over."""
         for entry in tar_entries(self._stream, most_headers=self._limits.headers, strict=True):
             self._count(entry)
             self._left = entry.size
@@ -66,7 +66,7 @@ class ForeignArchive:
             self._left = 0
 
     def content(self, most: int | None = None) -> Iterator[bytes]:
-        """What is left of the content of this member, or its beginning."""
+        """The rest of the content of this member, or its beginning."""
         wanted = self._left if most is None else min(most, self._left)
         for piece in self._stream.take(wanted):
             self._left -= len(piece)
@@ -108,11 +108,11 @@ _WHAT = {
 
 
 def unpack(archive: ForeignArchive, folder: str, *, most_paths: int) -> None:
-    """Unpack into an empty folder that nobody else writes to. `most_paths`: files and folders, named or not.
+    """Unpack into an empty folder that only this process writes to. `most_paths`: files and folders, named or not.
 
     A second name of a file (a hard link) is made if the first is in the archive, before it. Leading slashes are taken
     away. Names with `..`, symbolic links, devices, FIFOs and files with holes are refused. Of modes only what a data
-    file needs is kept: the owner may read and write, nobody else may write, setuid and its like are gone.
+    file needs is kept: the owner may read and write, nobody else may write, and setuid and similar bits are cleared.
     """
     with _Below(folder, most_paths) as below:
         for entry in archive:
@@ -154,7 +154,7 @@ def _refused(entry: TarEntry, why: str) -> RefusedMemberError:
 
 
 class _Below:
-    """What is made below a folder. Two directories are open at a time."""
+    """The files made below a folder. Two directories are open at a time."""
 
     def __init__(self, folder: str, most: int) -> None:
         self._root = os.open(folder, FOLDER)
@@ -223,7 +223,7 @@ class _Below:
             os.utime(descriptor, (when, when))
 
     def link(self, path: Sequence[bytes], target: Sequence[bytes]) -> None:
-        """Give a file another name; both are below the folder, and there is no link there that could be followed."""
+        """Give a file another name; both are below the folder, and it has no link that could be followed."""
         if list(path) == list(target):
             return
         source = self._opened(target)

@@ -13,9 +13,9 @@ _GZIP = 31
 """The largest window, with the header and the checksum of gzip."""
 _MOST_INFLATED = 1 << 20
 _PORTION = 64 << 10
-"""Of what is compressed. What is left of a portion is copied for each part that ends in it."""
+"""The number of compressed bytes read at once. The rest of a portion is copied for each part that ends in it."""
 _FREE_PARTS, _BYTES_OF_PART = 10_000, 512
-"""So many parts (gzip members) may be empty. Others have a block: some builders compress each file by itself."""
+"""So many parts (gzip members) may be empty. Others have a block: some builders compress each file separately."""
 _PIECE = 256 << 10
 
 
@@ -31,7 +31,7 @@ class ByteStream:
         self._at = 0
 
     def read(self, size: int) -> bytes:
-        """Exactly so many bytes, or fewer at the end."""
+        """Exactly this many bytes, or fewer at the end."""
         end = self._at + size
         if end <= len(self._piece):
             taken = self._piece[self._at : end]
@@ -47,7 +47,7 @@ class ByteStream:
         return taken
 
     def skip(self, size: int) -> None:
-        """Pass over so many bytes."""
+        """Pass over this many bytes."""
         end = self._at + size
         if end <= len(self._piece):
             self._at = end
@@ -76,9 +76,9 @@ class ByteStream:
 
 
 def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """What gzip has compressed, one part after another, never much of it at once.
+    """The content of gzip data, one part after another, never much of it at once.
 
-    Zeros after the last part are ignored, as other readers do. `CutShortError` for what is damaged or ends early.
+    Zeros after the last part are ignored, as other readers do. `CutShortError` if it is damaged or ends early.
     """
     from isal import isal_zlib  # most engines have their layers uncompressed
 
@@ -92,20 +92,20 @@ def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
                     break
                 parts += 1
                 if parts > _FREE_PARTS + given // _BYTES_OF_PART:
-                    raise BeyondLimitError("it is compressed in too many parts that have nothing in them")
+                    raise BeyondLimitError("it is compressed in too many empty parts")
                 engine = isal_zlib.decompressobj(_GZIP)
             try:
                 content = engine.decompress(rest, _MOST_INFLATED)
             except broken as error:
-                raise CutShortError("it is not whole gzip data") from error
+                raise CutShortError("it is not complete gzip data") from error
             if content:
                 given += len(content)
                 yield content
-            rest = engine.unconsumed_tail  # noqa: PLW2901 - what is left of it
+            rest = engine.unconsumed_tail  # noqa: PLW2901 - the rest of it
             if engine.eof:
                 rest, engine = engine.unused_data, None  # noqa: PLW2901
     if engine is not None or not parts:
-        raise CutShortError("it is not whole gzip data")
+        raise CutShortError("it is not complete gzip data")
 
 
 def _portions(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -116,7 +116,7 @@ def _portions(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """A regular file, for reading; `ArchiveError` for everything else, such as a FIFO, which nobody may write to."""
+    """A regular file, for reading; `ArchiveError` for everything else, such as a FIFO without a writer."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ArchiveError("it is not a regular file")
@@ -134,14 +134,14 @@ class ArchiveError(Exception):
 
 
 class NoTarError(ArchiveError):
-    """What should be a tar archive is none, or it is damaged."""
+    """The file is not a tar archive, or it is damaged."""
 
-    def __init__(self, why: str = "it is no tar archive, or it is damaged") -> None:
+    def __init__(self, why: str = "it is not a tar archive, or it is damaged") -> None:
         super().__init__(why)
 
 
 class CutShortError(ArchiveError):
-    """The bytes end before they should, or what gzip has compressed is damaged."""
+    """The bytes end before they should, or the gzip data is damaged."""
 
     def __init__(self, why: str = "it ends too early") -> None:
         super().__init__(why)

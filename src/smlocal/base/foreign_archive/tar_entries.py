@@ -1,6 +1,6 @@
 """The entries of a tar archive as it streams by, at a tenth of what the standard library takes for each.
 
-Everything that an entry says is bounded before it is kept: whoever made the archive wrote these headers.
+Everything that an entry says is bounded before it is kept: the headers come from an untrusted author.
 """
 
 from collections.abc import Iterator
@@ -24,10 +24,10 @@ _MOST_NUMBER = 1 << 62
 _KINDS = {b"0": "file", b"\0": "file", b"7": "file", b"S": "sparse", b"1": "hard", b"2": "link", b"5": "folder"}
 _KINDS[b"6"] = "fifo"
 _EXTENSIONS = {b"x": "", b"X": "", b"g": "", b"V": "", b"L": "path", b"K": "linkpath"}
-"""Headers about other entries, and what the long names of GNU are called in those of POSIX."""
+"""Headers about other entries, and the names in POSIX of GNU's long names."""
 _NUMBERS = ("size", "uid", "gid")
 _USED = frozenset({b"path", b"linkpath", b"size", b"uid", b"gid", b"mtime", b"GNU.sparse.name"})
-"""What is kept of extended headers."""
+"""The kept fields of extended headers."""
 _SPARSE = "GNU.sparse."
 
 
@@ -56,7 +56,7 @@ def is_tar(block: bytes) -> bool:
 def tar_entries(
     stream: ByteStream, first: bytes = b"", *, most_headers: int = 1 << 30, strict: bool = False
 ) -> Iterator[TarEntry]:
-    """Yield each; whoever iterates takes or skips exactly `size` bytes in between, and this what fills the block.
+    """Yield each; the caller takes or skips exactly `size` bytes in between, and this the padding of the block.
 
     `most_headers`: bytes of all long names and extended headers together. `strict`: verify the checksum of each header,
     and read its time. An image has a hundred thousand of them, and the engine has verified it.
@@ -97,7 +97,7 @@ def _verify(block: bytes, *, strict: bool) -> None:
 
 
 def _map_of_holes(stream: ByteStream, block: bytes) -> int:
-    """Pass over it, and return its length: the old sparse files of GNU have further blocks of it."""
+    """Pass over it, and return its length: the old sparse files of GNU have further blocks."""
     length, more = 0, block[482]
     while more:
         length += BLOCK
@@ -116,7 +116,7 @@ def _extension(stream: ByteStream, size: int) -> bytes:
 
 
 def _said(content: bytes, kind: bytes) -> dict[str, str]:
-    """What a header says about the entry after it."""
+    """The fields that a header sets for the entry after it."""
     if kind in b"xX":
         return dict(_records(content))
     name = _EXTENSIONS[kind]
@@ -170,7 +170,7 @@ def _number(field: bytes) -> int:
 
 
 def _time(field: bytes, extended: str | None) -> float:
-    """Of no use where it is damaged, which is no reason to read nothing."""
+    """The time, or a default where it is damaged: that is not a reason to read nothing."""
     try:
         if extended is None:
             found = float(int.from_bytes(field, signed=True) if field[0] == 0xFF else _number(field))  # noqa: PLR2004 - negative

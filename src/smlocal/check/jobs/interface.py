@@ -1,4 +1,7 @@
-"""The jobs that a check may run, and what is known of one that has ended. Rules know jobs by this file alone."""
+"""The jobs that a check may run, and the known facts about one that has ended.
+
+Rules use jobs only through this file.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -16,7 +19,7 @@ _SIGTERM = 1 << 14
 
 
 class Meanwhile(StrEnum):
-    """What is done to a job while it trains."""
+    """The event that a job gets while it trains."""
 
     NOTHING = ""
     STOP = "stop"
@@ -63,7 +66,7 @@ class Process:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StopSeen:
-    """What was seen of a job that got SIGTERM."""
+    """The behavior of a job that got SIGTERM."""
 
     first: Process
     """PID 1."""
@@ -96,7 +99,7 @@ class JobResult:
     reason: str
     """The FailureReason; empty where there is none."""
     seconds: float
-    """Of training."""
+    """Seconds of training."""
     limit: int
     """Seconds after which it would have been stopped."""
     grace: int
@@ -116,7 +119,7 @@ class JobResult:
 
     @property
     def failure_files(self) -> Mapping[str, str]:
-        """What hosts that exited with 0 wrote into the failure file."""
+        """The failure files of hosts that exited with 0."""
         found: Mapping[str, str] = self.local.get("FailureFiles") or {}
         return found
 
@@ -132,7 +135,7 @@ class JobResult:
 
     @property
     def explanation(self) -> str:
-        """What the image wrote into the failure file, as far as the FailureReason shows it."""
+        """The image's text in the failure file, as far as the FailureReason shows it."""
         text = self.reason.removeprefix("AlgorithmError: ")
         return text.rpartition(", exit code: ")[0] if text != self.reason else ""
 
@@ -161,7 +164,7 @@ class JobResult:
 
     @property
     def reason_lines(self) -> tuple[str, ...]:
-        """What the image or the service says about the failure, if that has several lines."""
+        """The text of the image or the service about the failure, if that has several lines."""
         lines = [line.rstrip() for line in (self.explanation or self.reason).splitlines() if line.strip()]
         return tuple(map(_short, lines)) if len(lines) > 1 and not self.timed_out else ()
 
@@ -186,12 +189,12 @@ class Jobs(Protocol):
 
     @property
     def guessed(self) -> bool:
-        """True where nobody has said what data and hyperparameters the image needs."""
+        """True if it is not known which data and hyperparameters the image needs."""
         ...
 
     @property
     def request(self) -> Request:
-        """Of the plain job. Raises `CannotLookError` where no job can be run."""
+        """The request of the plain job. Raises `CannotLookError` where no job can be run."""
         ...
 
     @property
@@ -201,7 +204,7 @@ class Jobs(Protocol):
 
     @property
     def memory(self) -> int:
-        """Bytes that each host may use: of its instance type, or of `Local.Memory`; 0 where nobody knows."""
+        """Bytes that each host may use: of its instance type, or of `Local.Memory`; 0 if not known."""
         ...
 
     def result(self, scenario: Scenario) -> JobResult:

@@ -29,7 +29,7 @@ _NOT_KEPT_LOCAL = ("Check", "Credentials", "Faults", "Keep", "Output", "Publish"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plain:
-    """What all jobs of a check begin from."""
+    """The start of all jobs of a check."""
 
     request: Request
     guessed: bool
@@ -83,7 +83,7 @@ def s3_source(request: Request, name: str) -> dict[str, Any]:
 
 
 def _guess(image: str, folder: str) -> Request:
-    """A job of an image that nobody has described: one channel `training` with a table of numbers."""
+    """A job of an image without a description: one channel `training` with a table of numbers."""
     data = os.path.join(folder, "training")
     os.makedirs(data)
     with open(os.path.join(data, "data.csv"), "w", encoding="ascii") as file:
@@ -97,7 +97,7 @@ def _guess(image: str, folder: str) -> Request:
 
 
 def _of(job: JobFile) -> Request:
-    """What the file says, with absolute paths."""
+    """The request of the file, with absolute paths."""
     request: Request = copy.deepcopy(job.document.data)
     folder = job.document.directory
     local = request.get("Local") or {}

@@ -51,7 +51,7 @@ _LONGEST_NAME = 63
 _POLL_SECONDS = 0.1
 
 _GENERAL = (EngineLostError, EngineUnreachableError, ImageMissingError)
-"""What ends a check. After any other error the rules that need the job are skipped."""
+"""Errors that end a check. After any other error the rules that need the job are skipped."""
 
 _FIRST = "see to that first"
 
@@ -95,7 +95,7 @@ class RunningJobs:
 
     @property
     def plain(self) -> Plain:
-        """What all jobs begin from."""
+        """The start of all jobs."""
         if self._no_plain is not None:
             raise CannotLookError(str(self._no_plain), test=self._no_plain.test)
         if self._plain is None:
@@ -113,7 +113,7 @@ class RunningJobs:
 
     @property
     def request(self) -> Request:
-        """Of the plain job."""
+        """The request of the plain job."""
         return self.plain.request
 
     @property
@@ -136,7 +136,7 @@ class RunningJobs:
         if plain.completed:
             others = {each.id: each for each in scenarios if each.id != PLAIN.id}
             if others:
-                self._said(f"running also: {', '.join(others)}")
+                self._said(f"running as well: {', '.join(others)}")
             for each in others.values():
                 self._begin(each)
 
@@ -162,7 +162,7 @@ class RunningJobs:
         os.makedirs(folders.data)
         with self._lock:
             if self._closing:
-                raise CannotLookError("the check was broken off")
+                raise CannotLookError("the check was interrupted")
             self._active.add(name)
         known = 0.0 if scenario.id == PLAIN.id else self.result(PLAIN).seconds
         began = time.monotonic()
@@ -173,7 +173,7 @@ class RunningJobs:
             if self._engine.image(self._image) is None:
                 raise ImageMissingError(f"the image {self._image} was removed while it was being checked") from error
             raise
-        how = "failed, as it should" if scenario.broken and result.status == "Failed" else result.ended_as
+        how = "failed, as expected" if scenario.broken and result.status == "Failed" else result.ended_as
         self._said(f"{scenario.id}: {how}, {time.monotonic() - began:.1f} s{_of_stop(result.stop)}")
         remove_job(name)
         with self._lock:
@@ -199,7 +199,7 @@ class RunningJobs:
                 remove_job(name)
             remove_tree(self._folder)
         except SmlocalError as error:
-            self._said(f"the next check will remove what is left of this one: {error.sentence}")
+            self._said(f"the next check will remove the leftovers of this one: {error.sentence}")
         finally:
             if self._lease is not None:
                 self._lease.release()
@@ -228,7 +228,7 @@ def _plain_word(text: str) -> str:
 
 
 NAMES = "check-"
-"""What the names of all jobs of checks begin with; the id of the check follows."""
+"""The beginning of the names of all jobs of checks; the id of the check follows."""
 
 
 def checks_folder(home: str) -> str:
@@ -237,7 +237,10 @@ def checks_folder(home: str) -> str:
 
 
 def remove_leftovers(home: str) -> None:
-    """Remove the jobs and folders of checks whose process is gone. What cannot be removed now is left for later."""
+    """Remove the jobs and folders of checks whose process is gone.
+
+    Anything that cannot be removed now is left for later.
+    """
     for each in leased_folders(checks_folder(home)):
         with suppress(SmlocalError):
             _remove_dead(each)
@@ -270,7 +273,7 @@ _POLL_ONE_SECONDS = 0.03
 
 @dataclass(kw_only=True, slots=True)
 class _Seen:
-    """What was seen while the job ran."""
+    """Observations while the job ran."""
 
     stop: StopSeen | None = None
     checkpoints: int = 0
@@ -340,7 +343,7 @@ class _Meddler:
 def run_job(
     scenario: Scenario, plain: Request, name: str, folders: Folders, engine: Engine, *, plain_seconds: float
 ) -> JobResult:
-    """The job is known to the store afterwards; whoever called removes it.
+    """The job is known to the store afterwards; the caller removes it.
 
     `plain_seconds`: how long the plain job trained.
     """

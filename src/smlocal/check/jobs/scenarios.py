@@ -113,7 +113,7 @@ def completed_plain(subject: Subject) -> JobResult:
     plain = subject.jobs.result(PLAIN)
     if not plain.completed:
         raise CannotLookError(
-            "the job as it is does not complete", (plain.how, *plain.reason_lines), test="let it complete first"
+            "the job as it is does not complete", (plain.how, *plain.reason_lines), test="make it complete first"
         )
     return plain
 
@@ -124,14 +124,14 @@ def compared(subject: Subject, scenario: Scenario) -> JobResult:
     return subject.jobs.result(scenario)
 
 
-LONGER = "let it train for ten seconds or more, with more data or more epochs"
-"""What to do about a job that is over before anything can be done to it."""
+LONGER = "make it train for ten seconds or more, with more data or more epochs"
+"""The remedy for a job that is over before anything can be done to it."""
 
 
 def declared(subject: Subject, what: str) -> None:
     """Skip a rule about what only a job file says."""
     if subject.jobs.guessed:
-        raise CannotLookError(f"needs a job file, which says {what}", test=JOB_FILE_NEEDED)
+        raise CannotLookError(f"needs a job file that says {what}", test=JOB_FILE_NEEDED)
 
 
 def need_channels_in(subject: Subject, mode: str) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def fails_in(subject: Subject, mode: str) -> Iterator[Finding]:
         raise CannotLookError(
             "the job does not complete in File mode either",
             (other.how, *other.reason_lines),
-            test="let it complete first",
+            test="make it complete first",
         )
     message = f"the job completes with {', '.join(names)} in File mode, but not in {mode} mode: {plain.how}"
     yield Finding(message=message, job=PLAIN.id, host=plain.first_failed, details=plain.reason_lines)

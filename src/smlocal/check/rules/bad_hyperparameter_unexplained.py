@@ -57,8 +57,8 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="A bad hyperparameter is accepted, or the job fails without naming it",
     why=(
-        "Hyperparameters reach the container as strings, and the service checks none of them. The image has to: it "
-        "should write what is wrong into `/opt/ml/output/failure` and exit with another code than 0. That text "
+        "Hyperparameters reach the container as strings, and the service checks none of them. The image must: it "
+        "should write the problem to `/opt/ml/output/failure` and exit with a code other than 0. That text "
         "becomes the FailureReason, of which DescribeTrainingJob shows the first 1024 characters. The check replaces "
         "up to three hyperparameters that are numbers, each in a job of its own, and looks for the name or the value "
         "in the reason."

@@ -28,7 +28,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         scenario = empty_channel(name)
         result = compared(subject, scenario)
         if result.timed_out or (not result.completed and not result.explanation):
-            message = f"with an empty file in the channel {name}, the job does not say what is wrong: {result.how}"
+            message = f"with an empty file in the channel {name}, the job does not name the problem: {result.how}"
             yield Finding(message=message, job=scenario.id, details=result.reason_lines)
 
 
@@ -37,10 +37,10 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="With an empty channel, the job hangs or fails without a reason",
     why=(
-        "The service refuses a channel without objects, but objects may be empty: an upload that failed, or an object"
-        " that only marks a folder. A job that cannot go on should write why into `/opt/ml/output/failure`, which "
-        "becomes the FailureReason. The check runs one job for each channel, in which that channel has a single empty"
-        " file."
+        "The service refuses a channel without objects, but objects may be empty: an upload that failed, or an object "
+        "that only marks a folder. A job that cannot continue should write the reason to `/opt/ml/output/failure`, "
+        "which becomes the FailureReason. The check runs one job for each channel, in which that channel has a single "
+        "empty file."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Check that there is data, and write to /opt/ml/output/failure which channel has none.",
@@ -61,7 +61,7 @@ RULE = Rule(
         ),
         bad_job=JOB,
         output=(
-            "with an empty file in the channel training, the job does not say what is wrong: "
+            "with an empty file in the channel training, the job does not name the problem: "
             "Failed: AlgorithmError: , exit code: 1"
         ),
     ),

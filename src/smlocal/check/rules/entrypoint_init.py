@@ -12,7 +12,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if init is not None:
         name = "ContainerEntrypoint" if subject.is_entrypoint_of_job else "ENTRYPOINT"
         yield Finding(
-            message=f'{name} starts {init}, to which the service gives the argument "train"',
+            message=f'{name} starts {init}, which gets from the service the argument "train"',
             instruction="" if subject.is_entrypoint_of_job else "ENTRYPOINT",
         )
 
@@ -33,6 +33,6 @@ RULE = Rule(
         bad='FROM busybox\nCOPY tini /sbin/tini\nCOPY train /usr/local/bin/train\nENTRYPOINT ["/sbin/tini", "--"]\n',
         good="FROM busybox\nCOPY tini /sbin/tini\nCOPY train /usr/local/bin/train\n",
         bad_files=(("tini", '#!/bin/sh\nshift\nexec "$@"\n'), ("train", '#!/bin/sh\necho "$@"\n')),
-        output='ENTRYPOINT starts tini, to which the service gives the argument "train"',
+        output='ENTRYPOINT starts tini, which gets from the service the argument "train"',
     ),
 )

@@ -51,7 +51,7 @@ def _what(program: StartedProgram, path: str, *, of_service: bool) -> str:
 
 
 def _why(subject: Subject, path: str) -> str:
-    """What is in the way, if a part of the path is a file."""
+    """The file in the way, if a part of the path is a file."""
     above = ""
     for part in posixpath.dirname(path).split("/")[1:]:
         above += f"/{part}"
@@ -64,7 +64,7 @@ def _why(subject: Subject, path: str) -> str:
 
 
 def _words(program: StartedProgram, word: str, path: str) -> str:
-    """What a job says of it."""
+    """The message of a job that has this problem."""
     name = posixpath.basename(program.word)
     if is_python(name):
         return f"can't open file '{path}'"

@@ -22,7 +22,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             shown = command if len(command) <= _LONGEST else f"{command[:_LONGEST]}…"
             found = subject.files.find(path)
             yield Finding(
-                message=f"{path} starts {shown!r} without exec, so SIGTERM reaches the shell alone",
+                message=f"{path} starts {shown!r} without exec, so only the shell receives SIGTERM",
                 path=path,
                 layer=found.entry.layer if found is not None else None,
             )
@@ -42,7 +42,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="A wrapper script does not exec the program",
     why=(
-        "A stop request, the time limit and a spot interruption send SIGTERM to the first process alone. A shell that "
+        "A stop request, the time limit and a spot interruption send SIGTERM only to the first process. A shell that "
         "waits for a program does not pass the signal on. The program is killed after 120 seconds without having "
         "received it, and a checkpoint that it would have written then is lost. With `exec` the program takes the "
         "place of the shell."
@@ -60,8 +60,8 @@ RULE = Rule(
         bad_files=(("train", '#!/bin/sh\nmkdir -p /tmp/work\npython /opt/program/train.py "$@"\n'),),
         good_files=(("train", '#!/bin/sh\nmkdir -p /tmp/work\nexec python /opt/program/train.py "$@"\n'),),
         output=(
-            "/usr/local/bin/train starts 'python /opt/program/train.py \"$@\"' without exec, so SIGTERM reaches the "
-            "shell alone"
+            "/usr/local/bin/train starts 'python /opt/program/train.py \"$@\"' without exec, so only the shell "
+            "receives SIGTERM"
         ),
     ),
 )

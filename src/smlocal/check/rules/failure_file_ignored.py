@@ -28,7 +28,7 @@ RULE = Rule(
     why=(
         "The exit code alone decides how a job ends: it is Completed if all containers exit with 0. The failure file is"
         " read only after another exit code. A program that catches an exception, writes the file and returns is"
-        " Completed on the service, and nobody sees what it wrote."
+        " Completed on the service, and its message is lost."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Exit with a code other than 0 after writing the failure file, for example with sys.exit(1).",

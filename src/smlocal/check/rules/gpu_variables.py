@@ -36,7 +36,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="The image has CUDA and does not ask for GPUs",
     why=(
-        "AWS asks that images for GPUs work with nvidia-docker. NVIDIA's container runtime goes by two variables: "
+        "AWS asks that images for GPUs work with nvidia-docker. NVIDIA's container runtime uses two variables: "
         "without NVIDIA_VISIBLE_DEVICES a container may get no GPU, and without `compute` in "
         "NVIDIA_DRIVER_CAPABILITIES no CUDA. The images of NVIDIA and AWS set both. Whether the service sets them for "
         "other images is not documented."

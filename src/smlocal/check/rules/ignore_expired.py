@@ -11,7 +11,7 @@ RULE = Rule(
         "says why they are back."
     ),
     mark=Mark.OWN,
-    remedy="Correct what was ignored, or decide again and set a later day.",
+    remedy="Correct the ignored findings, or decide again and set a later day.",
     check=lambda _: (),  # judged from the ignores themselves
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\nSTOPSIGNAL SIGINT\n",

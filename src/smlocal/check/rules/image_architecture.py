@@ -38,7 +38,7 @@ def _wanted(subject: Subject) -> dict[str, str]:
 RULE = Rule(
     id="image-architecture",
     severity=Severity.ERROR,
-    title="The image is built for other processors than those of the service",
+    title="The image is built for another processor than the service's",
     why=(
         "Nearly all instance types have x86 processors. An image that is built on a laptop with an ARM processor "
         "(Apple silicon, Graviton) is for ARM unless the builder is told otherwise, and its job fails with `exec "

@@ -28,9 +28,9 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="The image is large for the disk of the instance",
     why=(
-        "An image is unpacked on a disk of the instance before the job starts. Where that is is not documented: it may "
-        "be the volume of the job, whose size is VolumeSizeInGB, or the root disk, of which a user saw 96 GB. If it "
-        "does not fit, the job cannot start."
+        "An image is unpacked on a disk of the instance before the job starts. AWS does not document which disk: it "
+        "may be the volume of the job, whose size is VolumeSizeInGB, or the root disk, of which a user saw 96 GB. If "
+        "it does not fit, the job cannot start."
     ),
     mark=Mark.INFERRED,
     remedy="Make the image smaller, keep weights and data in channels, or increase VolumeSizeInGB.",

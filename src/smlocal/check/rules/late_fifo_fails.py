@@ -27,11 +27,11 @@ RULE = Rule(
     title="The job expects the FIFO of the next epoch at once",
     why=(
         "In Pipe mode the FIFO of the next epoch is usually there before the last one has been read to its end, but "
-        "AWS documents that it may come later, and that a job has to try again. The check makes each FIFO but the "
-        "first two seconds late."
+        "AWS documents that it may come later, and that a job has to try again. The check delays each FIFO but the "
+        "first by two seconds."
     ),
     mark=Mark.DOCUMENTED,
-    remedy="Wait for the FIFO of the next epoch if it is not there.",
+    remedy="Wait for the FIFO of the next epoch if it is missing.",
     check=_check,
     jobs=_jobs,
     example=Example(

@@ -23,7 +23,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         raise CannotLookError(
             "the job does not complete on two hosts",
             (first.how, *first.reason_lines),
-            test="let it complete there first",
+            test="make it complete there first",
         )
     result = subject.jobs.result(late)
     if not result.completed:

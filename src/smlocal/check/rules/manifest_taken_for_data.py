@@ -19,9 +19,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
     names = [name for name in subject.jobs.channels if f"{name}-manifest" in said]
     if not names:
         raise CannotLookError(
-            "the job does not complete, and does not say that a manifest is why",
+            "the job does not complete, and does not name a manifest as the reason",
             (result.how, *result.reason_lines),
-            test="let it complete first",
+            test="make it complete first",
         )
     for name in names:
         path = paths.channel_manifest(name)
@@ -33,7 +33,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     title="The job takes the manifest of a channel for a channel",
     why=(
-        "Beside the folder `/opt/ml/input/data/CHANNEL` of a channel in File mode, the service writes the text file "
+        "Next to the folder `/opt/ml/input/data/CHANNEL` of a channel in File mode, the service writes the text file "
         "`CHANNEL-manifest`, which lists its objects. Local mode of the SageMaker SDK does not. A program that takes "
         "everything in `/opt/ml/input/data` for a channel fails, or trains on the list."
     ),

@@ -39,11 +39,11 @@ RULE = Rule(
     title="The job needs most of the memory of its instance",
     why=(
         "A container that needs more memory than its instance has is killed. The job of the check has little data, "
-        "and usually needs less than the real one. The rule looks at the peak of memory without caches, and finds "
+        "and usually needs less than the real one. The rule looks at the peak of memory without caches, and reports "
         "more than 80 percent of the memory of the instance type, or of `Local.Memory`."
     ),
     mark=Mark.SEEN,
-    remedy="Choose a larger instance type, or read the data in pieces. smlocal describe shows which types would do.",
+    remedy="Choose a larger instance type, or read the data in pieces. smlocal describe shows large enough types.",
     check=_check,
     jobs=lambda _subject: (PLAIN,),
     example=Example(

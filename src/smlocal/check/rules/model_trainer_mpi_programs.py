@@ -1,4 +1,4 @@
-"""What the MPI driver of ModelTrainer needs."""
+"""The needs of the MPI driver of ModelTrainer."""
 
 from collections.abc import Iterator
 

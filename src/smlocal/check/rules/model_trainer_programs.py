@@ -1,4 +1,4 @@
-"""What the launcher of ModelTrainer needs."""
+"""The needs of the launcher of ModelTrainer."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What becomes of SIGTERM in a job of ModelTrainer."""
+"""SIGTERM in a job of ModelTrainer."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if _PROFILES & subject.profiles or is_model_trainer(words_of(subject)):
         yield Finding(message=MODEL_TRAINER_STOP)
     elif subject.job is None:
-        raise CannotLookError("needs a job file, which says what starts the program", test=JOB_FILE_NEEDED)
+        raise CannotLookError("needs a job file that says what starts the program", test=JOB_FILE_NEEDED)
 
 
 RULE = Rule(
@@ -25,8 +25,8 @@ RULE = Rule(
     why=(
         "ModelTrainer of the SageMaker SDK version 3 starts its jobs with `/bin/bash -c`, and bash stays the first "
         "process. It has no handler for SIGTERM and does not pass the signal on. Tried with bash 5.2: a container "
-        "started in this form ignores the stop and is killed at the end of the grace period. That it is so on the "
-        "service is inferred."
+        "started in this form ignores the stop and is killed at the end of the grace period. That the service behaves "
+        "the same is inferred."
     ),
     mark=Mark.INFERRED,
     remedy="Write checkpoints regularly, not only when SIGTERM arrives.",

@@ -26,11 +26,11 @@ RULE = Rule(
     title="The job fails without the network",
     why=(
         "With EnableNetworkIsolation, containers reach nothing but the other hosts of their job, and have no AWS "
-        "credentials. Algorithms of the AWS Marketplace always run so, and many accounts demand it. What a job "
-        "downloads while it runs also makes it depend on servers that may be down."
+        "credentials. Algorithms of the AWS Marketplace always run this way, and many accounts require it. "
+        "Downloads while it runs also make a job depend on servers that may be down."
     ),
     mark=Mark.DOCUMENTED,
-    remedy="Put into the image what the job downloads, or pass it as a channel.",
+    remedy="Put the downloads of the job into the image, or pass them as a channel.",
     check=_check,
     jobs=_jobs,
     example=Example(

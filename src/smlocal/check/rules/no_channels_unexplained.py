@@ -20,7 +20,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         result = compared(subject, scenario)
         if result.timed_out or (not result.completed and not result.explanation):
             yield Finding(
-                message=f"without channels, the job does not say what is wrong: {result.how}",
+                message=f"without channels, the job does not name the problem: {result.how}",
                 job=scenario.id,
                 details=result.reason_lines,
             )
@@ -32,11 +32,11 @@ RULE = Rule(
     title="Without channels, the job hangs or fails without a reason",
     why=(
         "InputDataConfig is optional. Without it, the container has no channel folders. A job that needs one should "
-        "write what is wrong into `/opt/ml/output/failure` and exit with another code than 0: the service shows that "
-        "text as the FailureReason. Without the file, the FailureReason has an exit code and no more."
+        "write the problem to `/opt/ml/output/failure` and exit with a code other than 0: the service shows that "
+        "text as the FailureReason. Without the file, the FailureReason has only an exit code."
     ),
     mark=Mark.DOCUMENTED,
-    remedy="Check which channels are there, and write to /opt/ml/output/failure which one is missing.",
+    remedy="Check which channels exist, and write to /opt/ml/output/failure which one is missing.",
     check=_check,
     jobs=_jobs,
     example=Example(
@@ -52,6 +52,6 @@ RULE = Rule(
                 ),
             ),
         ),
-        output="without channels, the job does not say what is wrong: Failed: AlgorithmError: , exit code: 1",
+        output="without channels, the job does not name the problem: Failed: AlgorithmError: , exit code: 1",
     ),
 )

@@ -23,9 +23,9 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="The job leaves no model",
     why=(
-        "The service uploads what a job leaves in `/opt/ml/model`, as model.tar.gz. A model that is written elsewhere"
-        " is lost with the container, and the job is Completed all the same. If there is a failure file too, the job"
-        " has failed unnoticed, and this is an error."
+        "The service uploads the files that a job leaves in `/opt/ml/model`, as model.tar.gz. A model that is written "
+        "elsewhere is lost with the container, and the job is still Completed. If there is a failure file too, the "
+        "job has failed unnoticed, and this is an error."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Write the model below /opt/ml/model.",

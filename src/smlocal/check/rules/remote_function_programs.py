@@ -1,4 +1,4 @@
-"""What the launcher of remote functions needs."""
+"""The needs of the launcher of remote functions."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ RULE = Rule(
         "`/opt/ml/model` and `/tmp` to that user."
     ),
     mark=Mark.DOCUMENTED,
-    remedy="Install bash and Python, and sudo without a password if the image has another USER than root.",
+    remedy="Install bash and Python, and sudo without a password if the USER of the image is not root.",
     check=_check,
     files=(PROGRAMS, USERS),
     profiles=frozenset({LaunchProfile.REMOTE_FUNCTION}),

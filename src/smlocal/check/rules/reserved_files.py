@@ -32,8 +32,8 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="The image has files below /opt/ml",
     why=(
-        "The service reserves `/opt/ml` and everything below it: its own folders are mounted there, and what an image "
-        "keeps in that place may not be visible. Only `/opt/ml/code` is known to stay."
+        "The service reserves `/opt/ml` and everything below it: its own folders are mounted there, and files of the "
+        "image below it may be hidden. Only `/opt/ml/code` is known to stay."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Keep the files of the image elsewhere, for example below /opt/program.",

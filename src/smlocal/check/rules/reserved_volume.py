@@ -24,8 +24,8 @@ RULE = Rule(
     title="The image declares a VOLUME below /opt/ml",
     why=(
         "The service reserves `/opt/ml` and everything below it. An engine mounts an empty volume at each path that "
-        "the image declares. Which of the two is visible depends on the order, and what is written to a volume of the "
-        "engine's is never uploaded."
+        "the image declares. Which of the two is visible depends on the order, and files in a volume of the engine are "
+        "never uploaded."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Remove the VOLUME instruction; the service makes these folders.",

@@ -29,7 +29,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield Finding(message=message, job=scenario.id, host=result.first_failed, details=result.reason_lines)
         elif not result.checkpoints_before:
             why = "no checkpoint had been written when the job was interrupted, so none was restored"
-            raise CannotLookError(why, test="let it write checkpoints earlier, or train longer")
+            raise CannotLookError(why, test="make it write checkpoints earlier, or train longer")
 
 
 RULE = Rule(
@@ -38,8 +38,8 @@ RULE = Rule(
     title="The job does not continue after a spot interruption",
     why=(
         "When spot instances are taken away, the service starts the job again on others. Model and output folders are "
-        "empty then, and the checkpoint folder has what was in it before. A job that finds checkpoints has to continue "
-        "from them, also if the last one was cut off. The check interrupts the job as soon as there is a checkpoint."
+        "empty then, and the checkpoint folder has its earlier files. A job that finds checkpoints has to continue "
+        "from them, even if the last one is incomplete. The check interrupts the job as soon as there is a checkpoint."
     ),
     mark=Mark.DOCUMENTED,
     remedy=(

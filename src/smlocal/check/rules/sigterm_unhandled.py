@@ -31,7 +31,7 @@ def _killed(result: JobResult) -> str:
 
 
 def _who(stop: StopSeen) -> str:
-    """What the processes do with the signal."""
+    """How the processes treat the signal."""
     names = ", ".join(dict.fromkeys(each.name for each in stop.others))
     if stop.first.handles_sigterm:
         return f"{stop.first.name}, the first process, has a handler for it and does not end" + (
@@ -54,9 +54,9 @@ RULE = Rule(
     why=(
         "StopTrainingJob, MaxRuntimeInSeconds and spot interruptions send SIGTERM to the first process of the "
         "container, and SIGKILL 120 seconds later. The kernel does nothing with a SIGTERM for which the first process"
-        " has no handler, and nobody else gets it. So a program that is started by a shell without exec, or that "
+        " has no handler, and no other process gets it. So a program that is started by a shell without exec, or that "
         "installs no handler, trains on for two minutes and is killed. The check sends SIGTERM in the middle of the "
-        "job, and looks at the handlers of its processes. It waits as long as --timeout says, 120 seconds at most."
+        "job, and looks at the handlers of its processes. It waits for up to --timeout, but no more than 120 seconds."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Start the program with exec, and let it save its work and exit when it gets SIGTERM.",

@@ -10,7 +10,7 @@ from smlocal.check.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if not completed_plain(subject).model:
-        raise CannotLookError("the job leaves no model anyway", test="let it write a model first")
+        raise CannotLookError("the job leaves no model anyway", test="make it write a model first")
     result = compared(subject, STOPPED)
     if result.stop is None:
         raise CannotLookError("the job ended before SIGTERM was sent, or the engine cannot list processes", test=LONGER)
@@ -29,7 +29,7 @@ RULE = Rule(
     severity=Severity.INFO,
     title="A job that is stopped leaves no model",
     why=(
-        "After a stop the service uploads what is in `/opt/ml/model` by then. The 120 seconds between SIGTERM and "
+        "After a stop the service uploads the files in `/opt/ml/model`. The 120 seconds between SIGTERM and "
         "SIGKILL are there to save it. The check stops the job in the middle of its training."
     ),
     mark=Mark.DOCUMENTED,

@@ -1,4 +1,4 @@
-"""What the MPI launcher of the training toolkit needs."""
+"""The needs of the MPI launcher of the training toolkit."""
 
 from collections.abc import Iterator
 

@@ -17,7 +17,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         read = read_program(subject.files.content(path) or b"")
         brief = ""
         if read is None:
-            brief = f"{path} has no #! line and is no binary"
+            brief = f"{path} has no #! line and is not a binary"
         elif isinstance(read, Binary) and read.architecture not in {"", subject.facts.architecture}:
             brief = f"{path} is built for {read.architecture}, the image for {subject.facts.architecture}"
         if brief:
@@ -29,8 +29,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     title="The kernel cannot execute the program to start",
     why=(
-        "A script needs a first line that begins with `#!`. A shell runs one without it all the same, but the engine "
-        "is no shell. A binary must be built for the processor of the image. In both cases the job fails with `exec "
+        "A script needs a first line that begins with `#!`. A shell runs a script without one, but the engine is not "
+        "a shell. A binary must be built for the processor of the image. In both cases the job fails with `exec "
         "format error`."
     ),
     mark=Mark.SEEN,
@@ -44,6 +44,6 @@ RULE = Rule(
         good="FROM busybox\nCOPY train /usr/local/bin/train\nRUN chmod +x /usr/local/bin/train\n",
         bad_files=(("train", 'echo "$@"\n'),),
         good_files=(("train", '#!/bin/sh\necho "$@"\n'),),
-        output="/usr/local/bin/train has no #! line and is no binary: exec /usr/local/bin/train: exec format error",
+        output="/usr/local/bin/train has no #! line and is not a binary: exec /usr/local/bin/train: exec format error",
     ),
 )

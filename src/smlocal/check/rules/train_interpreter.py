@@ -26,7 +26,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _of_binary(subject: Subject, binary: Binary, path: str) -> tuple[str, str] | None:
-    """What is wrong, and what a job says of it."""
+    """The problem, and the message of a job that has it."""
     if not binary.loader or subject.files.find(binary.loader) is not None:
         return None
     return f"the loader {binary.loader} of {path} is missing", f"exec {path}: no such file or directory"

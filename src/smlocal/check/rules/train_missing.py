@@ -48,7 +48,7 @@ def _where(program: StartedProgram) -> str:
 
 
 def _words(program: StartedProgram) -> str:
-    """What a job says of it."""
+    """The message of a job that has this problem."""
     if program.starter == "tini":
         return f"[FATAL tini (7)] exec {program.word} failed: No such file or directory"
     if program.starter and init_program([program.starter]) is None:

@@ -12,7 +12,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     try:
         user = user_of(subject)
     except UnknownUserError as error:
-        yield Finding(message=f"{error}, so that no container starts", instruction="USER")
+        yield Finding(message=f"{error}, so no container starts", instruction="USER")
         return
     if not user.is_root:
         yield Finding(

@@ -16,7 +16,7 @@ _SET = {
     "SAGEMAKER_METRICS_DIRECTORY": paths.METRICS,
     "HOSTNAME": "",
 }
-"""What the service sets, with the value that is always the same, where there is one."""
+"""Variables that the service sets, with the value that is always the same, where there is one."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -39,9 +39,9 @@ RULE = Rule(
     severity=Severity.ERROR,
     title="The image has a secret in its environment or history",
     why=(
-        "Whoever may pull the image can read its variables, and they stay in its history when a later instruction "
-        "changes them. A build argument stays in the history with its value. Credentials of AWS in the environment "
-        "also win over those of the job's role."
+        "Anyone who can pull the image can read its variables, and they stay in its history even if a later "
+        "instruction changes them. A build argument stays in the history with its value. Credentials of AWS in the "
+        "environment also win over those of the job's role."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Remove it, replace the secret, and let the program read it at run time, for example from Secrets Manager.",

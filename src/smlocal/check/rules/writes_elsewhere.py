@@ -10,14 +10,14 @@ from smlocal.check.subject import Subject
 
 _SHOWN = 3
 _COMPILED = (".pyc", "/__pycache__")
-"""Python writes what it has compiled wherever it may, and nobody misses it."""
+"""Python writes its compiled files wherever it may, and losing them does no harm."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     result = completed_plain(subject)
     changes: dict[str, list[str]] = result.local.get("Changes") or {}
     if not changes:
-        raise CannotLookError("the engine did not list what was written")
+        raise CannotLookError("the engine did not list the written files")
     for host, changed in changes.items():
         found = [path for path in changed if not path.endswith(_COMPILED)]
         if found:
@@ -31,12 +31,12 @@ RULE = Rule(
     severity=Severity.INFO,
     title="The job writes outside /opt/ml and /tmp",
     why=(
-        "Only `/opt/ml/model`, `/opt/ml/output` and the checkpoint folder are uploaded. What is written elsewhere is "
+        "Only `/opt/ml/model`, `/opt/ml/output` and the checkpoint folder are uploaded. Files written elsewhere are "
         "lost with the container. `/tmp` is on the volume of the job; the rest of the file system is small on some "
         "instances. Files that Python compiles are not counted."
     ),
     mark=Mark.DOCUMENTED,
-    remedy="Write what is to be kept to /opt/ml, and everything else to /tmp.",
+    remedy="Write files that must be kept to /opt/ml, and everything else to /tmp.",
     check=_check,
     jobs=lambda _subject: (PLAIN,),
     example=Example(

@@ -1,4 +1,4 @@
-"""How work on artifacts ends early: errors of the file system, in the words of a failed upload, and a stop."""
+"""Reasons why work on artifacts ends early: errors of the file system, in the words of a failed upload, and a stop."""
 
 import errno
 import os
@@ -23,14 +23,14 @@ def artifact_errors(path: str = "") -> Iterator[None]:
         ) from error
 
 
-# How work on artifacts is stopped: it calls a check several times a second, which raises if nobody wants to wait.
+# Work on artifacts calls a check several times a second, which raises when the work should stop.
 
 Check = Callable[[], None]
 """Called between pieces of long work; raises `PackingStoppedError` once a stop was requested again."""
 
 
 class PackingStoppedError(Exception):
-    """Nobody wants to wait for the artifacts any more. What the containers wrote is kept."""
+    """A second stop was requested while artifacts were packed. The files of the containers are kept."""
 
 
 def no_check() -> None:

@@ -99,7 +99,7 @@ def _checked(archive: Iterator[bytes], check: Check) -> Iterator[bytes]:
 
 @dataclass(kw_only=True, slots=True)
 class _Copy:
-    """What was read from the stream so far."""
+    """The files read from the stream so far."""
 
     host: str
     folder: bytes
@@ -110,7 +110,7 @@ class _Copy:
 
     @property
     def tree(self) -> HostTree:
-        """What was stored."""
+        """The stored files."""
         return HostTree(
             host=self.host,
             root=self.folder,

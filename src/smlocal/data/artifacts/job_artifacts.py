@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Artifacts:
-    """What was written, and what the user should know about it."""
+    """The written artifacts, and notes for the user."""
 
     model: str | None
     """`model.tar.gz`, or the folder `model` without compression; None if no host wrote a model."""

@@ -202,7 +202,7 @@ def _without_index(host: str, path: str) -> HostTree:
 
 
 def _is_empty(path: str) -> bool:
-    """True for a folder without entries, and for what is not a folder."""
+    """True for a folder without entries, and for anything that is not a folder."""
     try:
         with os.scandir(path) as entries:
             return next(entries, None) is None

@@ -29,7 +29,7 @@ class PublishResult:
     """How an upload ended."""
 
     objects: tuple[Uploaded, ...] = ()
-    """The objects that are complete in S3, also if the upload failed later."""
+    """The objects that are complete in S3, even if the upload failed later."""
     failure: str | None = None
     """The reason, in the service's words."""
     error: S3Error | None = None
@@ -63,7 +63,7 @@ class NamedObject:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FolderObjects:
-    """The objects of a folder, and notes on what is not uploaded."""
+    """The objects of a folder, and notes on files that are not uploaded."""
 
     objects: tuple[NamedObject, ...]
     notes: tuple[str, ...]
@@ -183,7 +183,7 @@ class Publisher:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Abort what is not complete. After `finish` there is nothing to do."""
+        """Abort incomplete uploads. After `finish` there is nothing to do."""
         self._left.set()
         self.archive_failed()
         self._batches.put(None)

@@ -47,7 +47,7 @@ def download(
 
 
 def restore(listing: Listing, target_directory: str, *, check: Check = no_check) -> Restored:
-    """Copy every checkpoint below `target_directory`, which is made if necessary; return what was copied.
+    """Copy every checkpoint below `target_directory`, which is made if necessary; return the copied files.
 
     Files get mode 0644, folders 0755, and a modification time just before now, as a download has. `StagingError` if it
     fails.

@@ -24,7 +24,7 @@ _S3_ERRORS = {
     EACCES: "AccessDenied: Access Denied",
     EPERM: "AccessDenied: Access Denied",
 }
-"""What S3 would answer for a file that cannot be read."""
+"""The answer of S3 for a file that cannot be read."""
 
 
 def copy_tree(

@@ -36,7 +36,7 @@ def download_channel(
 ) -> Listing:
     """Return a local listing of a folder with exactly these objects; `StagingError` in the service's words.
 
-    `directory` is the job's own folder, for what is not in the cache; a download that it already has is used.
+    `directory` is the job's own folder, for files that are not in the cache; a download that it already has is used.
     `marker_directory` is `staged/cache` in the job's folder: while it exists, the trees that the job uses stay in the
     cache. `store` is called at most once, when S3 is needed, and stays open.
 
@@ -215,10 +215,10 @@ def check_paths(listing: Listing) -> None:
 
 
 def _problem(paths: Sequence[str]) -> str:
-    """What is wrong with any of these paths; checked together, because there may be very many."""
+    """The mistake in any of these paths; checked together, because there may be very many."""
     joined = "\0".join(paths)
     if paths and (_INVALID_NAME.search(joined) or joined.count("\0") >= len(paths)):
-        return "the key is no path below the channel"
+        return "the key is not a path below the channel"
     if any(len(os.fsencode(name)) > _LONGEST_NAME for path in paths if len(path) > _SHORT for name in path.split("/")):
         return "File name too long"
     return ""

@@ -1,4 +1,4 @@
-"""What one channel selects: the objects, their paths below the channel, and their order."""
+"""The selection of one channel: the objects, their paths below the channel, and their order."""
 
 from collections.abc import Callable, Mapping
 
@@ -16,7 +16,7 @@ from smlocal.jobs.contract.s3_uri import s3_form, split_s3_uri
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChannelSource:
-    """What the job file says of a channel's data."""
+    """A channel's data in the job file."""
 
     name: str
     uri: str
@@ -42,7 +42,7 @@ def list_channel(
 ) -> Listing:
     """List what a channel selects; `store` is called only if S3 is needed.
 
-    What the service refuses at creation raises an error; what it finds while it downloads is the listing's `failure`.
+    Refusals of the service at creation raise an error; those of its download are the listing's `failure`.
     """
     uri = s3_form(asked.uri)
     source = RequestedSource(

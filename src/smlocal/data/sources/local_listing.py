@@ -405,7 +405,7 @@ def _skip(tree: FolderListing, path: str, mode: int) -> None:
 def locate_file_system(system: RequestedSource, asked: RequestedSource, *, mapping: Mapping[str, str]) -> str:
     """Find the folder that is `asked` for below the folder that `Local.Sources` maps to the file system.
 
-    `..` cannot lead out of it. Links may, if they are the user's own (`Rights`).
+    `..` cannot lead out of the folder. Links may, if they are the user's own (`Rights`).
     """
     if system.uri not in mapping:
         raise source_errors.unmapped_file_system(system, mapping)

@@ -123,7 +123,7 @@ def is_remote(uri: str) -> bool:
 # Sizes and modes of files, and whether this user may read them.
 
 MAX_CHECKED = 10_000
-"""Of more files only a sample is checked, and sizes are not added up."""
+"""If there are more files, only a sample is checked, and sizes are not added up."""
 _SAMPLE = 1_000
 SERVICE_MODE = 0o644
 _PERMISSIONS = 0o7777
@@ -165,5 +165,5 @@ def open_listed(listing: Listing, index: int) -> int:
 
 
 def opener_of(listing: Listing) -> Opener | None:
-    """What opens many files of a listing without following links; None if links are followed."""
+    """Opens many files of a listing without following links; None if links are followed."""
     return None if listing.links else Opener(listing.root)

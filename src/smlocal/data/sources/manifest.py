@@ -217,7 +217,7 @@ def _checked(asked: RequestedSource, listing: Listing) -> Listing:
 
 
 def _status(opener: Opener, path: str) -> os.stat_result:
-    """Of a file in whose path nothing is a link; `OSError` otherwise."""
+    """The status of a file whose path has no links; `OSError` otherwise."""
     descriptor = opener.file(os.fsencode(path))
     try:
         return os.fstat(descriptor)

@@ -16,7 +16,7 @@ _DECODER = json.JSONDecoder()
 
 
 class ManifestError(Exception):
-    """What is wrong with a manifest; the text follows its name."""
+    """The mistake in a manifest; the text follows its name."""
 
 
 def manifest_strings(pieces: Iterable[bytes]) -> Iterator[str]:
@@ -112,4 +112,4 @@ def _check_utf8(entry: str, number: int) -> None:
     try:
         entry.encode()
     except UnicodeEncodeError as error:  # half a surrogate pair, which JSON can contain and a key cannot
-        raise ManifestError(f"has what is no Unicode text as its element {number}") from error
+        raise ManifestError(f"has invalid Unicode text as its element {number}") from error

@@ -1,4 +1,4 @@
-"""What keeps a folder from being mounted as it is: mounts inside it, links out of it; and the mount table."""
+"""Reasons why a folder cannot be mounted as it is (mounts inside it, links out of it), and the mount table."""
 
 import os
 from collections.abc import Iterable, Iterator

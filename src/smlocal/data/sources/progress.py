@@ -8,7 +8,7 @@ from smlocal.base.quick_dataclass import dataclass
 
 _SECONDS_BETWEEN = 0.25
 _REPORTS = 20
-"""The rate is measured over so many reports: the last five seconds."""
+"""The rate is measured over this many reports: the last five seconds."""
 _STEP = 1024
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _TEN = 10
@@ -17,7 +17,7 @@ _MINUTE, _HOUR = 60, 3600
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Progress:
-    """The current state; what need not be transferred counts as done."""
+    """The current state; bytes that need not be transferred count as done."""
 
     bytes: int
     total_bytes: int | None

@@ -148,7 +148,7 @@ _INVALID_PART = re.compile(r"(?:^|/)(\.{0,2})(?:/|$)")
 _LONGEST = 255
 """Bytes of a file name, on every common file system."""
 _SHORT = _LONGEST // 4
-"""A name of so many characters has no more bytes than that."""
+"""A name of this many characters has no more bytes than the limit."""
 
 
 def partial_prefix(prefix: str, key: str) -> str:
@@ -168,7 +168,7 @@ def double_slash(uri: str) -> str:
 def first_invalid_key(
     bucket_uri: str, key_base: str, paths: Sequence[str], keys: Sequence[str], directories: Sequence[str] = ()
 ) -> str | None:
-    """What is wrong with the first key that cannot be a file below the channel, or with two that need the same path."""
+    """The mistake in the first key that cannot be a file below the channel, or in two that need the same path."""
     for index, path in enumerate(paths):
         wrong = invalid_part(path)
         if wrong is not None:

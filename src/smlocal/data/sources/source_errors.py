@@ -1,4 +1,4 @@
-"""The errors of sources, each with where it is and what to do."""
+"""The errors of sources, each with its place and a remedy."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class RequestedSource:
     """`job.yaml:14`"""
     directory: str
     rights: Rights = EVERYTHING
-    """What the job may use of this machine."""
+    """The rights of the job on this machine."""
 
     @property
     def details(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""What the debugger's library has saved: the index of tensors, with their steps and files, and their values.
+"""The files of the debugger's library: the index of tensors, with their steps and files, and their values.
 
-Of event files only what the library writes is read. Offsets in errors are those of the file.
+Only the parts of event files that the library writes are read. Offsets in errors are those of the file.
 """
 
 import json
@@ -41,7 +41,7 @@ class SavedTensor:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SavedTensors:
-    """What a folder has."""
+    """The tensors of a folder."""
 
     tensors: Sequence[SavedTensor]
     """By step and worker, then as they were written."""
@@ -64,7 +64,7 @@ def saved_tensors(folder: str) -> SavedTensors:
 
 
 def collections_of(folder: str) -> dict[str, frozenset[str]]:
-    """The names of the tensors of each collection. What cannot be read is left out."""
+    """The names of the tensors of each collection. Unreadable ones are left out."""
     found: dict[str, frozenset[str]] = {}
     for path in _files(folder, _COLLECTIONS, _COLLECTIONS_NAME):
         try:
@@ -89,7 +89,7 @@ def _read_index(folder: str, path: str) -> Iterator[SavedTensor]:
     try:
         meta, payload = document["meta"], document["tensor_payload"]
         if not payload or named is None:
-            return  # shapes alone
+            return  # shapes only
         file = os.path.normpath(meta["event_file_name"])
         if os.path.isabs(file) or file.startswith(".."):
             raise DamagedError(0, f"it names a file outside of the folder: {file}")
@@ -128,7 +128,7 @@ def _document(folder: str, path: str) -> dict[str, Any]:
 def whole_values(
     folder: str, wanted: Iterable[SavedTensor], damaged: list[Damage]
 ) -> Iterator[tuple[SavedTensor, Tensor]]:
-    """Those that can be read. What is wrong with the others is added to `damaged`, once."""
+    """Those that can be read. The problems of the others are added to `damaged`, once."""
     for saved, value in read_values(folder, wanted):
         if isinstance(value, Tensor):
             yield saved, value
@@ -168,7 +168,7 @@ _TABLE = tuple(_entry(number) for number in range(256))
 def masked_crc32c(data: bytes | memoryview) -> int:
     """CRC-32C as records of TensorFlow have it.
 
-    It is rotated by 15 bits and shifted by a constant, so that checksums of checksums are no trouble.
+    It is rotated by 15 bits and shifted by a constant, so that checksums of checksums do no harm.
     """
     crc = 0xFFFFFFFF
     for byte in data:

@@ -13,14 +13,14 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataType:
-    """What one value is."""
+    """The type of one value."""
 
     name: str
     """As NumPy calls it."""
     npy: str
     """As the header of a `.npy` file has it."""
     format: str
-    """Of the module `struct`. Empty for complex numbers and text."""
+    """A format of the module `struct`. Empty for complex numbers and text."""
     size: int
     """In bytes."""
 
@@ -83,7 +83,7 @@ class Tensor:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorStatistics:
-    """Of all values; `lowest`, `highest`, `mean` and `deviation` of the finite ones, None if there are none."""
+    """Statistics of all values; `lowest`, `highest`, `mean`, `deviation` are of the finite ones, None without any."""
 
     lowest: float | None
     highest: float | None

@@ -1,4 +1,4 @@
-"""Files of the debugger's library, and what is wrong with one.
+"""Files of the debugger's library, and errors in them.
 
 A container has written them: a FIFO would not end, and a link might lead anywhere.
 """

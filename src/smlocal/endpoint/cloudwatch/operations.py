@@ -22,7 +22,7 @@ from smlocal.sagemaker.name import NAME
 
 
 def invalid_value(message: str) -> ServiceError:
-    """A parameter that is wrong by itself."""
+    """A parameter that is invalid in itself."""
     return ServiceError("InvalidParameterValue", message)
 
 
@@ -32,7 +32,7 @@ def invalid_combination(message: str) -> ServiceError:
 
 
 def invalid_query(message: str) -> ServiceError:
-    """What GetMetricData answers to wrong queries."""
+    """The answer of GetMetricData to wrong queries."""
     return ServiceError("ValidationError", message)
 
 
@@ -47,7 +47,7 @@ _LONGEST_TOKEN: Final = 12
 
 
 def get_metric_data(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """The results in the order of the queries. A page ends after so many points, wherever that is."""
+    """The results in the order of the queries. A page ends after this many points, wherever that is."""
     asked = call.parameters
     queries = asked["MetricDataQueries"]
     if len(queries) > _MOST_QUERIES:
@@ -86,7 +86,7 @@ def get_metric_data(serving: Serving, call: AwsCall) -> dict[str, Any]:
 def _points(serving: Serving, asked: dict[str, Any], query: dict[str, Any]) -> list[tuple[float, float]]:
     stat = query.get("MetricStat")
     if "Expression" in query or stat is None:
-        raise invalid_query(f"The query {query['Id']} has no MetricStat: smlocal emulates no expressions.")
+        raise invalid_query(f"The query {query['Id']} has no MetricStat: smlocal does not emulate expressions.")
     if stat["Stat"] not in STATISTICS:
         raise invalid_query(f"smlocal emulates {', '.join(STATISTICS)}, and not the statistic {stat['Stat']}.")
     if not is_period(stat["Period"]):
@@ -119,7 +119,7 @@ def get_metric_statistics(serving: Serving, call: AwsCall) -> dict[str, Any]:
     start, end, period = asked["StartTime"], asked["EndTime"], asked["Period"]
     statistics = asked.get("Statistics", ())
     if "ExtendedStatistics" in asked:
-        raise invalid_value("smlocal emulates no extended statistics.")
+        raise invalid_value("smlocal does not emulate extended statistics.")
     if not statistics:
         raise ServiceError("MissingParameter", "The parameter Statistics must be specified.")
     if start >= end:

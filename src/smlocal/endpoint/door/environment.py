@@ -1,4 +1,4 @@
-"""What an unmodified program gets, so that it finds the endpoint under AWS's own names.
+"""The environment of an unmodified program, so that it finds the endpoint under AWS's own names.
 
 Variables of its environment, a file with the certificates that it trusts, and a key.
 """
@@ -51,8 +51,8 @@ def program_environment(
 ) -> ProgramEnvironment:
     """`bundle`: the file with the authority's certificate. `region`: for a program that has none.
 
-    The program gets the key of this run: it signs with it, and what it signs never leaves this machine.
-    With an S3 server of the user's (AWS_ENDPOINT_URL_S3) it keeps the user's keys, which that server knows.
+    The program gets the key of this run: it signs with it, and its signed requests never leave this machine. With an S3
+    server of the user's (AWS_ENDPOINT_URL_S3) it keeps the user's keys, which that server knows.
     """
     own_keys = bool(environment.get(_OWN_S3))
     keys = {} if own_keys else dict(zip(_KEY, key, strict=True))
@@ -89,7 +89,7 @@ def _without_aws(names: Iterable[str]) -> Iterable[str]:
 
 _NAME = "certificates-{}.pem"
 _FORMER = "certificate-authority.pem"
-"""Of earlier versions: an authority for all names, with its key, that was valid for ever."""
+"""A file of earlier versions: an authority for all names, with its key, that never expired."""
 
 
 @contextmanager
@@ -134,5 +134,5 @@ _LETTERS = string.ascii_uppercase + "234567"
 
 
 def new_key() -> tuple[str, str]:
-    """The id of the key and its secret. Nobody knows it yet."""
+    """The id of the key and its secret. No program knows it yet."""
     return "AKIA" + "".join(secrets.choice(_LETTERS) for _ in range(16)), secrets.token_urlsafe(30)

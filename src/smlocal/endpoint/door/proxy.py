@@ -1,7 +1,7 @@
 """The TLS door: an HTTPS proxy that answers for AWS's host names, and passes all others through unread.
 
 Only who knows its password gets through it: the program of one run of `smlocal exec`. The key of its certificate
-authority is in memory alone, and ends with the run.
+authority is only in memory, and ends with the run.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from smlocal.endpoint.protocol.aws_names import DOMAINS, is_aws
 
 USER = "smlocal"
 MOST_HEAD = 16 << 10
-"""For `asyncio.start_server`: the limit of what is read ahead."""
+"""For `asyncio.start_server`: the limit of bytes that are read ahead."""
 _HEAD_SECONDS, _CONNECT_SECONDS, _TLS_SECONDS = 20.0, 30.0, 20.0
 _PIECE = 64 << 10
 _Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -80,7 +80,7 @@ class Authority:
         )
 
     def _context(self, host: str) -> ssl.SSLContext:
-        """What a server needs to be taken for this host."""
+        """The certificate of a server that is taken for this host."""
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = (
             self._begun(x509.Name([]), key.public_key())
@@ -118,7 +118,7 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
 
 @contextmanager
 def _file(content: bytes) -> Iterator[str]:
-    """OpenSSL reads files alone. Nobody else can read this one, and it is gone at once."""
+    """OpenSSL reads only files. No other user can read this one, and it is removed at once."""
     with NamedTemporaryFile(suffix=".pem") as file:
         file.write(content)
         file.flush()
@@ -126,7 +126,7 @@ def _file(content: bytes) -> Iterator[str]:
 
 
 class Proxy:
-    """Serves CONNECT. What comes for AWS's names is answered in this process."""
+    """Serves CONNECT. Requests to AWS's names are answered in this process."""
 
     def __init__(
         self,
@@ -229,7 +229,7 @@ async def _asked(reader: asyncio.StreamReader) -> tuple[str, int, bytes]:
 
 
 def _login(headers: list[bytes]) -> bytes:
-    """What the header Proxy-Authorization has after `Basic`."""
+    """The text after `Basic` in the header Proxy-Authorization."""
     for header in headers:
         name, _, value = header.partition(b":")
         kind, _, login = value.strip().partition(b" ")

@@ -1,4 +1,4 @@
-"""The log of one host as events: read from any position, forwards or backwards, without the rest of it.
+"""The log of one host as events: read from any position, forwards or backwards, without reading the rest.
 
 An event is a line, with those after it that begin with a space or are empty, as the service's agent joins them. Where
 events begin depends only on bytes and times near that place, so a reader may begin anywhere, and positions of events
@@ -89,7 +89,7 @@ class HostLog:
                 yield LogEvent(begin=start, end=end, timestamp=timestamp, message=message)
 
     def events_before(self, low: int, stop: int, *, limit: int, size: int) -> list[LogEvent]:
-        """The last events between two positions of events: so many, or so many bytes of a page."""
+        """The last events between two positions of events: by number, or by bytes of a page."""
         width = _PIECE >> 4
         while True:
             begin = max(low, stop - width)

@@ -46,7 +46,7 @@ class LogStream:
         return HostLog(self.path, complete=self.complete, created=self.created, now=time.time())
 
     def times(self) -> tuple[int, int] | None:
-        """Of its first and its last bytes, in milliseconds; None without any."""
+        """The times of its first and its last bytes, in milliseconds; None without any."""
         index = TimesIndex(times_path(self.path))
         try:
             return (in_milliseconds(index[0][1]), in_milliseconds(index[len(index) - 1][1])) if index else None
@@ -225,7 +225,7 @@ def get_log_events(serving: Serving, call: AwsCall) -> dict[str, Any]:
 
 
 def event_document(event: LogEvent) -> dict[str, Any]:
-    """What all answers say of an event. It is ingested at once."""
+    """The part of an event that all answers have. It is ingested at once."""
     return {"timestamp": event.timestamp, "message": event.message, "ingestionTime": event.timestamp}
 
 
@@ -247,7 +247,7 @@ _MOST_SEARCHED: Final = 8 << 20
 """Bytes that one call searches. A page may then be empty, and have a token."""
 
 Key = tuple[int, str, int]
-"""What events are sorted by: time, stream, position."""
+"""The sort key of events: time, stream, position."""
 
 
 def filter_log_events(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -328,7 +328,7 @@ def _event_id(key: Key) -> str:
     return f"{at:016d}{number:020d}{position:020d}"
 
 
-# Filter patterns for lines of text: terms, quoted phrases, `-` for what must not be there, `?` for one of several.
+# Filter patterns for lines of text: terms, quoted phrases, `-` for terms that must not occur, `?` for one of several.
 
 _TERM = re.compile(r'(?P<sign>[?-]?)(?:"(?P<phrase>(?:[^"\\]|\\.)*)"|(?P<word>[A-Za-z0-9_]+))(?=\s|$)', re.ASCII)
 _ESCAPED = re.compile(r"\\(.)")
@@ -373,7 +373,7 @@ _Keyed = tuple[tuple[Any, ...], LogStream]
 
 
 def describe_log_groups(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """The group of training jobs: there is no other."""
+    """The group of training jobs is the only one."""
     asked = call.parameters
     arn = group_arn(serving, call.region)
     identifiers = asked.get("logGroupIdentifiers")

@@ -70,7 +70,7 @@ def why_no_file(key: str) -> str | None:
 
 
 PRIVATE = ".smlocal"
-"""The folder beside the buckets with what is no object. No bucket may have this name."""
+"""The folder beside the buckets with files that are not objects. No bucket may have this name."""
 _OPEN_AT_ONCE = 32
 """How many folders are open while empty ones are removed: a key may have 512."""
 
@@ -94,7 +94,7 @@ def bucket_names(root: str) -> list[str]:
 
 
 class Bucket:
-    """The objects of one bucket, and what is recorded of them."""
+    """The objects of one bucket, and their records."""
 
     def __init__(self, root: str, name: str) -> None:
         """`root` is the folder with the folders of all buckets. `S3CallError` if there is no such bucket."""
@@ -117,7 +117,9 @@ class Bucket:
             raise no_such_key(key) from None
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENXIO}:  # a link; a socket
-                raise S3CallError("AccessDenied", "smlocal reads files alone: this is a link or a socket.") from None
+                raise S3CallError(
+                    "AccessDenied", "smlocal reads only regular files: this is a link or a socket."
+                ) from None
             raise
         state = os.fstat(descriptor)
         marker = not name and self.is_marker(key, state)
@@ -132,7 +134,7 @@ class Bucket:
         return marker_state(state) if key.endswith("/") else state
 
     def put(self, key: str, new: IncomingFile, attributes: Attributes, condition: Condition | None = None) -> None:
-        """Give a complete file the name of the key. Whoever reads the object that it replaces reads that to its end."""
+        """Give a complete file the name of the key. A reader of the object that it replaces reads that to its end."""
         check_new_key(key)
         folders, name = file_of(key)
         with self._lock():
@@ -142,7 +144,7 @@ class Bucket:
                     if not name:
                         self._put_marker(key, new, folder, attributes)
                         return
-                    self._remove_empty(folders, name)  # an empty folder is no object
+                    self._remove_empty(folders, name)  # an empty folder is not an object
                     self.attributes.write(key, new.state(), attributes)
                     new.rename(name, folder)
             except (NotADirectoryError, IsADirectoryError):
@@ -152,7 +154,7 @@ class Bucket:
                 ) from None
 
     def remove(self, key: str, condition: Condition | None = None) -> None:
-        """Remove an object. It is no error if there is none."""
+        """Remove an object. A missing object is not an error."""
         try:
             folders, name = file_of(key)
         except S3CallError:
@@ -221,7 +223,7 @@ class Bucket:
             os.close(descriptor)
 
     def _remove_empty(self, folders: Sequence[str], name: str) -> bool:
-        """Remove a folder that holds nothing and is no object; False if it stays."""
+        """Remove a folder that holds nothing and is not an object; False if it stays."""
         try:
             with self.folder(folders) as parent:
                 return self._remove_empty_in(parent, "/".join([*folders, name, ""]))
@@ -239,7 +241,7 @@ class Bucket:
         return True
 
     def _remove_empty_folders(self, folders: list[str]) -> None:
-        """Remove the last of these folders, then that which it was in, as long as they hold nothing."""
+        """Remove the last of these folders, then its parent, while they hold nothing."""
         while folders:
             last = folders[-_OPEN_AT_ONCE:]
             above = folders[: -len(last)]
@@ -295,5 +297,5 @@ def _partial(root: str, name: str) -> str:
 
 
 def marker_state(state: os.stat_result) -> os.stat_result:
-    """The state of a folder as of an empty file: what is put into it must not change what is recorded of it."""
+    """The state of a folder as if it were an empty file: new files in it must not change its record."""
     return os.stat_result((state.st_mode, state.st_ino, state.st_dev, 1, state.st_uid, state.st_gid, 0, 0, 0, 0))

@@ -73,7 +73,7 @@ async def delete(call: S3Call) -> Response:
 
 
 async def get_location(call: S3Call) -> Response:
-    """A folder has no region: it is in that of whoever asks."""
+    """A folder has no region: it is in the caller's."""
     folder(call)
     region = "" if call.region == _NO_CONSTRAINT else call.region
     return xml("LocationConstraint", region)

@@ -36,11 +36,11 @@ class _Wanted:
     prefix: bytes
     after: bytes
     folded: bool
-    """True if what is in folders below the prefix is only one common prefix each."""
+    """True if keys in folders below the prefix are only one common prefix each."""
 
 
 def page(bucket: Bucket, *, prefix: str, delimiter: str, after: str, most: int) -> Page:
-    """What comes after a key or a common prefix, at most `most` of both together."""
+    """The keys after a key or a common prefix, at most `most` of both together."""
     objects: list[FoundObject] = []
     prefixes: list[str] = []
     last = after
@@ -76,7 +76,7 @@ def walk(bucket: Bucket, *, prefix: str = "", after: str = "", folded: bool = Fa
 
 
 class _Walk:
-    """Goes through the folders in a loop: a key may have 512, and Python allows no so many calls in each other."""
+    """Goes through the folders in a loop: a key may have 512, and Python does not allow that many nested calls."""
 
     def __init__(self, bucket: Bucket, wanted: _Wanted) -> None:
         """At the folder of the bucket."""
@@ -144,7 +144,7 @@ class _Level:
         self.keys = iter(sorted(key for key in keys if _may_have(key, wanted)))
 
     def state(self, key: bytes) -> os.stat_result | None:
-        """Of a file or folder in it; None if there is no such object."""
+        """The state of a file or folder in it; None if there is no such object."""
         if _text(key) is None or not self._is_open():
             return None
         try:

@@ -1,7 +1,7 @@
-"""The file of an object while it is received, and what the object has beside its bytes.
+"""The file of an object while it is received, and its attributes.
 
 ETag, headers and checksums are in a small file apart from the bucket's folder. A file that was changed or put there by
-another program has none of these: what is recorded is for a size and a time.
+another program has none of these: records are for a size and a time.
 """
 
 import errno
@@ -25,7 +25,7 @@ DEFAULT_TYPE = "binary/octet-stream"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attributes:
-    """Of one object, or of one part of an upload."""
+    """Attributes of one object, or of one part of an upload."""
 
     etag: str
     """Without quotes."""
@@ -89,7 +89,7 @@ def _state(stat: os.stat_result) -> list[int]:
 
 
 def _etag_of_file(stat: os.stat_result) -> str:
-    """Changes with the file. It ends as those of multipart uploads do, so that nobody takes it for an MD5."""
+    """Changes with the file. It ends as those of multipart uploads do, so that clients do not take it for an MD5."""
     text = f"{stat.st_ino} {stat.st_size} {stat.st_mtime_ns}"
     return f"{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}-1"
 
@@ -99,7 +99,7 @@ _JUST_MADE_SECONDS = 60.0
 
 
 class IncomingFile:
-    """A context manager: what was not renamed in the block is removed at its end."""
+    """A context manager: a file that was not renamed in the block is removed at its end."""
 
     def __init__(self, folder: str) -> None:
         """`folder` is made if there is none."""
@@ -122,7 +122,7 @@ class IncomingFile:
             raise OSError(errno.EIO, "a file has become shorter while it was copied")
 
     def md5(self) -> str:
-        """Of what was written, read again."""
+        """The MD5 of the written bytes, read again."""
         with open(self.descriptor, "rb", closefd=False) as file:
             file.seek(0)
             return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
@@ -132,7 +132,7 @@ class IncomingFile:
         return os.fstat(self.descriptor)
 
     def rename(self, name: str, folder: int | None) -> None:
-        """Give the file its name, in an open folder if one is given. What had the name is replaced."""
+        """Give the file its name, in an open folder if one is given. A file of that name is replaced."""
         if self._path is None:
             raise AssertionError(name)
         try:

@@ -1,4 +1,4 @@
-"""Objects in answers: their headers, conditions on them, and what smlocal does not emulate of them."""
+"""Objects in answers: their headers, conditions on them, and headers that smlocal does not emulate."""
 
 import asyncio
 import os
@@ -43,7 +43,7 @@ _AS_IT_IS = {
     ("x-amz-acl", "bucket-owner-full-control"),
     ("x-amz-storage-class", "STANDARD"),
 }
-"""What S3 does by itself when nobody asks for it."""
+"""Defaults of S3 that nobody asks for."""
 
 
 def chosen_headers(query: Mapping[str, str], *, signed: bool) -> dict[str, str]:
@@ -109,7 +109,7 @@ def reading_status(headers: Mapping[str, str], *, etag: str, modified: float, be
 
 
 def writing_condition(headers: Mapping[str, str]) -> Callable[[Attributes | None], None] | None:
-    """What the object must be that is replaced or deleted."""
+    """The condition on the object that is replaced or deleted."""
     match, none_match = headers.get("if-match"), headers.get("if-none-match")
     if match is None and none_match is None:
         return None
@@ -152,7 +152,7 @@ _RANGE = re.compile(r"bytes=([0-9]{0,20})-([0-9]{0,20})")
 
 
 def object_headers(attributes: Attributes, *, modified: float, with_checksums: bool) -> dict[str, str]:
-    """What GetObject and HeadObject say of an object."""
+    """The headers of an object in answers of GetObject and HeadObject."""
     return {
         **attributes.headers,
         **(attributes.checksums if with_checksums else {}),

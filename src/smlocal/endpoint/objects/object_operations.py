@@ -84,7 +84,7 @@ def _get(call: S3Call) -> Response:
 
 
 async def delete(call: S3Call) -> Response:
-    """Remove an object. That there is none is no error."""
+    """Remove an object. A missing one is not an error."""
     if call.query.get("versionId", "null") != "null":
         raise not_emulated("?versionId of DeleteObject")
     condition = writing_condition(call.request.headers)

@@ -24,14 +24,14 @@ _DECODED_AT_ONCE = 64 << 10
 _WINDOW_SECONDS = 30.0
 _LEAST_IN_WINDOW = 4 << 10
 _DIGITS = 64
-"""Of a SHA-256."""
+"""The digits of a SHA-256."""
 CHECKSUM = "x-amz-checksum-"
 _KINDS = ("crc32", "crc32c", "crc64nvme", "sha1", "sha256")
 _CHECKSUM = re.compile(r"[A-Za-z0-9+/]{4,100}={0,2}")
 
 
 class Received:
-    """What has come."""
+    """The received bytes."""
 
     def __init__(self, *, md5: str, size: int, checksums: dict[str, str]) -> None:
         """All of it has been compared with what the client says."""
@@ -179,13 +179,13 @@ async def in_time(request: Request) -> AsyncIterator[bytes]:
 
 
 async def read_xml(request: Request) -> Element:
-    """The root of the document that is the body of a call. `S3CallError` if it is none, or not what was signed."""
+    """The root of the document that is the body of a call. `S3CallError` if it is missing, or not the signed one."""
     body = await read_document(request)
     return await in_thread(lambda: parsed(body))
 
 
 async def read_document(request: Request) -> bytes:
-    """The whole body of a call whose body is XML, or empty; `S3CallError` if it is not what was signed."""
+    """The whole body of a call whose body is XML, or empty; `S3CallError` if it is not the signed one."""
     body = await read_body(request)
     content = request.headers.get("x-amz-content-sha256", "")
     if len(content) == _DIGITS and hashlib.sha256(body).hexdigest() != content:

@@ -26,7 +26,7 @@ _OF_SIGNATURES = "x-amz-"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class S3Call:
-    """What a client asks of S3."""
+    """A client's request to S3."""
 
     serving: Serving
     request: Request
@@ -59,7 +59,7 @@ class _Operation:
 
 
 def is_signed_v2(request: Request) -> bool:
-    """True for an address that is presigned as S3 alone has it: boto3 does that unless it is told otherwise."""
+    """True for a presigned address in the form that only S3 has: boto3 makes such addresses unless told otherwise."""
     return {"AWSAccessKeyId", "Signature"} <= request.query_params.keys()
 
 

@@ -12,7 +12,10 @@ DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
 _NO_CHARACTER = "\ufffd"
 """In place of a character that XML cannot have."""
 _MOST_TAGS = 250_000
-"""Of a document that clients send. The largest, CompleteMultipartUpload, has 10,000 parts with up to eight elements."""
+"""The most tags of a document that clients send.
+
+The largest, CompleteMultipartUpload, has 10,000 parts with up to eight elements.
+"""
 _SPECIAL = re.compile('[&<>"\x00-\x08\x0b-\x1f\x7f]')
 
 
@@ -38,7 +41,8 @@ def parsed(body: bytes) -> Element:
     """The root of what a client has sent, with names as they are without a namespace. It takes long for a large one."""
     if body.count(b"<") > _MOST_TAGS or body.count(b"=") > _MOST_TAGS:  # attributes
         raise malformed()
-    # In UTF-8 whatever it says of itself: in another encoding, nobody would know its tags by their bytes.
+    # It is read as UTF-8, whatever encoding it declares: its tags could not be found by their bytes in another
+    # encoding.
     parser = XMLParser(target=_Tree(), encoding="utf-8")  # noqa: S314 - as above
     try:
         parser.feed(body)
@@ -74,7 +78,7 @@ class S3CallError(Exception):
     """The answer of S3 to a call that it refuses."""
 
     def __init__(self, code: str, message: str, **members: str) -> None:
-        """`members`: what the answer has beside code and message."""
+        """`members`: the members of the answer beside code and message."""
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
@@ -98,7 +102,7 @@ def not_emulated(what: str) -> S3CallError:
 
 
 def malformed() -> S3CallError:
-    """What a client has sent is not the document that it should be."""
+    """A client has sent a document that is not the expected one."""
     return S3CallError(
         "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema"
     )

@@ -46,7 +46,7 @@ _MOST_DISCARDED = 8 << 20
 
 
 def is_for_s3(request: Request, scope: Scope | None) -> bool:
-    """True for what is signed for S3, in a header or in the query, and for AWS's names of S3."""
+    """True for requests signed for S3, in a header or in the query, and for AWS's names of S3."""
     if scope is not None:
         return scope.service == "s3"
     return is_signed_v2(request) or is_s3_host(request.headers.get("host", ""))

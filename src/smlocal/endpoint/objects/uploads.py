@@ -254,7 +254,7 @@ class UploadFolder:
                     os.unlink(part.path)
 
     def parts(self) -> list[UploadPart]:
-        """What has come, in order."""
+        """The received parts, in order."""
         found = ((each, _PART.fullmatch(each.name)) for each in os.scandir(self._path))
         parts = [
             UploadPart(number=int(named[1]), md5=named[2], path=each.path, state=each.stat())

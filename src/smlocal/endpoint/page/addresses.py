@@ -1,4 +1,4 @@
-"""The addresses of the page, and the key that opens it where others than this machine reach it.
+"""The addresses of the page, and the key that opens it where other machines can reach it.
 
 Addresses begin with `/-/`, because no bucket has that name.
 """
@@ -26,5 +26,5 @@ def page_key(signatures: Signatures) -> str:
 
 
 def login_link(address: str, signatures: Signatures) -> str:
-    """What to open in a browser."""
+    """The link to open in a browser."""
     return f"{address}{LOGIN}?key={page_key(signatures)}"

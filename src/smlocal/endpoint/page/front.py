@@ -1,4 +1,4 @@
-"""Answers browsers: which request is for which part of the page, who has logged in, and what a form does."""
+"""Answers browsers: which request is for which part of the page, who has logged in, and the effect of a form."""
 
 import asyncio
 import hmac
@@ -95,7 +95,7 @@ class PageFront:
         for method, given, act in found:
             if method == asked:
                 return await act(request, **given.groupdict())
-        return await _problem("This address does not take that.", status=405) if found else await _missing()
+        return await _problem("This address does not accept this request.", status=405) if found else await _missing()
 
     async def _jobs(self, request: Request) -> Response:
         return html(await run_in_threadpool(jobs_page, self._serving, _asked(request)))
@@ -187,9 +187,9 @@ def _asked(request: Request) -> JobsAsked:
 
 async def _closed() -> Response:
     return await _problem(
-        "This page is not open to everybody.",
+        "This page needs a login.",
         status=403,
-        details=["Open it with the link that smlocal serve has printed when it started."],
+        details=["Open it with the link that smlocal serve printed when it started."],
     )
 
 
@@ -201,7 +201,7 @@ async def _problem(sentence: str, *, status: int, details: Any = ()) -> Response
     return await run_in_threadpool(problem, sentence, status=status, details=details)
 
 
-# Who may see the page, where others than this machine reach it: whoever has opened the link that the server prints.
+# Access to the page where other machines can reach it: for everyone who has opened the link that the server prints.
 
 _COOKIE = "smlocal-page"
 
@@ -236,7 +236,7 @@ _MOST_FIELDS = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mistake:
-    """What is wrong with a form, and what to do."""
+    """The mistake in a form, and the remedy."""
 
     sentence: str
     details: tuple[str, ...] = ()
@@ -272,7 +272,7 @@ def stop_job(serving: Serving, name: str) -> None:
 
 
 def new_job(serving: Serving, text: str) -> str | Mistake:
-    """The address of the page of a new job, or what is wrong with the job file."""
+    """The address of the page of a new job, or the mistakes in the job file."""
     try:
         document = read_text(text.encode(), name=_DOCUMENT, directory="/")
         local = document.data.get("Local")
@@ -311,14 +311,14 @@ class EventStream(StreamingResponse):
         super().__init__(events, headers=DATA_HEADERS)
 
     async def stream_response(self, send: Any) -> None:
-        """As the original, but the iterator is closed also if the client is gone while something is sent."""
+        """Like the original, but the iterator is closed even if the client disconnects while something is sent."""
         events: Any = self.body_iterator
         async with aclosing(events):
             await super().stream_response(send)
 
 
 class PageStreams:
-    """All open pages of one server. What they show is read once for all."""
+    """All open pages of one server. Their content is read once for all."""
 
     def __init__(self, serving: Serving, token: str) -> None:
         """No page is open."""
@@ -344,7 +344,7 @@ class PageStreams:
             self.open -= 1
 
     async def list_events(self, asked: JobsAsked) -> AsyncIterator[bytes]:
-        """What changes in a list of jobs."""
+        """The changes in a list of jobs."""
         news, sent = asyncio.Event(), None
         yield BEGIN
         with self._counted(), self.lists.reading(asked, lambda: OpenJobs(self._serving, asked), news) as view:
@@ -356,7 +356,7 @@ class PageStreams:
                     yield each
 
     async def job_events(self, name: str, asked: LogAsked | None) -> AsyncIterator[bytes]:
-        """What changes on the page of a job, and the lines of one of its logs."""
+        """The changes on the page of a job, and the lines of one of its logs."""
         news = asyncio.Event()
         yield BEGIN
         with self._counted(), ExitStack() as stack:
@@ -400,7 +400,7 @@ class _NoLog:
         return False
 
     async def begin(self) -> list[bytes]:
-        """What to tell first."""
+        """The first messages."""
         return []
 
     async def lines(self) -> bytes | None:

@@ -1,4 +1,4 @@
-"""What changes on an open page: the list of jobs, and the parts of a job's page."""
+"""The changes on an open page: the list of jobs, and the parts of a job's page."""
 
 import asyncio
 import time
@@ -141,13 +141,13 @@ _JOB_LOOK_SECONDS = 0.1
 _RENEW_SECONDS = 1.0
 """How often curves and durations of a running job are renewed."""
 _SHARE = 20
-"""It is done less often if it takes long: 1 part of so many of the time."""
+"""It is done less often if it takes long: at most this share of the time."""
 _PARTIALS = ("outcome", "timeline", "rules", "history", "metrics", "tensors", "usage", "artifacts", "notes", "request")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobParts:
-    """What a page shows of a job at one moment."""
+    """The page of a job at one moment."""
 
     html: Mapping[str, Markup]
     """By the name of the part."""

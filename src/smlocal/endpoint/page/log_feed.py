@@ -26,7 +26,7 @@ class Piece:
 
 
 class LogFeed(Topic):
-    """Each reader keeps its own position, so a slow one delays nobody and nothing waits in memory for it."""
+    """Each reader keeps its own position, so a slow one does not delay others and nothing waits in memory for it."""
 
     def __init__(self, path: str) -> None:
         """The file need not be there yet."""

@@ -35,7 +35,7 @@ def html(text: str, *, status: int = 200) -> Response:
 
 
 def problem(sentence: str, *, status: int, details: Any = ()) -> Response:
-    """A page that says what is wrong."""
+    """A page that describes a problem."""
     return html(render("live/problem.html", sentence=sentence, details=details), status=status)
 
 

@@ -1,4 +1,4 @@
-"""What open pages show and are told.
+"""The topics of open pages.
 
 A topic is something that changes and that several streams show. It is looked at once for all, and only while there are
 any.
@@ -23,7 +23,7 @@ class Topic(ABC):
 
     @abstractmethod
     async def look(self) -> None:
-        """Look for changes until nobody reads, and tell them by `announce`."""
+        """Look for changes until the last reader is gone, and tell them by `announce`."""
 
     def announce(self) -> None:
         """Wake all streams that show it."""
@@ -79,7 +79,7 @@ def _end(topic: Topic) -> None:
     topic.announce()
 
 
-# Server-sent events: what a page that stays open is told.
+# Server-sent events: messages to a page that stays open.
 
 BEGIN = b"retry: 1000\n\n"
 """How soon a browser connects again, in milliseconds."""

@@ -27,7 +27,7 @@ _VERSIONS = {"2011-06-15": "sts", "2010-05-08": "iam", "2010-08-01": "cloudwatch
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scope:
-    """What a signature says of itself."""
+    """The scope of a signature."""
 
     access_key: str
     day: str
@@ -79,7 +79,7 @@ DOMAINS = (
     "csp.hci.ic.gov",
     "api.aws.hci.ic.gov",
 )
-"""Of all partitions that botocore knows, with one and with two kinds of addresses (dual stack)."""
+"""All partitions that botocore knows, with one and with two kinds of addresses (dual stack)."""
 _ENDS = tuple(f".{domain}" for domain in DOMAINS)
 _LONGEST_NAME = 253
 _LABELS = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+[a-z0-9-]{1,63}")

@@ -8,20 +8,20 @@ from smlocal.endpoint.call import ServiceError
 from smlocal.jobs.contract.json_size import MOST_PARTS, too_large
 
 _MOST_LEVELS = 50
-"""Of brackets. No valid call has half of them."""
+"""The most levels of brackets. No valid call has half of them."""
 
 
 def decode(body: bytes) -> Any:
-    """What the body of a request has; `ServiceError` if it is not JSON, or too large to be looked at."""
+    """The JSON of a request's body; `ServiceError` if it is not JSON, or too large to be looked at."""
     try:
         text = body.decode("utf-8-sig")
         beyond = too_large(text, parts=MOST_PARTS, levels=_MOST_LEVELS)
         if beyond is not None:
             what = f"more than {_MOST_LEVELS} levels" if beyond.deep else f"more than {MOST_PARTS:,} parts"
-            raise ServiceError("SerializationException", f"The body has {what}: no valid call has.")
+            raise ServiceError("SerializationException", f"The body has {what}, which no valid call has.")
         found = json.loads(text or "{}")
         if "\\ud" in text or "\\uD" in text:
-            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text: SQLite refuses it
+            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is not text: SQLite refuses it
     except (ValueError, RecursionError) as error:
         raise ServiceError("SerializationException", "The body is not JSON.") from error
     return found

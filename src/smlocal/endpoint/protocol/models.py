@@ -1,6 +1,6 @@
 """The models of the emulated services, as botocore ships them, and checks of parameters against their shapes.
 
-What is wrong is worded as the service does.
+Mistakes are worded as the service does.
 """
 
 import sys
@@ -43,7 +43,7 @@ def operation_model(service: str, operation: str) -> OperationModel | None:
 
 _DEEPEST = 40
 _MOST_BROKEN = 100
-"""Constraints that one answer tells. Nothing is looked at after so many."""
+"""Constraints that one answer tells. Nothing is looked at after this many."""
 _WHOLE = {"integer", "long"}
 _ENUM = "Member must satisfy enum value set"
 

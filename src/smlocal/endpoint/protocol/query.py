@@ -18,9 +18,9 @@ from smlocal.endpoint.call import ServiceError
 _MOST_FIELDS = _MOST_ITEMS = 10_000
 _LONGEST_INDEX = 9
 _MOST_LEVELS = 20
-"""Of names: `A.member.1.B` has four. Calls of the services have up to ten."""
+"""The most levels of names: `A.member.1.B` has four. Calls of the services have up to ten."""
 _LONGEST_NAME = 200
-"""Of a member, in a message."""
+"""The longest name of a member, in a message."""
 _LONGEST_NUMBER = 100
 _NUMBERS: dict[str, Callable[[str], float]] = {"integer": int, "long": int, "float": float, "double": float}
 _TRUTHS = {"true": True, "false": False}
@@ -35,7 +35,10 @@ def read_form(body: bytes) -> dict[str, str]:
 
 
 def parameters(shape: Any, form: dict[str, str]) -> dict[str, Any]:
-    """What the form has, by the members of the shape. What the model does not know is left out, as the service does."""
+    """The parameters in the form, by the members of the shape.
+
+    Members that the model does not know are left out, as the service does.
+    """
     return {} if shape is None else _structure(shape, _tree(form))
 
 
@@ -101,7 +104,7 @@ def _map(shape: Any, tree: Any, name: str) -> dict[str, Any]:
 
 
 def _items(tree: Any, inside: str | None, name: str) -> list[Any]:
-    """What is numbered in a tree, in its order. `inside`: below a part of this name."""
+    """The numbered items of a tree, in their order. `inside`: below a part of this name."""
     if isinstance(tree, dict) and inside is not None:
         tree = tree.get(inside, {})
     if not isinstance(tree, dict) or len(tree) > _MOST_ITEMS or not all(map(_is_index, tree)):
@@ -142,7 +145,10 @@ _ESCAPE = 3
 
 
 def form_fields(body: bytes, *, most: int) -> list[tuple[str, str]]:
-    """Names with values, in their order, also empty ones. `ValueError` for more fields, and for what is no UTF-8."""
+    """Names with values, in their order, also empty ones.
+
+    `ValueError` for more fields, and for text that is not UTF-8.
+    """
     if body.count(b"&") >= most:
         raise ValueError(f"more than {most} fields")
     body.decode()

@@ -62,7 +62,7 @@ def _stop(serving: RuleServing, call: AwsCall) -> dict[str, Any]:
     return stop_training_job(serving, call)
 
 
-# The part of SNS that actions use. Messages are kept in the job's history and sent to nobody.
+# The part of SNS that actions use. Messages are kept in the job's history and not sent.
 
 _DOCUMENT = "rule-topics"
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9_-]{1,256}")
@@ -84,7 +84,7 @@ def create_topic(serving: RuleServing, call: AwsCall) -> dict[str, Any]:
 
 
 def subscribe(serving: RuleServing, call: AwsCall) -> dict[str, Any]:
-    """Nobody has to confirm a subscription."""
+    """Subscriptions need no confirmation."""
     asked = call.parameters
     if asked["Protocol"] not in _PROTOCOLS:
         raise _invalid(f"Protocol {asked['Protocol']}: smlocal has {', '.join(sorted(_PROTOCOLS))}")
@@ -180,7 +180,7 @@ _HANDLERS: dict[tuple[str | None, str], Callable[[RuleServing, AwsCall], dict[st
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HttpAnswer:
-    """Of HTTP."""
+    """An answer of HTTP."""
 
     status: int
     kind: str
@@ -282,7 +282,7 @@ class _Connection(BaseHTTPRequestHandler):
         self.wfile.write(done.body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the base class names it
-        """Nobody reads it."""
+        """Drop the message: it has no reader."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""CreateTrainingJob, also with code that an SDK has uploaded."""
+"""CreateTrainingJob, including code that an SDK has uploaded."""
 
 import json
 import os
@@ -108,7 +108,7 @@ def _any_object(bucket: Bucket, prefix: str) -> bool:
 
 # The code of a job that an SDK has uploaded fills /opt/ml/code.
 # AWS's training toolkit fetches `sagemaker_submit_directory` and unpacks it there, unless that folder has code already.
-# A job whose code is there begins without S3, also if the server has ended by then.
+# A job whose code is there begins without S3, even if the server has ended by then.
 
 _PARAMETER = "sagemaker_submit_directory"
 _ARCHIVE = ".tar.gz"

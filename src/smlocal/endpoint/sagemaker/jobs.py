@@ -34,7 +34,7 @@ def called_job(serving: HasStore, call: AwsCall) -> JobRecord:
 
 
 def unknown_job() -> ServiceError:
-    """What waiters of botocore take for an error."""
+    """The error that waiters of botocore expect."""
     return validation_error("Requested resource not found.")
 
 
@@ -48,7 +48,7 @@ def add_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
 
 
 def delete_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Keys that the job does not have are no error."""
+    """Keys that the job does not have are not an error."""
     gone = set(call.parameters["TagKeys"])
     _change(serving, call, lambda tags: {key: value for key, value in tags.items() if key not in gone})
     return {}
@@ -60,7 +60,7 @@ def list_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
 
 
 def tags_of(request: Any) -> list[dict[str, str]]:
-    """Of a recorded request."""
+    """The tags of a recorded request."""
     return list(request.get("Tags") or [])
 
 

@@ -147,7 +147,7 @@ def _number(text: str) -> float | None:
 
 
 def _values(value: Any, path: str) -> Iterator[Any]:
-    """What a property names. Lists are entered; `Tags.KEY`, `HyperParameters.KEY` and `Metrics.NAME` are values."""
+    """The values of a property. Lists are entered; `Tags.KEY`, `HyperParameters.KEY` and `Metrics.NAME` are values."""
     if not path:
         yield from value if isinstance(value, list) else [value]
         return
@@ -170,7 +170,7 @@ def _values(value: Any, path: str) -> Iterator[Any]:
 
 
 def _order(value: Any) -> tuple[int, float, str]:
-    """Numbers before texts, and what a job does not have before both."""
+    """Numbers before texts, and missing values before both."""
     if value is None:
         return (0, 0.0, "")
     if isinstance(value, int | float):

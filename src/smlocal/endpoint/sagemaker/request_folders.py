@@ -21,7 +21,7 @@ _REMOTE = re.compile(r"(?i:s3|https?)://")
 
 
 def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The `Local` block for a request: what the client says, what the server is set to, and the folders of its buckets.
+    """The `Local` block for a request: the client's, the server's settings, and the folders of its buckets.
 
     `ServiceError` if it names what clients of this server may not use.
     """
@@ -166,7 +166,7 @@ def _application(serving: Serving, key: Signatures) -> Application:
 
 
 def _told(request: Mapping[str, Any]) -> Iterator[str]:
-    """What the program in the container reads."""
+    """The names that the program in the container reads."""
     for name in ("HyperParameters", "Environment"):
         values = request.get(name)
         if isinstance(values, dict):

@@ -1,4 +1,4 @@
-"""What is stored about the files of mirrored folders, and which folders can be mirrored."""
+"""Records about the files of mirrored folders, and which folders can be mirrored."""
 
 from collections.abc import Mapping
 from dataclasses import field

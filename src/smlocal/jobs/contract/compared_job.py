@@ -1,4 +1,4 @@
-"""What a job of another platform is compared by."""
+"""The members by which a job of another platform is compared."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,11 +26,11 @@ class ComparedJob:
     """A job, or the request of one."""
 
     kind: str
-    """What sentences call it."""
+    """The word for it in sentences."""
     state_member: str
-    """What its platform calls the state, in its answer."""
+    """The platform's name for the state, in its answer."""
     name: str
     request: Mapping[str, Any]
-    """Without its name, and with what is meant when it is left out."""
+    """Without its name, and with the defaults of members that are left out."""
     end: ComparedEnd | None
     """None of a request."""

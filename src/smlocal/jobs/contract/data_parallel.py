@@ -29,7 +29,7 @@ SCHEMA: Final[dict[str, Any]] = {
 
 
 def data_parallel_trouble(value: Any) -> str | None:
-    """What is wrong with a value of `Local.DataParallel`; None if it is valid."""
+    """The mistake in a value of `Local.DataParallel`; None if it is valid."""
     if isinstance(value, str):
         return None if value in WORDS else f"is {value!r} and must be {_FORMS}{_meant(value, WORDS)}"
     if not isinstance(value, dict) or not value:

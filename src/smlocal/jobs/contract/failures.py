@@ -1,4 +1,4 @@
-"""Why a job fails when no program of it did: what happened, for the platform to say it in its words."""
+"""Why a job fails when no program of it did: the event, for the platform to say it in its words."""
 
 from enum import StrEnum
 
@@ -6,18 +6,18 @@ from smlocal.base.quick_dataclass import dataclass
 
 
 class FailureKind(StrEnum):
-    """Whose fault it is."""
+    """The party at fault."""
 
     INTERNAL = "internal"
-    """Of the platform itself, or of this machine."""
+    """A failure of the platform itself, or of this machine."""
     INPUT = "input"
-    """Of the user's data, image or disk: the message says what."""
+    """A failure of the user's data, image or disk: the message says which."""
     IMAGE = "image"
     """The image cannot be pulled."""
     START = "start"
     """The first process cannot be started: the message is the runtime's."""
     CAPACITY = "capacity"
-    """There are no machines for it."""
+    """No machines are available for it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

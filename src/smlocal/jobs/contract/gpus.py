@@ -50,7 +50,7 @@ def names_gpus(environment: Mapping[str, str]) -> bool:
 
 
 def gpus_trouble(value: Any) -> str | None:
-    """What is wrong with a value of `Local.Gpus`; None if it is valid."""
+    """The mistake in a value of `Local.Gpus`; None if it is valid."""
     if isinstance(value, str):
         if value in WORDS:
             return None

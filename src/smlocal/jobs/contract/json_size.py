@@ -26,20 +26,20 @@ class TooLarge:
 
 
 def too_large(text: str, *, parts: int, levels: int) -> TooLarge | None:
-    """Where a text has more brackets and commas than `parts`, or more levels; None if it has not, or is no JSON.
+    """Where a text has more brackets and commas than `parts`, or more levels; None if it does not, or is not JSON.
 
     A value has a bracket or a comma of its own, so a text with `parts` of both has no more values than that.
     """
     opened = text.count("[") + text.count("{")
     if opened <= levels and opened + text.count(",") <= parts:
-        return None  # nearly always; also those in strings are counted
+        return None  # nearly always; those in strings are counted too
     depth = number = 0
     for found in re.finditer(_NEXT, text):
         mark = found[1]
         if mark in "]}":
             depth -= 1
             if depth <= 0:
-                break  # the rest is no JSON
+                break  # the rest is not JSON
             continue
         number += 1
         depth += mark != ","

@@ -65,17 +65,17 @@ def _size_trouble(value: Any, least: int) -> str | None:
 
 
 def memory_trouble(value: Any) -> str | None:
-    """What is wrong with `Local.Memory`."""
+    """The mistake in `Local.Memory`."""
     return _size_trouble(value, _LEAST)
 
 
 def shared_memory_trouble(value: Any) -> str | None:
-    """What is wrong with `Local.ShmSize`."""
+    """The mistake in `Local.ShmSize`."""
     return _size_trouble(value, 1)
 
 
 def cpus_trouble(value: Any) -> str | None:
-    """What is wrong with `Local.Cpus`."""
+    """The mistake in `Local.Cpus`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _CPUS[0] <= value <= _CPUS[1]:
         return f"is {value!r} and must be a number of processors of at least 0.01, such as 1.5"
     return None
@@ -91,7 +91,7 @@ def read_ulimit(value: int | str) -> tuple[int, int] | None:
 
 
 def ulimits_trouble(value: Any) -> str | None:
-    """What is wrong with `Local.Ulimits`."""
+    """The mistake in `Local.Ulimits`."""
     if not isinstance(value, dict):
         return "must be a map such as {nofile: 65536}"
     for name, limit in value.items():

@@ -68,7 +68,7 @@ class Listing:
     copy_reasons: tuple[str, ...] = ()
     """Why the folder cannot be mounted (a link that leads out of it, a mount inside it, …), one sentence each."""
     skipped: tuple[str, ...] = ()
-    """What an upload would skip: sockets, FIFOs, devices, dangling links, with the reason."""
+    """Files that an upload would skip: sockets, FIFOs, devices, dangling links, with the reason."""
     unlike_service_modes: int = 0
     """The number of checked files whose mode is not the service's 0644."""
     keys: Sequence[str] = ()

@@ -30,7 +30,7 @@ class LogView:
         return len(self._kept)
 
     def feed(self, piece: bytes, *, last: bool = False) -> bytes:
-        """Convert the next bytes; with `last`, also those that were kept."""
+        """Convert the next bytes; with `last`, including those that were kept."""
         data = self._kept + piece if self._kept else piece
         self._kept = b""
         if data.isascii():

@@ -1,4 +1,4 @@
-"""Names that smlocal gives to jobs without one: what is run, and the time."""
+"""Names that smlocal gives to jobs without one: from the image or file, and the time."""
 
 import re
 

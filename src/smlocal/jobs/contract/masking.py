@@ -1,4 +1,4 @@
-"""Secrets: what is one by its name or value, and how it is hidden in what is printed."""
+"""Secrets: how they are known by name or value, and how they are hidden in printed text."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _PAIR = (
     r"""[ \t]*(?P<value>"[^"]*|'[^']*|[^\s,;]+)"""
 )
 _LONGEST = 16 << 10
-"""Characters of a name or a value. In a longer one nothing is looked for: it takes long, and nobody reads it."""
+"""Characters of a name or a value. Longer lines are not searched: that takes long, and they are not read."""
 _DEEPEST = 100
 """Levels of a JSON value. How many Python can parse depends on its version."""
 _REFERENCE = r"""["']?\$[A-Za-z_{]"""
@@ -190,7 +190,7 @@ HIDDEN = "•••"
 # Not compiled here: most runs print no such URL. Each part has a limit, or time would grow with the square of the text.
 _BOTH = (
     r"(?P<head>[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/?#:\"]{0,500}:)"
-    r"(?:[^\s/?#\"]{1,4000}|(?!\d+(?:[/?#]|$))[^\s@\"]{1,4000})@"  # a password may contain `/`; a port is no password
+    r"(?:[^\s/?#\"]{1,4000}|(?!\d+(?:[/?#]|$))[^\s@\"]{1,4000})@"  # a password may contain `/`; a port is not one
 )
 _USER = r"(?P<head>https?://)[^\s/?#@:\"]+:?@"
 """In an HTTP URL, a user without a password is usually a token."""

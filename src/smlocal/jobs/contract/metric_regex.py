@@ -32,7 +32,7 @@ def regex_problem(regex: str) -> str | None:
     except re.error as error:
         return f"'{regex}' is not a valid regular expression: {error}"
     if not pattern.groups:
-        return f"'{regex}' has no group: the value of a metric is what the first group matches, as in loss=([0-9.]+)"
+        return f"'{regex}' has no group: the first group matches the value of a metric, as in loss=([0-9.]+)"
     return None
 
 
@@ -73,7 +73,7 @@ def parse(pattern: re.Pattern[str]) -> Any:
 
 
 def _collect(parsed: Any, flags: int, runs: list[str]) -> None:
-    """Append to the last run what must follow it, and begin another one where other text may follow."""
+    """Append to the last run the text that must follow it, and begin another one where other text may follow."""
     for operation, argument in parsed:
         name = str(operation)
         if name == "LITERAL" and not (flags & re.IGNORECASE and chr(argument).lower() != chr(argument).upper()):

@@ -1,4 +1,4 @@
-"""Metrics as the service extracts them from a log: what is a value, its precision, and which one is final."""
+"""Metrics as the service extracts them from a log: which texts are values, their precision, and which one is final."""
 
 import math
 import struct
@@ -10,7 +10,7 @@ from smlocal.base.quick_dataclass import dataclass
 SEARCH_SECONDS = 0.1
 """The search of a line that takes longer is cancelled."""
 MAX_SLOW_LINES = 3
-"""After so many cancelled searches the metric is disabled."""
+"""After this many cancelled searches the metric is disabled."""
 MAX_LINE = 1 << 18
 """Characters of a line that are searched: the former size limit of an event in CloudWatch Logs."""
 
@@ -37,7 +37,7 @@ class MetricValue:
 
 
 def single_precision(value: float) -> float | None:
-    """The nearest float32, which is what the service keeps. None for NaN, infinity and what is too large."""
+    """The nearest float32, which is what the service keeps. None for NaN, infinity and too large numbers."""
     try:
         (single,) = _SINGLE.unpack(_SINGLE.pack(value))
     except OverflowError:

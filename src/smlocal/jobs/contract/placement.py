@@ -19,7 +19,7 @@ SCHEMA: Final[dict[str, Any]] = {
 
 
 def placement_trouble(value: Any) -> str | None:
-    """What is wrong with a value of `Local.Placement`; None if it is valid."""
+    """The mistake in a value of `Local.Placement`; None if it is valid."""
     if isinstance(value, str):
         meant = f": did you mean {SPREAD}?" if closest(value, [SPREAD]) else ""
         return None if value == SPREAD else f"is {value!r} and must be {_FORMS}{meant}"

@@ -1,4 +1,4 @@
-"""What of this machine a job may use."""
+"""The rights of a job on this machine."""
 
 from smlocal.base.quick_dataclass import dataclass
 

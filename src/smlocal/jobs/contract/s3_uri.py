@@ -15,7 +15,7 @@ _BUCKET = r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]"
 
 
 def may_be_bucket(name: str) -> bool:
-    """False for what is neither the name of a bucket nor the ARN of an access point."""
+    """False for anything but the name of a bucket or the ARN of an access point."""
     return re.fullmatch(f"{_BUCKET}|{_ACCESS_POINT}", name, re.ASCII) is not None
 
 

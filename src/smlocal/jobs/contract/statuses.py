@@ -1,4 +1,4 @@
-"""The states of a job, what is said about them, and how a job can end.
+"""The states of a job, their messages, and how a job can end.
 
 They are stored. Their words are those of the first platform, so that its answers have them as they are; another
 platform has its own for them.
@@ -26,7 +26,7 @@ class JobStatus(StrEnum):
 
 
 class JobPhase(StrEnum):
-    """What a job is doing, or why it ended."""
+    """The present work of a job, or why it ended."""
 
     STARTING = "Starting"
     PENDING = "Pending"
@@ -43,7 +43,7 @@ class JobPhase(StrEnum):
 
 
 class PhaseMessage(StrEnum):
-    """What is said about a phase. Each platform has its own sentence for it."""
+    """The message about a phase. Each platform has its own sentence for it."""
 
     STARTING = "starting"
     WAITING = "waiting"

@@ -1,4 +1,4 @@
-"""What smlocal does with a member of a request."""
+"""How smlocal treats a member of a request."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""What the hosts of a job used. Pure."""
+"""The usage of a job's hosts. Pure."""
 
 import math
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class ContainerUsage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostUsage:
-    """What one host used, in all its containers. None: not measured."""
+    """The usage of one host, in all its containers. None: not measured."""
 
     name: str
     seconds: float
@@ -61,7 +61,7 @@ class HostUsage:
     gpu_memory_peak: int | None
     oom_killed: bool = False
     memory_limit: int = 0
-    """Of Local.Memory; 0 where the job sets none."""
+    """The value of Local.Memory; 0 where the job sets none."""
 
     @property
     def cores_needed(self) -> int:

@@ -1,6 +1,6 @@
 """Supervise a job without a supervisor to its end.
 
-It was killed or the machine stopped, or the job was submitted and nobody has begun it yet.
+It was killed or the machine stopped, or the job was submitted and has not begun yet.
 """
 
 import os
@@ -51,7 +51,7 @@ def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: 
     """Supervise an orphan to its end; False if it has ended or has a supervisor. A submitted job may have to be begun.
 
     If an engine cannot say what has become of the containers, the job is not changed; the error is raised, and stored
-    for whoever asks.
+    for later readers.
     """
     with StopSignals() as requests:
         lease = store.take_over(name, os.getpid())
@@ -158,7 +158,7 @@ def _count_attempts(supervisor: Supervisor, past: Past) -> None:
 
 
 def _seconds_of_training(transitions: Sequence[Transition], ended: float | None) -> list[float]:
-    """Of each attempt that was trained; `ended`: when the last one ended, if it has."""
+    """The seconds of each attempt that was trained; `ended`: when the last one ended, if it has."""
     until = time.time() if ended is None else ended
     return [
         max(0.0, (until if transition.ended is None else transition.ended) - transition.started)
@@ -168,7 +168,10 @@ def _seconds_of_training(transitions: Sequence[Transition], ended: float | None)
 
 
 def begin_submitted(store: Store, name: str, requests: StopSignals) -> None:
-    """Prepare and supervise it. This process holds its lease. What prevents a job in `smlocal run` fails it here."""
+    """Prepare and supervise it.
+
+    This process holds its lease. Errors that prevent a job in `smlocal run` fail it here.
+    """
     with ExitStack() as stack:
         try:
             if _began_too_often(store, name):

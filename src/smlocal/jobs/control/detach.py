@@ -72,7 +72,7 @@ def _fork(work: Callable[..., None], arguments: dict[str, Any]) -> None:
         if answer not in {_READY, _NOTHING_TO_DO}:
             raise _unpickled(answer)
         return
-    # A second fork makes the process a child of init, so nobody has to wait for it.
+    # A second fork makes the process a child of init, so no process here has to wait for it.
     os.setsid()
     if os.fork():
         os._exit(0)

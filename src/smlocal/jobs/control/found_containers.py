@@ -22,7 +22,7 @@ _NOT_FOUND = 404
 _RUNNING = {"running", "paused", "restarting"}
 _RAN = {*_RUNNING, "exited", "dead"}
 _NEVER = "0002"
-"""Engines use timestamps before this for what has not happened."""
+"""Engines use timestamps before this for events that have not happened."""
 _ENGINE_STARTS_SECONDS = 15.0
 """A starting engine gives containers that still run ten seconds between SIGTERM and SIGKILL."""
 
@@ -92,7 +92,7 @@ def find_containers(engines: Engines, plan: JobPlan) -> FoundContainers:
 
 
 def remove_unseen(engines: Engines, plan: JobPlan, found: FoundContainers) -> None:
-    """Remove the containers of hosts without a started one, also those that an engine is still making.
+    """Remove the containers of hosts without a started one, including those that an engine is still making.
 
     An engine goes on with a request whose client was killed. So each name is taken for a moment, which waits for that.
     """
@@ -113,7 +113,7 @@ def remove_unseen(engines: Engines, plan: JobPlan, found: FoundContainers) -> No
             engine.remove(Resource(kind=ResourceKind.CONTAINER, id=recreate_container(engine, spec)))
         except EngineError as error:
             if not error.status:
-                raise  # else the engine cannot make it, as when there is no image: then nobody else has
+                raise  # else the engine cannot make it, as when there is no image: then no other process has
 
 
 def hosts_with_containers(engines: Engines, plan: JobPlan) -> list[HostRun]:

@@ -108,7 +108,7 @@ class StopRequests:
         self.signal: int | None = None
         """The first stop signal, if signals are handled."""
         self.repeated = False
-        """True once a stop was requested twice: nobody wants to wait any longer."""
+        """True once a stop was requested twice: nothing is waited for any longer."""
         self._requested = False
         self._interruptible = False
 
@@ -174,7 +174,7 @@ class StopSignals(StopRequests):
                 signal.signal(number, self._on_stop)
                 self._handled.append(number)
         signal.signal(WAKE_SIGNAL, self._on_wake)
-        # This wakes the supervisor also if the signal comes just before it waits.
+        # This wakes the supervisor even if the signal comes just before it waits.
         signal.set_wakeup_fd(self.events.wakeup, warn_on_full_buffer=False)
         return self
 
@@ -222,7 +222,7 @@ def write_wakeup(directory: str) -> bool:
         descriptor = os.open(os.path.join(directory, _NAME), os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
-    except OSError:  # nobody reads it: the supervisor has just ended
+    except OSError:  # it has no reader: the supervisor has just ended
         return True
     try:
         with suppress(OSError):  # full: the supervisor is awake anyway

@@ -16,7 +16,7 @@ from smlocal.data.sources.s3.aws_session import Credentials
 
 SERVER = "smlocal"
 MAX_HEAD_BYTES = 8192
-"""Of a request."""
+"""The most bytes of the head of a request."""
 ASSUMED_LIFETIME_SECONDS = 3600.0
 """The lifetime that clients are told of keys that never expire, so that they ask again."""
 _REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 500: "Internal Server Error"}
@@ -24,7 +24,7 @@ _REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Secret:
-    """What only the containers of one job know."""
+    """The secret that only the containers of one job know."""
 
     path: str = field(repr=False)
     token: str = field(default="", repr=False)

@@ -125,8 +125,8 @@ def use_address(engine: Engine, mark: str, labels: Mapping[str, str]) -> None:
 def released(engine: Engine, marks: Collection[str]) -> Iterator[None]:
     """Remove the address unless other jobs use it. The caller removes the marks inside the `with` block.
 
-    The address is removed first: after a crash in between, the mark still shows what is left. If a job has begun in the
-    meantime, the address is made again, and nobody reaches that job for a moment.
+    The address is removed first: after a crash in between, the mark still shows the leftovers. If a job has begun in
+    the meantime, the address is made again, and that job cannot be reached for a moment.
     """
     if not _marks(engine) - set(marks):
         _remove_network(engine)

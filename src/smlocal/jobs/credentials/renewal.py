@@ -20,7 +20,7 @@ _SHORTEST_SECONDS = 0.5
 
 
 class ExpiredError(Exception):
-    """There are no valid keys."""
+    """No keys are valid."""
 
 
 @dataclass(kw_only=True, slots=True)

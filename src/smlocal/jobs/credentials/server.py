@@ -1,4 +1,4 @@
-"""Answers the requests for credentials of one job's containers, and of nobody else."""
+"""Answers the requests for credentials of one job's containers, and no others."""
 
 import selectors
 import socket
@@ -36,7 +36,7 @@ _REQUEST_SECONDS = 5.0
 
 
 class Job(TypedDict):
-    """What a server needs to know of its job."""
+    """The facts that a server needs about its job."""
 
     secret: Secret
     keys: RenewedKeys
@@ -57,7 +57,7 @@ class Place:
 
     connection: socket.socket
     address: str
-    """Of the client; empty if it is not known any more."""
+    """The address of the client; empty if it is not known any more."""
     waits: bool = True
     """True until its request has come."""
 

@@ -1,4 +1,4 @@
-"""What the ranks of a job recorded, as the block `Local.DataParallel`. Containers wrote it, so it may be anything."""
+"""The records of a job's ranks, as the block `Local.DataParallel`. Containers wrote it, so it may be anything."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ def read_record(content: bytes) -> _Record | None:
 
 
 def data_parallel_block(found: Iterable[_Record]) -> dict[str, Any]:
-    """Which library was used, by how many ranks, and what was counted. `Library` is None if no process used one.
+    """The library that was used, by how many ranks, and the counts. `Library` is None if no process used one.
 
     Without ranks, the process group was not started.
     """

@@ -1,4 +1,4 @@
-"""Notes on the data parallel library: its stand-in, and what the library would say to the request."""
+"""Notes on the data parallel library: its stand-in, and the library's own objections to the request."""
 
 from collections.abc import Sequence
 from typing import Final

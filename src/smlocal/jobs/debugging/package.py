@@ -1,4 +1,4 @@
-"""What makes a program wait for a debugger: a folder of the host, mounted where Python looks first.
+"""The module that makes a program wait for a debugger: a folder of the host, mounted where Python looks first.
 
 Only jobs that are debugged import this.
 """

@@ -1,4 +1,4 @@
-"""What the hosts of an attempt did, what a platform is shown of it, and whether another attempt follows. Pure."""
+"""The end of an attempt: its hosts' results, the data for the platform, and whether another attempt follows. Pure."""
 
 from collections.abc import Callable, Generator
 from dataclasses import field
@@ -51,7 +51,7 @@ class AttemptOutcome:
 
 
 class Trouble(StrEnum):
-    """What went wrong."""
+    """The kind of the problem."""
 
     NOT_STARTED = "not-started"
     """The engine or the kernel could not start the program."""
@@ -73,15 +73,15 @@ def _no_files(path: str) -> Generator[bytes, None, None]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Symptoms:
-    """Of one host."""
+    """The symptoms of one host."""
 
     trouble: Trouble
     log: str = ""
     """The end of its output; of a program that did not start, the message of the engine too."""
     failure: str = ""
-    """What it wrote into the file in which a program says why it failed."""
+    """The text that it wrote into the file in which a program says why it failed."""
     archive: Archive = field(default=_no_files, repr=False)
-    """Of its container."""
+    """The archive of its container."""
 
 
 class RestartCause(StrEnum):
@@ -106,7 +106,7 @@ class RestartPolicy:
         return 1 + self.used + self.interruptions
 
     def after(self, outcome: AttemptOutcome) -> RestartCause | None:
-        """What follows an attempt; None: the job is over."""
+        """The step after an attempt; None: the job is over."""
         if outcome.stopped is not None:
             return None
         if outcome.failure == INTERNAL_ERROR:

@@ -1,4 +1,4 @@
-"""What can happen while containers run, by itself or simulated, and the queue in which the supervisor gets it."""
+"""The events while containers run, real or simulated, and the queue in which the supervisor gets them."""
 
 import os
 import time
@@ -30,7 +30,7 @@ class StopAsked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KillAsked:
-    """A stop was requested twice: nobody wants to wait for the grace period."""
+    """A stop was requested twice: the grace period is cut short."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,7 +104,7 @@ def unexpected_error(error: BaseException) -> str:
 
 
 Event = ContainerEvent | StopAsked | KillAsked | Interrupted | MachineMoves | PlatformFailed | FeedFailed
-"""What the state machine of a running job (`watch`) handles."""
+"""The events that the state machine of a running job (`watch`) handles."""
 
 
 def wants_no_wait(event: Event | Woken) -> bool:
@@ -223,7 +223,7 @@ class Faults:
         return min((at for at, _ in self._due), default=None)
 
     def due(self, now: float) -> list[Event]:
-        """What happens by now."""
+        """The events that are due by now."""
         ready = sorted(item for item in self._due if item[0] <= now)
         self._due = [item for item in self._due if item[0] > now]
         for _, index in ready:

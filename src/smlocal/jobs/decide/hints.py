@@ -1,6 +1,6 @@
 """Hints on why a host failed, shown beside the service's reason. Pure.
 
-They come from the message of a runtime that could not start PID 1, or from how the program ended and what it wrote.
+They come from the message of a runtime that could not start PID 1, or from how the program ended and its output.
 """
 
 import re
@@ -30,8 +30,8 @@ NO_INTERPRETER = (
 )
 WRONG_FORMAT = "The program has no #! line, or is built for another CPU."
 _NOT_ON_PATH = (
-    "Nothing of that name on the PATH of the image may be executed: either it is not there (COPY it to "
-    "/usr/local/bin), or it is not executable (chmod +x)."
+    "No file of that name on the PATH of the image can be executed: either it is missing (COPY it to "
+    "/usr/local/bin) or it is not executable (chmod +x)."
 )
 _PROGRAM = (
     (_NOT_FOUND, _NOT_ON_PATH),
@@ -79,7 +79,7 @@ _CRLF = re.compile(
 )
 _DENIED = re.compile(r"ermission denied")
 _BELOW = r"\b[^\s'\":]*"
-"""What follows a folder in a path, in a message."""
+"""The rest of a path after a folder, in a message."""
 # PyTorch, its data loader twice, and NCCL.
 _NO_SHARED_MEMORY = re.compile(
     r"unable to allocate shared memory|insufficient shared memory|raise your shared memory limit"
@@ -93,7 +93,7 @@ _ROOT = {"", "0", "root"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostExit:
-    """What is known about a host that did not exit with 0."""
+    """The known facts about a host that did not exit with 0."""
 
     exit_code: int
     log_tail: str = ""

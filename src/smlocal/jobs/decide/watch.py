@@ -1,4 +1,4 @@
-"""What a running job does about each event: a state machine over events and time. Pure."""
+"""The reactions of a running job to each event: a state machine over events and time. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -55,7 +55,7 @@ Action = RecordStop | RecordInterruption | TerminateHosts | KillHosts
 
 @dataclass(kw_only=True, slots=True)
 class Watch:
-    """The running hosts, what has been decided about the job, and its clocks."""
+    """The running hosts, the decisions about the job, and its clocks."""
 
     running: set[str]
     stop: StopPlan
@@ -94,7 +94,7 @@ class Watch:
         return not self.outcome.decided and self.lost is None
 
     def handle(self, event: Event, now: float) -> list[Action]:  # noqa: PLR0911 - one for each kind of event
-        """What to do about an event."""
+        """Decide about an event."""
         match event:
             case ContainerExited():
                 return self._exited(event, now)
@@ -126,7 +126,7 @@ class Watch:
         return [TerminateHosts(hosts=hosts)] if hosts else []
 
     def tick(self, now: float) -> list[Action]:
-        """What to do by the clock."""
+        """Decide by the clock."""
         if self.kill_at is not None and now >= self.kill_at:
             return self._kill(now)
         if self.lost_at is not None and now >= self.lost_at:

@@ -1,6 +1,6 @@
 """The artifacts of a job: packed when its containers have ended, or kept and packed later (`smlocal pack`).
 
-Of a job with `--replace`, those of the earlier job of that name are deleted once the new ones are in place.
+For a job with `--replace`, those of the earlier job of that name are deleted once the new ones are in place.
 """
 
 import os
@@ -111,11 +111,11 @@ def restore_ownership(runs: Iterable[HostRun]) -> list[str]:
 
 
 def _write_indexes(plan: JobPlan, trees: Iterable[HostTree]) -> None:
-    """Of trees that were copied through the engine, so that they can be packed later."""
+    """Write indexes of trees that were copied through the engine, so that they can be packed later."""
     for tree in trees:
         spools = {spool(plan, tree.host, path) for path in (plan.folders.model, plan.folders.output_data)}
         if os.fsdecode(tree.root) in spools and os.path.isdir(tree.root):
-            with suppress(OSError):  # if the disk is full, `keep_unpacked` says what is lost
+            with suppress(OSError):  # if the disk is full, `keep_unpacked` reports the loss
                 write_index(tree)
 
 
@@ -134,7 +134,7 @@ def _tree(plan: JobPlan, run: HostRun, path: str, check: Check) -> HostTree:
 
 
 def unpacked_directory(plan: JobPlan) -> str:
-    """The folder with what is kept."""
+    """The folder with the kept files."""
     return f"{plan.job_directory}/kept"
 
 
@@ -156,16 +156,16 @@ def keep_unpacked(plan: JobPlan) -> list[str]:
             try:
                 keep_folder(source, _unpacked(plan, host, path))
             except (ArtifactError, OSError) as error:
-                failures.append(f"what {host.host.name} wrote to {path} could not be kept: {error}")
+                failures.append(f"the files that {host.host.name} wrote to {path} could not be kept: {error}")
     return failures
 
 
 def pack_again(
     store: Store, name: str, *, output: str | None = None, working: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
-    """Pack what is kept of a finished job, to where the plan says or below the folder `output`.
+    """Pack the kept files of a finished job, to the plan's destination or below the folder `output`.
 
-    Returns `Local.Artifacts`. The status of the job does not change. What was kept is deleted.
+    Returns `Local.Artifacts`. The status of the job does not change. The kept files are deleted.
     """
     record = store.get(name)
     if not record.status.terminal:

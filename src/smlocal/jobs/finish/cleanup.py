@@ -1,6 +1,6 @@
-"""Remove everything of a job from its engines and from the disk, also if an engine was lost.
+"""Remove everything of a job from its engines and from the disk, even if an engine was lost.
 
-What ended jobs left on an engine that was unreachable, the next smlocal that reaches it removes.
+The leftovers of ended jobs on an engine that was unreachable are removed by the next smlocal that reaches it.
 """
 
 import os
@@ -45,8 +45,8 @@ def clear_engines(
 ) -> dict[str, list[str]]:
     """Remove everything with the job's labels. `rules`: those too.
 
-    Returns, by the address of the engine, what could not be removed, as sentences. A lost engine is often only
-    restarting. It has some time to come back, unless the user wants no wait (`cancelled`).
+    Returns, by the address of the engine, the parts that could not be removed, as sentences. A lost engine is often
+    only restarting. It has some time to come back, unless the user wants no wait (`cancelled`).
     """
     deadline = time.monotonic() + (chosen_timeouts().back if engine_lost else 0.0)
 
@@ -83,7 +83,7 @@ def _clear_until(
 def _clear_several(
     engines: Engines, clear: Callable[[Engine, Collection[ResourceKind]], list[str]]
 ) -> dict[str, list[str]]:
-    """Call `clear` for each engine and kind; returns what could not be removed, by the address of the engine."""
+    """Call `clear` for each engine and kind; returns the parts that could not be removed, by engine address."""
     failures: dict[str, list[str]] = {}
 
     def clear_kinds(address: str, kinds: Collection[ResourceKind]) -> None:
@@ -93,13 +93,16 @@ def _clear_several(
 
     run_parallel(lambda address: clear_kinds(address, _BEFORE_NETWORKS), engines.addresses, at_once=len(engines))
     there = [address for address in engines.addresses if address not in failures]  # the others have just not answered
-    # At the same time: a worker waits for what is removed on a manager.
+    # At the same time: a worker waits for the networks that are removed on a manager.
     run_parallel(lambda address: clear_kinds(address, (ResourceKind.NETWORK,)), there, at_once=len(engines))
     return failures
 
 
 def clear_disk(job_directory: str) -> list[str]:
-    """Remove what was mounted; logs and documents stay. Returns what could not be removed, as sentences."""
+    """Remove the mounted folders; logs and documents stay.
+
+    Returns the parts that could not be removed, as sentences.
+    """
     failures = []
     if os.path.isdir(f"{job_directory}/staged/fuse-0"):  # a FastFile channel from S3
         from smlocal.data.channels.fastfile.availability import unmount_below
@@ -118,7 +121,7 @@ def clear_disk(job_directory: str) -> list[str]:
 
 
 def clear_attempt(engines: Engines, plan: JobPlan) -> None:
-    """Clean up before staging is tried again. What cannot be removed now is reported at the end of the job."""
+    """Clean up before staging is tried again. Anything that cannot be removed now is reported at the end of the job."""
     clear_engines(engines, plan.name, plan.run_id, engine_lost=False, rules=False)
     clear_disk(plan.job_directory)
 
@@ -177,7 +180,7 @@ def _remove_many(engine: Engine, resources: Sequence[Resource], remove: Callable
 
 
 def clear_this_engine(store: Store, engine: Engine) -> Iterator[str]:
-    """Remove what ended jobs left on this engine; yields the names of those that did. What fails is tried again."""
+    """Remove what ended jobs left on this engine; yields the names of those that did. Failures are tried again."""
     with suppress(EngineError, MachineNotReadyError):
         address = engine.facts().address
         for left in store.left_on_engines():
@@ -190,9 +193,9 @@ def clear_this_engine(store: Store, engine: Engine) -> Iterator[str]:
 def clear_engine_of(
     store: Store, left: LeftOnEngine, *, on_message: Callable[[str], None] = lambda _: None
 ) -> list[str]:
-    """Remove what one job left on its engine; returns what could not be removed, as sentences.
+    """Remove the leftovers of one job on its engine; returns the parts that could not be removed, as sentences.
 
-    `on_message` is told of what was removed. `JobLeftoversError` if a container may still be running: the engine is
+    `on_message` is told of the removed parts. `JobLeftoversError` if a container may still be running: the engine is
     unreachable, or does not remove it.
     """
     try:
@@ -211,7 +214,7 @@ def clear_engine_of(
 
 
 def kept_by(store: Store, name: str) -> list[LeftOnEngine]:
-    """What a job has kept on purpose, as if it were left; empty for most jobs."""
+    """The parts that a job has kept on purpose, as if they were leftovers; empty for most jobs."""
     try:
         record = store.get(name)
     except JobUnknownError:
@@ -223,7 +226,7 @@ def kept_by(store: Store, name: str) -> list[LeftOnEngine]:
 
 
 def clear_kept(store: Store, name: str) -> list[str]:
-    """Remove what a job has kept; returns what could not be removed, as sentences."""
+    """Remove the parts that a job has kept; returns those that could not be removed, as sentences."""
     return [each for left in kept_by(store, name) for each in clear_engine_of(store, left)]
 
 

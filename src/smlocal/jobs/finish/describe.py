@@ -1,6 +1,6 @@
 """The describe answer of a job, with what only this machine knows (`Local`), and the files in the job's folder.
 
-There are copies of its documents (the originals are in the store), reserved disk space, and the mark of what is kept.
+There are copies of its documents (the originals are in the store), reserved disk space, and the mark of kept parts.
 """
 
 import json
@@ -44,7 +44,7 @@ def list_entry(store: Store, record: JobRecord) -> tuple[str, dict[str, Any]]:
 
 
 def view_job(store: Store, name: str, *, final: bool = False) -> JobView:
-    """What the screens show of a job; `final` as above."""
+    """The screens' view of a job; `final` as above."""
     stored = _read(store, name)
     return showing(stored.record.platform).view(stored, _described(store, stored, final=final))
 
@@ -73,7 +73,7 @@ def _described(store: Store, stored: StoredJob, *, final: bool) -> dict[str, Any
 
 
 def _placement(store: Store, record: JobRecord) -> dict[str, Any]:
-    """Of a job on several engines that has been planned."""
+    """The engine of each host of a planned job on several engines."""
     engines = engine_of_each_host(store.document(record.name, RECALL)) if record.instances > 1 else {}
     return {"Placement": engines} if engines else {}
 

@@ -201,7 +201,7 @@ def _publisher(
 
 
 _MIRRORS = ("checkpoints", "tensorboard", "tensors")
-"""What may be mirrored to S3. Each has its own journal, because they upload at the same time."""
+"""The folders that may be mirrored to S3. Each has its own journal, because they upload at the same time."""
 
 
 def journal_name(mirror: str) -> str:

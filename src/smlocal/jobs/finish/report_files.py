@@ -25,7 +25,10 @@ _GROUP = "smlocal.job"
 
 
 def write_report_files(files: ReportFiles, store: Store, name: str, *, run_id: str) -> list[SmlocalError]:
-    """Write them, if this run made a job. Returns what could not be written, to be shown after the summary."""
+    """Write them, if this run made a job.
+
+    Returns the files that could not be written, to be shown after the summary.
+    """
     written = (
         _write(files.result, store, name, run_id, lambda: _result(store, name)),
         _write(files.junit, store, name, run_id, lambda: _junit(store, name)),
@@ -34,7 +37,7 @@ def write_report_files(files: ReportFiles, store: Store, name: str, *, run_id: s
 
 
 def write_recorded_report_files(store: Store, name: str) -> None:
-    """For a job that another process has begun. An error is nowhere to be shown: `describe` has all that they say."""
+    """For a job that another process has begun. Errors are ignored: `describe` has the same data."""
     recorded = store.document(name, REPORT_FILES)
     if recorded is not None:
         files = ReportFiles(result=recorded["Result"], junit=recorded["JUnit"])

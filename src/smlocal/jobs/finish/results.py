@@ -1,4 +1,4 @@
-"""The `Local` block of a finished job: what is only known on this machine, some of it from its containers."""
+"""The `Local` block of a finished job: facts known only on this machine, some of them from its containers."""
 
 import os
 from collections.abc import Collection, Iterable, Sequence
@@ -33,7 +33,7 @@ _MOST = 1000
 
 @dataclass(kw_only=True, slots=True)
 class Results:
-    """What a job has produced, and what went wrong with it."""
+    """The results of a job, and its problems."""
 
     artifacts: Artifacts | None = None
     unpacked: bool = False
@@ -51,10 +51,10 @@ class Results:
     failure_files: dict[str, str] = field(default_factory=dict)
     """The failure file of each host that wrote one and exited with 0, of a job that completed."""
     data_parallel: dict[str, Any] | None = None
-    """What the ranks recorded, of a job that got the stand-in for the data parallel library."""
+    """The records of the ranks, for a job that got the stand-in for the data parallel library."""
     leftovers: list[str] = field(default_factory=list)
     docker_command: str | None = None
-    """What starts the job again by hand, of a job that failed."""
+    """The command that starts the job again by hand, for a job that failed."""
 
 
 def local_block(
@@ -137,7 +137,7 @@ def _host(attempt: Attempt, name: str) -> dict[str, Any]:
 
 
 def changed_files(runs: Iterable[HostRun]) -> dict[str, list[str]]:
-    """Of each host whose container its engine can tell about; at most a thousand for each."""
+    """The changed files of each host whose container its engine can tell about; at most a thousand for each."""
     found = {}
     for run in runs:
         with suppress(EngineError):

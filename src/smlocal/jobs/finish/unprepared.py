@@ -40,12 +40,12 @@ _DATA = (
     AwsConfigurationError,
     ClockWrongError,
 )
-"""Of those about AWS, nearly all are met while objects are listed."""
+"""Errors of the data. Nearly all of those about AWS occur while objects are listed."""
 _NO_INSTANCES = (GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
 
 
 def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:
-    """End it as `Failed`, because it cannot be prepared. What to do about that becomes its hints."""
+    """End it as `Failed`, because it cannot be prepared. The remedy becomes its hints."""
     fail_with(
         store,
         name,

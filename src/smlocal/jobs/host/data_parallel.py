@@ -1,4 +1,4 @@
-"""The stand-in for the data parallel library in a job: its folders on each host, and what its ranks recorded.
+"""The stand-in for the data parallel library in a job: its folders on each host, and the records of its ranks.
 
 Only jobs that ask for the library import this.
 """

@@ -113,7 +113,7 @@ def _folder(here: str, there: str, *, programs: bool) -> Iterator[bytes]:
 
 
 def _tree(listing: Listing, sent: list[int], index: int, there: str) -> Iterator[bytes]:
-    """What a channel selects, as if it had been downloaded now; the bytes of data are added to `sent[index]`."""
+    """The selection of a channel, as if it had been downloaded now; the bytes of data are added to `sent[index]`."""
     now = int(time.time())
     made = {""}
     yield from _directory(there)

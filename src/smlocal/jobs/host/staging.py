@@ -120,7 +120,7 @@ def stage_trees(
             volume_prefix=f"{host.container}-{_folder(plan, tree)}",
             labels=labels,
             rootless=plan.engines.first.rootless,
-            # Of S3, folders that objects mark. Empty local folders would be lost in an upload.
+            # In S3, folders that objects mark. Empty local folders would be lost in an upload.
             folders=listing.directories if tree.listing.remote else (),
             copying=copying,
         )

@@ -1,4 +1,4 @@
-"""What is known of a host that failed or left nothing: its log, its failure file, what its platform makes of them."""
+"""The known facts about a host that failed or left nothing: its log, its failure file, and its platform's hints."""
 
 import os
 import stat
@@ -17,9 +17,9 @@ from smlocal.jobs.kinds import running
 from smlocal.jobs.planning.model import host_directory
 
 _TAIL_BYTES = 16384
-"""Of the log, at its end."""
+"""The bytes at the end of the log that are read."""
 MESSAGE_BYTES = 1024
-"""What is used of it."""
+"""The part of them that is used."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -55,13 +55,13 @@ def hint_of_exit(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool
 
 
 def hint_of_start(error: EngineError, run: HostRun) -> str | None:
-    """Of a host whose container was not started: read the container."""
+    """A hint for a host whose container was not started: read the container."""
     mounted = [mount.target for mount in mounts(run.plan, run.host)]
     return start_hint(error.sentence, mounted, lambda: ask_platform(run, Trouble.NOT_STARTED, error.sentence))
 
 
 def ask_platform(run: HostRun, trouble: Trouble, log: str, *, failure: str = "") -> str | None:
-    """What it knows about a host whose container is still there."""
+    """The platform's hint about a host whose container is still there."""
     symptoms = Symptoms(
         trouble=trouble,
         log=log,
@@ -82,7 +82,7 @@ def log_tail(run: HostRun) -> str:
 
 
 def failure_file(run: HostRun) -> bytes:
-    """What the program has written into the file in which it says why it failed; empty if there is none."""
+    """The program's text in the file in which it says why it failed; empty if there is none."""
     plan, folders = run.plan, run.plan.folders
     if not folders.failure:
         return b""

@@ -1,6 +1,6 @@
 """The log of one host while it is written. If it cannot be written completely, the job goes on.
 
-What it lacks because a connection broke comes from the engine's own log, which is read for a limited time.
+Lines that are missing because a connection broke come from the engine's own log, which is read for a limited time.
 """
 
 import os
@@ -36,7 +36,7 @@ class LogFile:
         return self._position
 
     def write(self, data: bytes, at: float | None = None) -> None:
-        """Append all of it, which was written now or `at`.
+        """Append the whole text, which was written now or `at`.
 
         After the first error nothing more is written, so that nothing is missing in the middle.
         """
@@ -108,7 +108,7 @@ class LookEndedError(Exception):
 
 @dataclass(kw_only=True, slots=True)
 class LimitedLook:
-    """One look, and what it has left out."""
+    """One look, and the part that it has left out."""
 
     limit: Callable[[], float]
     """Gives the seconds that it may take; they may become fewer meanwhile."""
@@ -117,7 +117,7 @@ class LimitedLook:
     seconds: float = 0.0
 
     def pieces(self, log: Iterable[tuple[float | None, bytes]]) -> Iterator[tuple[float | None, bytes]]:
-        """Yield what is in the log; `LookEndedError` when the time is up."""
+        """Yield the content of the log; `LookEndedError` when the time is up."""
         began = time.monotonic()
         for at, piece in log:
             if self.lines % _LINES_AT_ONCE == 0:
@@ -130,7 +130,7 @@ class LimitedLook:
 
     @property
     def left_out(self) -> str:
-        """What has not been read, as a sentence."""
+        """The part that was not read, as a sentence."""
         return (
             f"the engine's log was read for {self.seconds:.0f} s, to line {self.lines:,} (byte {self.size:,}); "
             "lines after that may be missing"

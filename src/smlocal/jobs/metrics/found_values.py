@@ -39,7 +39,7 @@ class ValuesFile:
         self._path = f"{folder}/{_VALUES}"
         with suppress(FileNotFoundError):
             os.unlink(self._path)
-        self._file = open(self._path, "ab")  # noqa: SIM115 - for as long as the process lives
+        self._file = open(self._path, "ab")  # noqa: SIM115 - open until the process ends
 
     def add(self, definition: int, host: int, at: float | None, value: float) -> None:
         """Append one, with the next `flush` at the latest."""
@@ -87,7 +87,7 @@ def write_state(job_directory: str, state: Mapping[str, Any]) -> None:
 
 
 def read_state(job_directory: str) -> dict[str, Any]:
-    """What `write_state` has stored; empty if there is nothing."""
+    """The state that `write_state` has stored; empty if there is none."""
     try:
         with open(f"{metrics_folder(job_directory)}/{_STATE}", encoding="utf-8") as file:
             state: dict[str, Any] = json.load(file)
@@ -147,7 +147,7 @@ class MetricSummary:
 
 
 def summaries(job_directory: str, definitions: Sequence[MetricDefinition], hosts: Sequence[str]) -> list[MetricSummary]:
-    """One for each metric, in the order of the definitions; also for those without values."""
+    """One for each metric, in the order of the definitions, including those without values."""
     found = {each.name: MetricSummary(name=each.name) for each in definitions}
     for value in read_values(job_directory, definitions, hosts):
         found[value.name].add(value)

@@ -39,11 +39,11 @@ class MetricsReport:
     final: list[dict[str, Any]] = field(default_factory=list)
     """The last value of each metric, as the answer has them."""
     summaries: list[MetricSummary] = field(default_factory=list)
-    """Of the metrics with values."""
+    """Summaries of the metrics with values."""
     without_values: list[str] = field(default_factory=list)
     """The metrics for which no line had a value, if all lines were searched."""
     notes: list[str] = field(default_factory=list)
-    """What has no values, was disabled, skipped or not read."""
+    """Metrics that have no values, were disabled, skipped or not read."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -187,13 +187,13 @@ def _slow_regex_notes(state: Mapping[str, Any], definitions: Sequence[MetricDefi
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobMetrics:
-    """What has been found so far."""
+    """The metrics found so far."""
 
     directory: str
     definitions: tuple[MetricDefinition, ...]
     hosts: list[str]
     notes: list[str]
-    """What was disabled or skipped."""
+    """Metrics that were disabled or skipped."""
 
     def summaries(self) -> list[MetricSummary]:
         """One for each metric."""

@@ -135,10 +135,10 @@ class SearchLimit:
 
 @dataclass(kw_only=True, slots=True)
 class Search:
-    """One definition and what happened with it."""
+    """One definition and the course of its search."""
 
     index: int
-    """Of the definition in the request."""
+    """The index of the definition in the request."""
     pattern: re.Pattern[str]
     required: str
     """In every line that matches; empty if no such text is known."""

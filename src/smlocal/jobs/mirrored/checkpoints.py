@@ -106,7 +106,7 @@ def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
 
 
 def with_current_checkpoints(plan: JobPlan) -> JobPlan:
-    """The plan of the next attempt, which restores what has been saved meanwhile."""
+    """The plan of the next attempt, which restores the files that were saved meanwhile."""
     if plan.mirrored.checkpoints is None:
         return plan
     checkpoints = plan.mirrored.checkpoints

@@ -75,11 +75,11 @@ class MirroredFolder:
         return f"{self.plan.job_directory}/hosts/{self.name}.journal"
 
     def state(self) -> "MirrorState":
-        """What has been mirrored so far."""
+        """The files mirrored so far."""
         return MirrorState.read(self.state_path)
 
     def restored(self, host: HostPlan) -> Restored:
-        """What was restored to it. If that is not known: nothing, and everything counts as written by the host."""
+        """The files restored to it. If that is not known: nothing, and everything counts as written by the host."""
         if self.collector is not None:
             return Restored(directory=self.directory(host))
         try:
@@ -210,11 +210,11 @@ def mirroring(
 ) -> Iterator[None]:
     """Mirror while containers may write, and no longer: cleaning up must not look like files that they deleted.
 
-    Once `cancelled` returns True, the file that is being copied is given up, and at the end also if `requested` does:
-    nobody handles a request while the mirrors are waited for. The save at the end of the job copies the file again.
-    What went wrong is added to `notes`.
+    Once `cancelled` returns True, the file that is being copied is given up, and at the end also once `requested` does:
+    no request is handled while the mirrors are waited for. The save at the end of the job copies the file again.
+    Problems are added to `notes`.
     """
-    # What an engine without these folders has can only be read when the container has ended.
+    # Files on an engine without these folders can only be read when the container has ended.
     if not plan.engines.first.shares_folders or (plan.mirrored.checkpoints is None and not plan.mirrored.collectors):
         yield
         return

@@ -1,7 +1,7 @@
-"""Saves mirrored folders when the containers have ended, or later by `smlocal pack` what could not be saved.
+"""Saves mirrored folders when the containers have ended, or later by `smlocal pack` those that could not be saved.
 
-What cannot be saved is kept in the folder of the job. A marker tells readers of the tensors of the debugger that no
-more of them follow.
+Files that cannot be saved are kept in the folder of the job. A marker tells readers of the tensors of the debugger that
+no more of them follow.
 """
 
 import os
@@ -115,7 +115,7 @@ def save_folder(folder: MirroredFolder, trees: Sequence[HostTree], hosts: _Hosts
 def _save_locally(
     folder: MirroredFolder, trees: Sequence[HostTree], hosts: _Hosts, check: Check, *, last: bool
 ) -> bool:
-    """Save to the local folder what could not be sent to S3; False if there is nothing, or that fails too."""
+    """Save to the local folder the files that could not be sent to S3; False if there is nothing, or that fails too."""
     links = folder.plan.rights.links
     target = FolderTarget(path=folder.fallback, run_id=folder.plan.run_id, links=links, check=check)
     try:
@@ -220,7 +220,7 @@ def _index_copies(folder: MirroredFolder, trees: Iterable[HostTree]) -> None:
         copied = spool(folder.plan, host, folder.name)
         for tree in trees:
             if os.fsdecode(tree.root) == copied and os.path.isdir(copied):
-                with suppress(OSError):  # if the disk is full, `keep_not_saved` says what is lost
+                with suppress(OSError):  # if the disk is full, `keep_not_saved` reports the loss
                     write_index(tree)
 
 
@@ -250,7 +250,9 @@ def keep_not_saved(plan: JobPlan, document: Mapping[str, str]) -> list[str]:
             try:
                 keep_folder(source, f"{_not_saved_directory(folder)}/{host.host.name}")
             except (ArtifactError, OSError) as error:
-                failures.append(f"what {host.host.name} wrote to {folder.local_path} could not be kept: {error}")
+                failures.append(
+                    f"the files that {host.host.name} wrote to {folder.local_path} could not be kept: {error}"
+                )
     return failures
 
 
@@ -276,9 +278,10 @@ def _not_saved_directory(folder: MirroredFolder) -> str:
 def save_again(
     plan: JobPlan, document: Mapping[str, str], *, output: str | None, working: Callable[[str], None] | None
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Save what is kept to where the plan says, or below `output`; the kept files are deleted then.
+    """Save the kept files to the plan's destination, or below `output`; the kept files are deleted then.
 
-    What belongs into S3 is saved to the local folder in its place. Returns notes, and what can be sent from there.
+    Files that belong in S3 are saved to the local folder in its place. Returns notes, and the files that can be sent
+    from there.
     """
     notes: list[str] = []
     unsent: list[tuple[str, str]] = []

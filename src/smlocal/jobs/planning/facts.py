@@ -1,4 +1,4 @@
-"""What a plan needs to know about this machine. The `prepare` of a platform gathers it."""
+"""The facts that a plan needs about this machine. The `prepare` of a platform gathers it."""
 
 from dataclasses import field
 

@@ -61,7 +61,7 @@ class StopPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeptPlan:
-    """What is to be known of the containers after their end."""
+    """The facts about the containers that are kept after their end."""
 
     containers: str = "none"
     """Which ended jobs keep them: `failed`, `all` or `none`."""
@@ -90,11 +90,11 @@ class ContainerFolders:
     model: str
     output: str
     output_data: str
-    """What is packed of `output`."""
+    """The part of `output` that is packed."""
     failure: str
     """The file in which a program says why it failed, in `output`."""
     warm_pool: str = ""
-    """What a warm pool would keep for the next job. Here it is empty in each."""
+    """The folder that a warm pool would keep for the next job. Here it is empty in each."""
 
     @property
     def mounted(self) -> tuple[str, ...]:
@@ -102,13 +102,13 @@ class ContainerFolders:
         return tuple(folder for folder in (self.input, self.model, self.output, self.warm_pool) if folder)
 
     def below(self, path: str) -> str:
-        """What follows the root in a path, from its `/` on."""
+        """The part of a path after the root, from its `/` on."""
         return path.removeprefix(self.root)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IdentityPlan:
-    """What the platform calls a job, and where."""
+    """The platform's names for the job, and its place."""
 
     arn: str
     region: str
@@ -127,7 +127,7 @@ class JobPlan:
     request: Mapping[str, Any]
     """The request as given, with the job's name."""
     rights: Rights = EVERYTHING
-    """What the job may use of this machine."""
+    """The rights of the job on this machine."""
     identity: IdentityPlan
     image: ImagePlan
     engines: EnginesPlan
@@ -141,7 +141,7 @@ class JobPlan:
     """None if the containers get none."""
     rules: RulesPlan = field(default_factory=RulesPlan)
     metrics: tuple[MetricDefinition, ...] = ()
-    """What is searched for in the logs."""
+    """The metrics that the logs are searched for."""
     data_parallel: DataParallelPlan | None = None
     """None if the containers do not get the stand-in for the data parallel library."""
     debug: DebugPlan | None = None
@@ -153,7 +153,7 @@ class JobPlan:
 
     @property
     def engine_addresses(self) -> tuple[str, ...]:
-        """Of all engines that have something of it: those of its hosts, and the one that made their network."""
+        """The addresses of the engines that have a part of the job: its hosts', and the one that made their network."""
         found = tuple(each.address for each in self.engines.each)
         manager = self.network.own.manager if self.network.own is not None else ""
         return found if manager in {"", *found} else (*found, manager)

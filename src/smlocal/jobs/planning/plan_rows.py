@@ -1,4 +1,4 @@
-"""Rows of a plan for people: what all platforms show alike."""
+"""Rows of a plan for people, common to all platforms."""
 
 import json
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from smlocal.jobs.contract.masking import masked, masked_request
 from smlocal.jobs.planning.model import JobPlan
 
 COLUMN = 13
-"""Of the heads."""
+"""The width of the heads."""
 _LINE = 160
 _NAMED = 8
 
 
 def note_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
-    """Warnings, and what differs from the service."""
+    """Warnings, and differences from the service."""
     warnings = [note for note in plan.notes if note.warning]
     if warnings:
         yield "Warnings", ""

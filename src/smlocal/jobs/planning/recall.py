@@ -17,7 +17,7 @@ _LEFT_OUT: Mapping[type, Mapping[str, Any]] = {
     HostPlan: {"files": {}},
     Listing: {"paths": [], "keys": [], "sizes": [], "etags": []},
 }
-"""What is stored in the place of fields, by the record that has them."""
+"""The stored forms of fields, by the record that has them."""
 
 
 def remember(plan: JobPlan) -> dict[str, Any]:
@@ -27,14 +27,14 @@ def remember(plan: JobPlan) -> dict[str, Any]:
 
 
 def recall(document: Mapping[str, Any]) -> JobPlan:
-    """The plan from its JSON document, also of an earlier version; `EarlierPlanError` for one that cannot be read."""
+    """The plan from its JSON document, even of an earlier version; `EarlierPlanError` for one that cannot be read."""
     try:
         plan: JobPlan = _decode(JobPlan, _as_today(document))
     except (TypeError, KeyError, AttributeError) as error:
         raise EarlierPlanError(
             f"the job '{document.get('name', '')}' was planned by another version of smlocal",
             details=[str(error)],
-            remedy=["Use that version for it. What it wrote is in its folder and its output folder; smlocal rm works."],
+            remedy=["Use that version for it. Its files are in its folder and its output folder; smlocal rm works."],
         ) from error
     return plan
 

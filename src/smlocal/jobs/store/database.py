@@ -1,4 +1,4 @@
-"""Make, open and migrate the SQLite file, word its errors for the user, and notice changes of it."""
+"""Make, open and migrate the SQLite file, word its errors for the user, and notice its changes."""
 
 import os
 import sqlite3
@@ -206,7 +206,7 @@ class StoreChanges:
         self._connection = open_database(self._home)
 
     def number(self) -> int:
-        """Another number than the last time if something has been changed since, by this process or another one."""
+        """Changes whenever any process has changed the database."""
         with database_errors(self._home):
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 

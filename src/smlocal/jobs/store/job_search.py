@@ -52,7 +52,7 @@ class JobPage:
 def find_page(
     connection: sqlite3.Connection, search: JobSearch, *, most: int, after: PagePosition | None = None
 ) -> JobPage:
-    """At most so many jobs. A job that is added meanwhile moves no other one to another page."""
+    """At most this many jobs. A job that is added meanwhile moves no other one to another page."""
     column = search.sort_by
     order, beyond = ("DESC", "<") if search.descending else ("ASC", ">")
     conditions = dict(_conditions(search))

@@ -200,7 +200,7 @@ class Store:
         Returns their names. They have no supervisor yet. A job that does not fit holds up those behind it. `now` is
         called when no other process can end a job, so that no beginning seems earlier than the end it waited for.
         """
-        with self._read() as connection:  # mostly there is none, and readers wait for nobody
+        with self._read() as connection:  # mostly there is none, and readers wait for no process
             if not any_pending(connection):
                 return []
         with self._write() as connection:

@@ -88,7 +88,7 @@ def supervised(directory: str) -> bool:
 
 
 def make_leased(folder: str) -> Lease | None:
-    """Make a folder that others remove when nobody has its lease: this process has it before they see the folder."""
+    """Make a folder that others remove once its lease is free: this process takes it before they see the folder."""
     unfinished = folder + _UNFINISHED
     os.makedirs(unfinished, mode=0o700)
     lease = Lease.take(unfinished)

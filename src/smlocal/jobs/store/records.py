@@ -105,7 +105,7 @@ def record_of(row: tuple[Any, ...]) -> JobRecord:
 
 
 def read_transitions(connection: sqlite3.Connection, job: int) -> list[Transition]:
-    """Of one job, oldest first."""
+    """The transitions of one job, oldest first."""
     rows = connection.execute(
         "SELECT status, started, ended, message FROM transitions WHERE job = ? ORDER BY position", (job,)
     ).fetchall()

@@ -1,7 +1,7 @@
-"""What was found out once, of images and engines: JSON files with a limited number of entries.
+"""Facts about images and engines that were found out once: JSON files with a limited number of entries.
 
-Which files an image has in the folders of a platform does not change. What was tried with an engine is stored by its
-identity, which another start of it changes.
+Which files an image has in the folders of a platform does not change. Results of trials with an engine are stored by
+its identity, which another start of it changes.
 """
 
 import json
@@ -39,7 +39,7 @@ class Remembered:
         return self._read().get(key)
 
     def put(self, key: str, entry: Any) -> None:
-        """Store an entry. If that fails, whoever wants to know finds out again."""
+        """Store an entry. If that fails, the next caller finds out again."""
         known = self._read()
         known.pop(key, None)
         known[key] = entry
@@ -59,7 +59,7 @@ def _images(home: str) -> Remembered:
 
 
 def tried(home: str, key: str) -> Mapping[str, Any] | None:
-    """What is remembered; None if there is no entry."""
+    """The remembered result; None if there is no entry."""
     found: Mapping[str, Any] | None = _engines(home).get(key)
     return found
 

@@ -69,7 +69,7 @@ class JobStarter:
     def start(self, name: str) -> str | None:
         """Give an unfinished job a supervisor, in a process of its own; returns why that was not possible.
 
-        It is no error if the job has ended or has a supervisor. `JobStarterError` if no starter can be kept alive.
+        It is not an error if the job has ended or has a supervisor. `JobStarterError` if no starter can be kept alive.
         """
         with self._lock:
             for _ in range(_TRIES):
@@ -81,7 +81,7 @@ class JobStarter:
         raise JobStarterError(
             "the process that starts jobs does not answer",
             details=[f"It was to start the job '{name}'."],
-            remedy=["What it has written to standard error says why. The job still waits."],
+            remedy=["Its standard error says why. The job still waits."],
         )
 
     def warm_up(self) -> None:
@@ -149,7 +149,7 @@ _AGAIN_SECONDS = 10.0
 
 
 class Scheduler:
-    """Starts the waiting jobs of one home. Several of them may work on one home, also in different processes."""
+    """Starts the waiting jobs of one home. Several of them may work on one home, even in different processes."""
 
     def __init__(self, store: Store, *, instances: int | None = None) -> None:
         """`instances`: how many may be in use at once; None for no limit."""
@@ -166,7 +166,7 @@ class Scheduler:
         return self._starter
 
     def start_waiting(self) -> Mapping[str, str | None]:
-        """Start what may be started now, and jobs whose supervisor was killed; returns their names.
+        """Start the jobs that may start now, and those whose supervisor was killed; returns their names.
 
         With each name: why it has no supervisor yet, if it could not get one. It is tried again ten seconds later.
 
@@ -174,8 +174,8 @@ class Scheduler:
         returns when they have supervisors. It takes a fraction of a millisecond when there is nothing to start.
         """
         with self._lock:
-            # In the store they count as started from here on, so that nobody starts more than the limit allows. If this
-            # process dies now, they are orphans, and the next scheduler or command starts them.
+            # In the store they count as started from here on, so that no scheduler starts more than the limit allows.
+            # If this process dies now, they are orphans, and the next scheduler or command starts them.
             self._store.start_pending(now=time.time, limit=self._instances)
             now = time.monotonic()
             self._tried = {name: at for name, at in self._tried.items() if now - at < _AGAIN_SECONDS}

@@ -34,7 +34,7 @@ def _start(home: str, name: str) -> str:
         detach.start_in_background(adopt_orphan, home=home, name=name)
     except SmlocalError as error:
         return json.dumps(error.with_details)
-    except Exception as error:  # noqa: BLE001 - the process goes on, and whoever has started it says so
+    except Exception as error:  # noqa: BLE001 - the process goes on, and its parent reports the error
         return json.dumps(f"{type(error).__name__}: {error}")
     return ""
 

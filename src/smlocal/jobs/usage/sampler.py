@@ -34,7 +34,7 @@ _PIECE = 64 * 1024
 _MIB = 1024 * 1024
 _FIELDS = 2
 _HIGHEST = ("cpu_cores", "memory", "memory_with_cache", "gpu_percent", "gpu_memory")
-"""Of these a point has the highest value; the others are counters."""
+"""A point has the highest value of these; the others are counters."""
 _MIN_SECONDS = 0.2
 """Between two samples: the clocks are not exact enough to compute the cores in use over less."""
 _MAX_ENTRIES = 10_000
@@ -53,7 +53,7 @@ def point_seconds(elapsed: float) -> float:
 
 
 class Sampler:
-    """Of one container. Only making it and `ask` take time; nothing raises."""
+    """The sampler of one container. Only making it and `ask` take time; nothing raises."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Sampler:
         return max(_MIN_PAUSE, sampling_pause(self._now() - self._points.began) - asked)
 
     def ask(self) -> Statistics | str | None:
-        """What the engine reports: numbers, None for a container that has ended, or why there are no numbers."""
+        """The engine's report: numbers, None for a container that has ended, or why there are no numbers."""
         self._asked_at = self._now()
         try:
             return self._engine.statistics(self._container)
@@ -120,7 +120,7 @@ class Sampler:
             self._write_point()
 
     def finish(self) -> None:
-        """Write what is left, and the sizes of the folders."""
+        """Write the rest, and the sizes of the folders."""
         if self._gpu_reader is not None:
             self._gpu_reader.close()
         self._write_point()
@@ -220,7 +220,7 @@ class PointBuilder:
     _point: Point | None = None
 
     def add(self, now: float, sample: Statistics, gpu: GpuUsage | None) -> None:
-        """Add what the engine reports, and what the GPUs did since the last sample."""
+        """Add the engine's figures, and those of the GPUs since the last sample."""
         cores = self._cores(now, sample)
         memory = max(sample.memory - sample.cache, self._memory_between(sample))
         if cores is not None:

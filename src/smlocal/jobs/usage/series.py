@@ -20,13 +20,13 @@ class UsageSeries:
 
     containers: tuple[ContainerUsage, ...] = ()
     notes: tuple[str, ...] = ()
-    """What could not be measured, and why."""
+    """Figures that could not be measured, and why."""
     held: Mapping[str, int | None] = field(default_factory=dict)
     """Bytes on disk by folder of the last container, at its end; None where they were not counted."""
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """Of all containers."""
+        """The points of all containers."""
         return tuple(point for container in self.containers for point in container.points)
 
 
@@ -40,7 +40,7 @@ class SeriesFile:
         self._failed = False
 
     def begin(self, container: str, began: float) -> None:
-        """The points that follow are of this container, or still of it."""
+        """The points that follow belong to this container."""
         self._comment({"container": container, "began": round(began, 2)})
 
     def add(self, point: Point) -> None:

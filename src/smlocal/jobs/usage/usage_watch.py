@@ -27,7 +27,7 @@ def series_path(job_directory: str, host: str) -> str:
 
 
 class UsageWatch:
-    """Of one container. `begin` and `close` return at once, however long the engine takes to answer."""
+    """The watch of one container. `begin` and `close` return at once, however long the engine takes to answer."""
 
     __slots__ = ("_ended", "_lock", "_sampler")
 
@@ -47,7 +47,7 @@ class UsageWatch:
         folders: Sequence[tuple[str, str]],
         started_before: bool = False,
     ) -> None:
-        """The container runs. What it uses is written to `path`; the arguments are those of `Sampler`.
+        """The container runs. Its usage is written to `path`; the arguments are those of `Sampler`.
 
         `started_before`: it has run for a while, and another process may have measured it.
         """
@@ -61,7 +61,7 @@ class UsageWatch:
         Thread(target=self._watch, args=(sampler, path), name=f"{container[:12]}-usage", daemon=True).start()
 
     def close(self) -> None:
-        """The container has ended. Write what was measured, and the sizes of its folders."""
+        """The container has ended. Write the measured figures, and the sizes of its folders."""
         self._ended.set()
         with self._lock:
             if self._sampler is not None:

@@ -7,7 +7,7 @@ from datetime import datetime
 DEFAULT_REGION = "us-east-1"
 DEFAULT_ACCOUNT = "000000000000"
 SESSION_NAME = "SageMaker"
-"""Of the service at a job's role."""
+"""The session name of the service at a job's role."""
 
 _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
 _ROLE = re.compile(r"arn:aws[a-z\-]*:iam::(?P<account>\d{12}):role/")
@@ -61,6 +61,6 @@ def default_name(stem: str, now: datetime) -> str:
 
 
 def instance_hostname(host_number: int, region_name: str) -> str:
-    """What `hostname` prints in the container. As on the service, it is not `algo-1`."""
+    """The output of `hostname` in the container. As on the service, it is not `algo-1`."""
     domain = "ec2.internal" if region_name == "us-east-1" else f"{region_name}.compute.internal"
     return f"ip-10-0-{host_number // 250}-{host_number % 250 + 4}.{domain}"

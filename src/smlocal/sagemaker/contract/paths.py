@@ -19,7 +19,7 @@ TENSORS = "/opt/ml/output/tensors"
 CHECKPOINTS = "/opt/ml/checkpoints"
 """The default folder of checkpoints."""
 WARM_POOL = "/opt/ml/sagemaker/warmpoolcache"
-"""What stays for the next job of a warm pool. Jobs without a warm pool have it too."""
+"""The folder that stays for the next job of a warm pool. Jobs without a warm pool have it too."""
 CODE = "/opt/ml/code"
 """Not made by the service. The training toolkit makes it, and downloads no code if there is some in it."""
 

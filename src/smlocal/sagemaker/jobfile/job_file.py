@@ -67,7 +67,7 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
     if not_done:
         raise unsupported_request(document, not_done)
     if document.elsewhere is not None:
-        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are no job file
+        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are not job files
 
         refuse_local_paths(document)
     return JobFile(request=request, local=local, raw=raw, document=document)
@@ -76,7 +76,7 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
 def read_local(
     document: Document, request: dict[str, Any], *, allowed: bool = True
 ) -> tuple[LocalSettings | None, list[Violation]]:
-    """The `Local` block, or what is wrong with it."""
+    """The `Local` block, or the mistakes in it."""
     local, violations = local_block.read_local(document, allowed=allowed)
     if local is not None:
         text = "is neither an s3:// prefix nor a file-system id; write s3://bucket/prefix"
@@ -101,7 +101,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def _broken_placement_rules(local: LocalSettings, request: Mapping[str, Any]) -> list[Violation]:
-    """What is wrong with a placement. Nothing if the hosts themselves are wrong."""
+    """The mistake in a placement. Nothing if the hosts themselves are wrong."""
     resources, _ = validate(ResourceConfig, request.get("ResourceConfig"), strict=False)
     if resources is None or host_count(resources) > MAX_PLANNED_HOSTS:
         return []
@@ -109,7 +109,7 @@ def _broken_placement_rules(local: LocalSettings, request: Mapping[str, Any]) ->
 
 
 def _broken_fault_rules(local: LocalSettings, request: Mapping[str, Any]) -> list[Violation]:
-    """What is wrong with the faults of a job."""
+    """The mistakes in the faults of a job."""
     return fault_violations(local.Faults, kinds=FAULT_KINDS, wrong=partial(_wrong_fault, request=request))
 
 
@@ -169,7 +169,7 @@ def unsupported_request(document: Document, found: list[tuple[str, Violation]]) 
     names = list(dict.fromkeys(name for name, _ in found))
     who = document.blamed(violation.path for _, violation in found)
     return FieldRefusedError(
-        f"{who} uses what smlocal does not support: {', '.join(names)}",
+        f"{who} uses fields that smlocal does not support: {', '.join(names)}",
         details=mistake_lines(document, [violation for _, violation in found]),
         remedy=[*_without_unsupported(names), "smlocal coverage shows how each field is handled."],
     )

@@ -16,7 +16,7 @@ _LONGEST = 200
 
 
 def locations(request: Any) -> Iterator[tuple[Path, str]]:
-    """Every location in a request, which need not be valid: what the shapes of the model say may be a path here.
+    """Every location in a request, which need not be valid: members whose shape in the model may be a path here.
 
     A `DirectoryPath` is none: it is in the container, or below the folder that the user gives for a file system.
     """
@@ -72,7 +72,7 @@ def refuse_local_paths(document: Document) -> None:
         remedy=[
             *([f"It is a job of this machine:  smlocal rerun {own}   or --allow-local-paths"] if own else []),
             "Run it with folders of your own:  smlocal run FILE --channel NAME=DIR --output DIR",
-            "Or write s3:// locations there: the service has no others, and anybody can have written the description.",
+            "Or write s3:// locations there: the service has no others, and anyone may have written the description.",
         ],
     )
 

@@ -1,6 +1,6 @@
-"""A skeleton of the AWS CLI where a job file is expected: what to fill in, and what to remove.
+"""A skeleton of the AWS CLI where a job file is expected: members to fill in, and members to remove.
 
-What is empty in a request is left out: empty answers of the service, placeholders of the skeleton.
+Empty members of a request are left out: empty answers of the service, placeholders of the skeleton.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ _NEEDED: Final = (
     (_RESOURCES, "InstanceType"),
     (_RESOURCES, "InstanceCount"),
 )
-"""Of every job with a container; the name and the role need not be there."""
+"""The members that every job with a container has; the name and the role may be missing."""
 _GROUPS: Final = "InstanceGroups"
 _WITHOUT_CONTAINER: Final = "ServerlessJobConfig"
 _EMPTY: Final = object()
@@ -41,7 +41,7 @@ class Filled:
     left_out: tuple[str, ...]
     """Paths of the members that are empty."""
     untouched: tuple[str, ...] = ()
-    """Of a skeleton: switches and choices that it has by itself, so nobody may have meant them."""
+    """The default switches and choices of a skeleton, which may be unintended."""
 
 
 def or_skeleton(document: Document, request: dict[str, Any], invalid: RequestInvalidError) -> RequestInvalidError:
@@ -93,12 +93,12 @@ def _empty_lines(document: Document, filled: Filled, needed: list[tuple[str, str
 
 def _remedy(document: Document, *, filled_in: bool) -> list[str]:
     if document.nearest_line((next(iter(document.data)),)) is None:
-        return ["Leave out what is empty."]  # it is no file
+        return ["Leave out empty members."]  # it is not a file
     file = "-" if document.name == "stdin" else document.name
     shorter = f"smlocal fetch {file} --file new-job.yaml"
     if filled_in:
-        return [f"A job file without what is empty:  {shorter}"]
-    return [f"When these are filled in, a job file without what is empty:  {shorter}"]
+        return [f"A job file without empty members:  {shorter}"]
+    return [f"When these are filled in, a job file without empty members:  {shorter}"]
 
 
 def is_skeleton(request: Mapping[str, Any]) -> bool:
@@ -113,7 +113,10 @@ def _empty_texts(value: Any) -> int:
 
 
 def without_empty(request: Mapping[str, Any], *, skeleton: bool) -> Filled:
-    """The request without empty members. Of a skeleton, numbers that are 0 and what has only choices go too."""
+    """The request without empty members.
+
+    In a skeleton, numbers that are 0 and members that only have choices are left out too.
+    """
     walk = _Walk(skeleton=skeleton)
     kept: dict[str, Any] = walk.structure(CreateTrainingJobRequest, request, ())
     left_out = [path for path in walk.left_out if not any(path[:size] in walk.left_out for size in range(1, len(path)))]
@@ -197,7 +200,7 @@ def _written(value: Any, annotation: Any) -> bool:
 
 
 def _is_choice(annotation: Any, value: Any) -> bool:
-    """A switch, or one word of several: a skeleton has them by itself."""
+    """A switch, or one word of several: every skeleton has them."""
     return isinstance(value, bool) or get_origin(split(annotation)[0]) is Literal
 
 

@@ -1,4 +1,4 @@
-"""What differs between two jobs, section by section; pure."""
+"""The differences between two jobs, section by section; pure."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -37,12 +37,12 @@ class Section:
     unknown: str = ""
     """Why they were not compared."""
     measured: bool = False
-    """Of times and usage: they differ between any two runs, and do not count."""
+    """For times and usage: they differ between any two runs, and do not count."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
-    """Two jobs, and what differs."""
+    """Two jobs, and their differences."""
 
     a: JobToCompare
     b: JobToCompare
@@ -158,7 +158,7 @@ def _times(a: JobToCompare, b: JobToCompare, one: JobEnd, other: JobEnd) -> Sect
 
 
 def _seconds(subject: JobToCompare, end: JobEnd) -> dict[str, float]:
-    """Of the phases, and what is billed. A terminal status has no duration."""
+    """The seconds of the phases, and the billed seconds. A terminal status has no duration."""
     found = {each.status: round(each.seconds, 1) for each in end.phases if each.seconds is not None}
     found = {status: seconds for status, seconds in found.items() if status not in {end.status, end.secondary}}
     return found if subject.seconds is None else {**found, "TrainingTimeInSeconds": subject.seconds}
@@ -192,7 +192,7 @@ def _mappings(
     shown: Callable[[Any], Any] = lambda value: value,
     prefix: str = "",
 ) -> Section:
-    """What two mappings have, in the order of A."""
+    """The members of two mappings, in the order of A."""
     differences, same = [], 0
     for key in dict.fromkeys((*a, *b)):
         if key in a and key in b and equal(a[key], b[key]):
@@ -204,7 +204,7 @@ def _mappings(
 
 
 def comparison_document(found: Comparison) -> dict[str, Any]:
-    """What `smlocal compare --json` prints. Values are as the requests have them, secrets too."""
+    """The output of `smlocal compare --json`. Values are as the requests have them, secrets too."""
     return {
         "Version": 1,
         "Same": found.same,

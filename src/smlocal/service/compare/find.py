@@ -150,7 +150,7 @@ _ABSENT = {"NoSuchKey", "404", "NotFound"}
 
 
 def archives_in_s3(service: "Service", answer: Mapping[str, Any]) -> dict[str, Archive | None]:
-    """`model.tar.gz` and `output.tar.gz`, or what lies in the folders in place of them."""
+    """`model.tar.gz` and `output.tar.gz`, or the files in the folders in place of them."""
     model = str((answer.get("ModelArtifacts") or {}).get("S3ModelArtifacts") or "")
     if not model.startswith("s3://"):
         return dict.fromkeys(ARTIFACT_NAMES)

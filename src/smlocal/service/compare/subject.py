@@ -1,4 +1,4 @@
-"""One of two jobs that are compared: everything that is known of it, its artifacts and the members of its request."""
+"""One of two jobs that are compared: all known facts, its artifacts and the members of its request."""
 
 import hashlib
 import os
@@ -27,7 +27,7 @@ class File:
     """One file in an artifact."""
 
     size: int | None
-    """None for what is not a regular file."""
+    """None if it is not a regular file."""
     digest: str | None
     """The first digits of its SHA-256, or `→ target` of a link; None if it was not read."""
 
@@ -38,7 +38,7 @@ class Archive:
 
     place: str
     size: int | None
-    """Of the archive itself. It contains times, so it may differ for the same files."""
+    """The size of the archive itself. It contains times, so it may differ for the same files."""
     files: Mapping[str, File] | None
     """By path; None if it was not read."""
     trouble: str | None = None
@@ -124,12 +124,12 @@ class JobToCompare:
     no_usage: str = ""
     """Why `usage` could not be read."""
     kind: str = TRAINING_JOB
-    """What sentences call such a job."""
+    """The word for such a job in sentences."""
     status_member: str = "TrainingJobStatus"
     reason_member: str = "FailureReason"
     ended: bool = False
     exits: Mapping[str, Any] | None = None
-    """Of a job of replicas: how each one ended; None if that is not known."""
+    """For a job of replicas: how each one ended; None if that is not known."""
 
 
 def subject_of(
@@ -158,7 +158,7 @@ def subject_of(
 
 
 def subject_of_replicas(job: "ComparedJob", *, title: str, origin: str, image_id: str | None) -> JobToCompare:
-    """A job of another platform, by what that says of it."""
+    """A job of another platform, from its own description."""
     end = job.end
     known: dict[str, Any] = {"kind": job.kind, "status_member": job.state_member}
     if end is not None:
@@ -203,7 +203,7 @@ _CHOSEN = (ENVIRONMENT, "HyperParameters.")
 _OWN = ("TrainingJobName",)
 """Different for any two jobs."""
 _KEYS = ("ChannelName", "Name", "Key", "RuleConfigurationName", "InstanceGroupName", "name")
-"""What names an element of a list."""
+"""The members that name an element of a list."""
 
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -214,13 +214,13 @@ _DEFAULTS: Mapping[str, Any] = {
     "ResourceConfig.VolumeSizeInGB": 0,
     "StoppingCondition.MaxRuntimeInSeconds": 86_400,
 }
-"""What an answer may add to the request: the same as nothing."""
+"""Members that an answer may add to the request: the same as nothing."""
 _NO_DEFAULT = object()
 _NOTHING: tuple[Any, ...] = (False, "", None, [], {}, ())
 
 
 def request_members(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Path to value, such as `InputDataConfig[train].InputMode`, without what is as if it were not there."""
+    """Path to value, such as `InputDataConfig[train].InputMode`, without values that mean the same as none."""
     return {
         path: value
         for path, value in _leaves(request, "")
@@ -242,7 +242,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _names(items: Sequence[Any]) -> list[str]:
-    """Of the elements of a list: what names them if that is different for all, else their positions."""
+    """Names for the elements of a list: members that identify them if these are all different, else their positions."""
     for key in _KEYS:
         names = [str(item[key]) for item in items if isinstance(item, Mapping) and key in item]
         if len(names) == len(items) == len({*names}):

@@ -1,4 +1,4 @@
-"""The jobs that show most of a container with the least, and their image: what each is for, its request, its data."""
+"""The jobs that show most of a container with the least, and their image: each one's purpose, request and data."""
 
 import json
 import os
@@ -10,12 +10,12 @@ from typing import Any
 from smlocal.errors import OutputUnusableError
 
 PREFIX = "s3://BUCKET/smlocal-conformance"
-"""Where data is read and artifacts are written, in requests that nobody has filled in."""
+"""Where data is read and artifacts are written, in requests that were not filled in."""
 IMAGE = "ACCOUNT.dkr.ecr.REGION.amazonaws.com/smlocal-conformance:latest"
 ROLE = "arn:aws:iam::ACCOUNT:role/ROLE"
 
 READY = "smlocal-conformance ready to be stopped"
-"""What the probe prints once the job may be stopped."""
+"""The line that the probe prints once the job may be stopped."""
 _HOSTS = {"everything": 2, "stopped": 1, "failed": 2}
 _LONGEST_SECONDS = 1200
 
@@ -103,7 +103,7 @@ def image_tag(base: str) -> str:
 
 
 def write_context(folder: str, *, base: str = DEFAULT_BASE) -> None:
-    """What `docker build` needs."""
+    """Write the files for `docker build`."""
     for name in _CONTEXT_FILES:
         write_file(folder, name, _package_file(name).replace(f"BASE={DEFAULT_BASE}\n", f"BASE={base}\n").encode())
 

@@ -1,4 +1,4 @@
-"""What is different between two documents of conformance, without what is expected. Pure."""
+"""The differences between two documents of conformance, without the expected ones. Pure."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from smlocal.errors import ConformanceDocumentError
 from smlocal.service.conformance.document import Document
 
 ABSENT = object()
-"""What the other document has no value for."""
+"""The value where the other document has none."""
 _ABOUT = ("Schema", "Case", "Host")
 _ENDS = ("Outcome", "Archives")
 _DEEPEST = 50
@@ -131,7 +131,7 @@ def _near(first: Any, second: Any, tolerance: float) -> bool:
 
 
 def _names(job: Document) -> Mapping[str, str]:
-    """What the job is called, and where it ran."""
+    """The names of the job, and of its place."""
     for seen in job["Hosts"].values():
         if isinstance(variables := seen.get("Environment"), dict):
             return {"job": str(variables.get("TRAINING_JOB_NAME", "")), "region": str(variables.get("AWS_REGION", ""))}
@@ -169,7 +169,7 @@ def _manifest(text: str) -> Document:
 
 
 def _flat(tree: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Every leaf with its path. A list of values is a leaf, one of documents is not. What is empty has no leaves."""
+    """Every leaf with its path. A list of values is a leaf, one of documents is not. Empty values have no leaves."""
     pairs: Iterable[tuple[Any, Any]]
     if isinstance(tree, dict):
         pairs = tree.items()
@@ -187,12 +187,12 @@ def _flat(tree: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DifferenceRule:
-    """What is left out, and why."""
+    """The places that are left out, and why."""
 
     id: str
     why: str
     places: tuple[str, ...] = ()
-    """Patterns of paths: what is there is not compared."""
+    """Patterns of paths: values there are not compared."""
     replaced: Callable[[str, Mapping[str, str]], str] | None = None
     """Changes a text, given the names of its job; two texts that are the same then are not different."""
     tolerance: float = 0.0
@@ -250,7 +250,7 @@ DIFFERENCE_RULES = (
     ),
     DifferenceRule(
         id="base-image",
-        why="What comes from the base of the image",
+        why="Differences of the base image",
         places=(
             "Python",
             "Environment.PATH",

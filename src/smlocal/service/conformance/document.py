@@ -1,8 +1,8 @@
-"""A document of conformance: what the probe saw in the containers of some jobs, and how these jobs ended. Pure.
+"""A document of conformance: the probe's findings in the containers of some jobs, and how these jobs ended. Pure.
 
     {"Schema": 1, "Smlocal": VERSION, "Jobs": {CASE: {"Outcome": …, "Archives": …, "Hosts": {HOST: …}}}}
 
-What a host has is what the probe wrote there (`probe.document`), with `Signals` of the job that is stopped.
+The data of a host were written there by the probe (`probe.document`), with `Signals` of the job that is stopped.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,20 +16,20 @@ from smlocal.service.conformance.probe import SCHEMA, masked_tree
 
 Document = dict[str, Any]
 Signs = Mapping[str, list[tuple[str, float]]]
-"""By host: what was seen (a signal, or that the program lives) and when, as seconds since 1970."""
+"""By host: the observation (a signal, or that the program lives) and its time, as seconds since 1970."""
 ALIVE = "alive"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobPieces:
-    """What is known of one job, or a part of it."""
+    """The known parts of one job."""
 
     hosts: Mapping[str, Document] = field(default_factory=dict)
     signs: Signs = field(default_factory=dict)
     archives: Mapping[str, Any] = field(default_factory=dict)
     """By `Model` and `Output`: the entries."""
     answer: Mapping[str, Any] | None = None
-    """Of DescribeTrainingJob."""
+    """The answer of DescribeTrainingJob."""
 
     def with_more(self, more: "JobPieces") -> "JobPieces":
         """Both together."""
@@ -95,7 +95,7 @@ def _signals(signs: list[tuple[str, float]]) -> Document:
 
 
 def outcome(answer: Mapping[str, Any]) -> Document:
-    """What a describe answer tells of the end of the job, without accounts, buckets and roles."""
+    """The end of the job in a describe answer, without accounts, buckets and roles."""
     kept: Document = {
         "TrainingJobStatus": answer.get("TrainingJobStatus"),
         "SecondaryStatus": answer.get("SecondaryStatus"),

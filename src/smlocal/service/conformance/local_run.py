@@ -126,7 +126,7 @@ def _see_through(started: Mapping[ConformanceCase, str], said: Said) -> None:
                 stopped = True
                 with suppress(JobFinishedError):
                     job.stop()
-                    said(f"{case}: it has SIGTERM; its end is awaited")
+                    said(f"{case}: SIGTERM was sent; waiting for it to end")
             if job.status.terminal:
                 said(f"{case}: {job.status}")
                 del jobs[case]

@@ -1,7 +1,7 @@
 """Prints and saves what a training container can see, as one JSON document.
 
 This file is the whole program of an image: it needs Python 3.7 or newer, and nothing else. So it imports nothing of
-smlocal, and no look may end the program: what fails is recorded in place of what was to be seen.
+smlocal, and no look may end the program: a failure is recorded in place of the result.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _SECRET = re.compile(
     r"(?i)key|secret|token|passw|passphrase|_pwd$|credential|auth|signature|cookie|private|dsn|webhook"
 )
 _ABOUT = re.compile(r"(?i)_(uri|url|path|dir|file|region|name|type|version)$")
-"""With such an end, a name says where a secret is. What is in its value is masked as in any other text."""
+"""With such an end, a name says where a secret is. Its value is masked as in any other text."""
 _HIDDEN = "<hidden>"
 _MASKS = (
     (re.compile(r"//[^/@\s\"]+@"), f"//{_HIDDEN}@"),
@@ -89,7 +89,7 @@ def masked_value(name: str, value: str) -> str:
 
 
 def masked_pairs(text: str) -> str:
-    """A text that may be JSON, without what is secret by its name."""
+    """A text that may be JSON, without members that are secret by their name."""
 
     def shown(found: re.Match[str]) -> str:
         return f'"{found.group(1)}"{found.group(2)}"{masked_value(found.group(1), found.group(3))}"'
@@ -106,7 +106,7 @@ def masked_tree(tree: Any) -> Any:
     return masked_text(tree) if isinstance(tree, str) else tree
 
 
-# What is below /opt/ml.
+# The files below /opt/ml.
 
 
 def tree(root: str = _ROOT) -> dict[str, Any]:
@@ -148,7 +148,7 @@ _KINDS = {
 
 
 def mounts(text: str) -> dict[str, Any]:
-    """The mount points of /proc/self/mountinfo: type and options. What is mounted there has names of others."""
+    """The mount points of /proc/self/mountinfo: type and options. Mounts there have names of others."""
     found = {}
     for line in text.splitlines():
         words = line.split(" ")
@@ -164,7 +164,7 @@ def config(folder: str = _CONFIG) -> dict[str, str]:
 
 
 def channels(config_folder: str = _CONFIG, data: str = _DATA) -> dict[str, Any]:
-    """What each channel delivers, and whether it can be written to."""
+    """The files of each channel, and whether it can be written to."""
     with open(os.path.join(config_folder, "inputdataconfig.json"), encoding="utf-8") as file:
         described = json.load(file)
     return {name: _looked_at(_channel, name, each.get("TrainingInputMode"), data) for name, each in described.items()}
@@ -201,7 +201,7 @@ def _digest(content: bytes) -> str:
 
 
 def writing(folder: str) -> str:
-    """What happens when a file is made there."""
+    """The result of making a file there."""
     path = os.path.join(folder, ".smlocal-conformance")
     try:
         with open(path, "xb"):
@@ -297,7 +297,7 @@ def kernel() -> dict[str, Any]:
 
 
 def devices() -> dict[str, Any]:
-    """What is in /dev."""
+    """The files in /dev."""
     found = {}
     for name in sorted(os.listdir("/dev")):
         seen = entry(os.path.join("/dev", name))
@@ -508,7 +508,7 @@ class Signs:
         self.seen.append((signal.Signals(number).name, time.time()))
 
     def until_killed(self, host: str) -> None:
-        """Tell of each signal, and then that this program lives, for as long as it does."""
+        """Report each signal, and then that this program lives, until it ends."""
         told, printed = 0, 0.0
         while time.time() - self.began < _LONGEST_WAIT_SECONDS:
             for name, when in self.seen[told:]:
@@ -564,7 +564,7 @@ def _deliver(text: str, host: str) -> None:
 
 
 def _leave_traces(host: str) -> None:
-    """What shows how archives are made: a link, an empty folder, a program, and a file that all hosts write."""
+    """Files that show how archives are made: a link, an empty folder, a program, and a file that all hosts write."""
     with suppress(OSError):
         os.makedirs(f"{_MODEL}/traces/empty", exist_ok=True)
         os.symlink("same", f"{_MODEL}/traces/link")

@@ -1,4 +1,4 @@
-"""Reads what is known of one job: of a job of this machine, or of what somebody saved of a job of the service."""
+"""Reads the known facts about one job: of this machine, or saved by somebody from a job of the service."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from smlocal.service.conformance.probe import MARK
 
 _LARGEST = 64 << 20
 _LARGEST_DOCUMENT = 8 << 20
-"""Of what is parsed: it takes forty times as much memory."""
+"""The largest document that is parsed: parsing takes forty times as much memory."""
 _MOST_ENTRIES = 10_000
 _HOST_FILE = re.compile(r"conformance-([\w-]+)\.json")
 _SIGNS_FILE = re.compile(r"conformance-([\w-]+)-signs\.txt")
@@ -75,7 +75,7 @@ def _of_file(path: str) -> JobPieces:
     if content.startswith(_GZIP):
         return _of_archive(path)
     document = _json(content)
-    if not isinstance(document, dict) or "events" in document:  # a log; or what `aws logs get-log-events` prints
+    if not isinstance(document, dict) or "events" in document:  # a log; or the output of `aws logs get-log-events`
         text = content.decode(errors="replace")
         return JobPieces(hosts=documents(path, text), signs=signs(text))
     if "TrainingJobStatus" in document:
@@ -137,7 +137,7 @@ def _json(content: bytes) -> Any:
 
 def _content(path: str) -> bytes:
     try:
-        # A FIFO that nobody writes to would otherwise wait here.
+        # A FIFO without a writer would otherwise wait here.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):

@@ -42,10 +42,10 @@ class ServicePlace:
 
     @classmethod
     def read(cls, uri: str) -> "ServicePlace":
-        """`UsageRefusedError` for what is no location in S3."""
+        """`UsageRefusedError` if it is not a location in S3."""
         found = _LOCATION.fullmatch(uri)
         if found is None:
-            raise UsageRefusedError(f"--upload-to: {uri} is no location in S3", remedy=["Write s3://bucket/prefix."])
+            raise UsageRefusedError(f"--upload-to: {uri} is not a location in S3", remedy=["Write s3://bucket/prefix."])
         return cls(bucket=found[1], key=(found[2] or "").strip("/"))
 
     def below(self, name: str) -> str:
@@ -61,7 +61,7 @@ class ServicePlace:
 def requests(
     cases: Iterable[ConformanceCase], *, image: str, role: str, place: ServicePlace, instance_type: str
 ) -> dict[ConformanceCase, dict[str, Any]]:
-    """What is sent to the service, with new names."""
+    """The requests to the service, with new names."""
     now = datetime.now(UTC)
     made = {}
     for case in cases:
@@ -137,7 +137,7 @@ def _see_through(
 
 
 def _log(service: Service, job: str) -> str:
-    """What the hosts have printed; nothing if it is not there, or may not be read."""
+    """The output of the hosts; nothing if it is missing, or may not be read."""
     lines: list[str] = []
     with suppress(ServiceForbiddenError, ServiceRefusedError):
         for page in service.log_pages("FilterLogEvents", job):

@@ -1,4 +1,4 @@
-"""What a replica finds, as one line of JSON: by the vendor's own module, which is beside this program.
+"""The surroundings of a replica, as one line of JSON: by the vendor's own module, which is beside this program.
 
 With `--sum-ranks` it is a script of PyTorch, too: replicas derive their ranks from CLUSTER_SPEC and learn their sum.
 """

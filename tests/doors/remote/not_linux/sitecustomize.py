@@ -1,7 +1,7 @@
 """Takes from each Python that starts with this folder on its PYTHONPATH what only Linux has.
 
-What a program tries all the same, and what the interpreter can see of it, is written to the file NOT_LINUX_TRIED. It
-gets the error that another system would give.
+A call that a program tries nevertheless, as far as the interpreter can see it, is written to the file NOT_LINUX_TRIED.
+It gets the error that another system would give.
 """
 
 import ctypes
@@ -65,7 +65,7 @@ def _remove() -> None:
     here = os.uname()
     mac = os.uname_result(("Darwin", here.nodename, "24.1.0", "", here.machine))
     os.uname = lambda: mac
-    # What urllib asks for the settings of proxies there.
+    # The calls of urllib for the settings of proxies there.
     proxies = SimpleNamespace(_get_proxy_settings=dict, _get_proxies=dict)
     sys.modules["_scproxy"] = proxies  # type: ignore[assignment]
 

@@ -17,7 +17,7 @@ from tests import kit
 
 @dataclass(kw_only=True)
 class Answer:
-    """What the server has answered."""
+    """The server's answer."""
 
     status: int
     headers: Mapping[str, str]
@@ -38,7 +38,7 @@ class PageClient:
         return self._ask("POST", path, urlencode(fields), own | dict(headers or {}))
 
     def token(self, path: str) -> str:
-        """Of the form on a page."""
+        """The token of the form on a page."""
         found = re.search(r'name="token" value="([^"]+)"', self.get(path).text)
         assert found is not None
         return unescape(found[1])

@@ -1,4 +1,4 @@
-"""What the page lets a browser do, and that nobody else can do it."""
+"""The forms of the page, which no other site can use."""
 
 import json
 from collections.abc import Callable

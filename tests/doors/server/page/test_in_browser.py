@@ -21,7 +21,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def tab(browser: Browser, endpoint: Any) -> Iterator[Tab]:
-    """A page that asks nobody else, and has nothing to complain about."""
+    """A page that loads nothing from elsewhere, and has nothing to complain about."""
     made = browser.tab()
     yield made
     elsewhere = [each for each in made.requests if not each.startswith((endpoint.address, "data:,"))]

@@ -1,4 +1,4 @@
-"""The page where calls are verified: only whoever has its link sees it."""
+"""The page where calls are verified: only for those who have its link."""
 
 import re
 from collections.abc import Callable

@@ -137,7 +137,7 @@ def test_pages_that_vanish_or_do_not_read_cost_nothing(
     stuck = [open_page(path, buffer=4096) for _ in range(10)]
     reader = open_page(path)
     let_go(endpoint, "page-flood")
-    reader.read()  # the others delay nobody
+    reader.read()  # the others are not delayed
     assert len(reader.log) == 30_000_000
     for each in stuck:
         each.connection.close()

@@ -52,7 +52,7 @@ Answer = Callable[[str], dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def answer(tmp_path_factory: pytest.TempPathFactory) -> Answer:
-    """What became of a job, which begins when it is asked for."""
+    """The end of a job, which begins when it is asked for."""
     folder = tmp_path_factory.mktemp("data-parallel")
     image = build_image(ROOT / "examples" / "distributed" / "image")
     shutil.copytree(CODE, folder / "code")
@@ -137,7 +137,7 @@ def test_one_model(log: Log, answer: Answer) -> None:
         "Ranks": 4,
     }
     said = [line for line in lines if line.startswith("smlocal: ")]
-    assert len(said) == 3, said  # by the first rank alone
+    assert len(said) == 3, said  # only by the first rank
     assert said[0].startswith("smlocal: the data parallel library is smlocal's stand-in: smddp is gloo of PyTorch 2.")
     assert "device_ids and output_device, which are for GPUs, are ignored" in said[1]
     assert "refuses further process groups" in said[2]

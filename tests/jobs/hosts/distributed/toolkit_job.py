@@ -14,7 +14,7 @@ _CODE = Path(__file__).with_name("code")
 
 @dataclass(frozen=True, kw_only=True)
 class ToolkitJob:
-    """What is different from job to job."""
+    """The differences from job to job."""
 
     name: str
     program: str

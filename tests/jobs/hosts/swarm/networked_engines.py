@@ -21,7 +21,7 @@ class NetworkedEngines:
     """Call `start`, and `close` in any case."""
 
     id: str = field(default_factory=lambda: f"smlocal-{uuid4().hex[:6]}")
-    """What the names of the network namespaces begin with."""
+    """The beginning of the names of the network namespaces."""
     engines: list[OwnEngine] = field(default_factory=list)
 
     def start(self, roles: Sequence[Role], hidden: Sequence[Path], image: str) -> None:

@@ -23,7 +23,7 @@ def unseen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def engines(make_engines: MakeEngines, unseen: Path, image: Callable[[str], str]) -> list[OwnEngine]:
-    """A manager, which alone has the image, and two workers."""
+    """A manager, the only one with the image, and two workers."""
     made = make_engines("manager", "worker", "worker", hidden=[unseen])
     made.engines[0].load(image("sh"))
     return made.engines
@@ -137,7 +137,7 @@ def test_an_engine_that_is_lost_is_a_lost_instance(life: Life, engines: list[Own
     local = answer["Local"]
     assert worker.address in local["Explanation"]
     assert life.model("several-lost") == ["saved"]
-    assert f"what algo-2 wrote is on the engine at {worker.address}, which was lost" in local["Artifacts"]["Notes"]
+    assert f"the output of algo-2 is on the engine at {worker.address}, which was lost" in local["Artifacts"]["Notes"]
     refused = life("recover")
     assert (refused.returncode, worker.address in refused.stderr) == (3, True), refused.stderr
     worker.start()

@@ -1,4 +1,4 @@
-"""What smdebug itself reads in all runs of a folder: `read_tensors.py FOLDER FOUND.json`.
+"""smdebug's own reading of all runs of a folder: `read_tensors.py FOLDER FOUND.json`.
 
 First, one more run is written, `types`, with every data type that NumPy and smdebug have in common.
 """

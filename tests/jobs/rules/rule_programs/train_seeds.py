@@ -31,7 +31,7 @@ class MeanLoss(nn.modules.loss._Loss):  # type: ignore[misc] # smdebug registers
 
     def __init__(self, loss: nn.Module, batches: int) -> None:
         super().__init__()
-        self.of = [loss]  # in a list, so that it is no part of the model
+        self.of = [loss]  # in a list, so that it is not part of the model
         self.batches = batches
         self.seen: list[float] = []
 
@@ -65,7 +65,7 @@ def some(x: Any, y: Any, seed: int, size: int) -> Batches:
 
 
 def sums(seed: int, samples: int = 2000) -> tuple[Any, Any]:
-    """What a small network learns: the sum of four numbers, each with a weight near 1."""
+    """The target of a small network: the sum of four numbers, each with a weight near 1."""
     x = normal(seed, samples, 4)
     return x, x @ (1 + normal(seed + 1, 4, 1) / 4)
 

@@ -1,6 +1,6 @@
-"""What an isolated container finds, as one line of JSON.
+"""The surroundings of an isolated container, as one line of JSON.
 
-Every place is tried at once: an address that nobody has takes three seconds to fail.
+Every place is tried at once: an unused address takes three seconds to fail.
 """
 
 import json

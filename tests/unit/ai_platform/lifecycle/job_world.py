@@ -87,7 +87,7 @@ class World:
             self.ready(name)
 
     def go_on(self) -> None:
-        """What a supervisor does when no replica is running."""
+        """The work of a supervisor when no replica is running."""
         if self.lifecycle.over or self.lifecycle.running:
             return
         progress = self.progress

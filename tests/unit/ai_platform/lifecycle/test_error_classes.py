@@ -1,4 +1,4 @@
-"""What exit codes mean."""
+"""The meaning of exit codes."""
 
 import pytest
 from tests.kit.fault_programs import FAULTS, Fault

@@ -33,7 +33,7 @@ RULES = st.builds(
     grace=st.sampled_from([0.0, 30.0]),
 )
 Step = tuple[str, int, str]
-"""What happens, an exit code or a number of seconds, and the replica to which it happens."""
+"""The event, an exit code or a number of seconds, and the replica to which it happens."""
 CALM = {
     "all-ready": 30,
     "ready": 10,
@@ -127,7 +127,7 @@ def run(rules: Rules, steps: Iterable[Step]) -> World:
 
 
 def check(world: World) -> None:
-    """What holds at the end of every job."""
+    """The state at the end of every job."""
     entries = world.entries
     assert world.every_container_has_one_end()
     restarts = Counter(

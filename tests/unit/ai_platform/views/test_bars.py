@@ -45,7 +45,7 @@ def test_several_attempts_have_a_bar_of_their_own() -> None:
         spans=(Span(began=1.0, ended=3.0, text="attempt 1"), Span(began=3.0, ended=None, text="attempt 2")),
     )
     assert [(span.began, span.ended, span.text) for span in replica.spans] == [
-        (1.0, 2.0, "exit 134, the job is tried again"),
+        (1.0, 2.0, "exit 134, the job is retried"),
         (3.0, 4.0, "exit 143, continues on another machine"),
         (4.0, None, "restarted"),
     ]

@@ -41,7 +41,7 @@ from smlocal.ai_platform.views_of_jobs import entry_text, what_follows_now
             {"Happened": "cancel", "Cause": "max-running-time", "Decision": "cancel"},
             "limit of the running time reached, the job is cancelled",
         ),
-        ({"Happened": "stock-out", "Decision": "retry-job"}, "no machines in the region, the job is tried again"),
+        ({"Happened": "stock-out", "Decision": "retry-job"}, "no machines in the region, the job is retried"),
     ],
 )
 def test_what_happened_and_what_follows(entry: dict[str, Any], text: str) -> None:
@@ -59,8 +59,8 @@ def test_everything_has_words(happened: Happened, decision: Decision) -> None:
     [
         ("exited", "succeed", True, "the other replicas are stopped (up to 30 s)"),
         ("lost", "fail", True, "the other replicas are stopped (up to 30 s)"),
-        ("exited", "retry-job", True, "the other replicas are stopped (up to 30 s), the job is tried again"),
-        ("exited", "retry-job", False, "the job is tried again"),
+        ("exited", "retry-job", True, "the other replicas are stopped (up to 30 s), the job is retried"),
+        ("exited", "retry-job", False, "the job is retried"),
         ("exited", "succeed", False, ""),
         ("exited", "restart-replica", True, "restarted (1 of 5)"),
         ("internal-error", "fail", True, ""),

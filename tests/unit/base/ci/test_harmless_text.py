@@ -1,4 +1,4 @@
-"""What the log of a CI service would obey is made harmless, in any pieces; the reader here is not the program's own."""
+"""Text that a CI service's log would obey is made harmless, in any pieces; the reader here is not the program's own."""
 
 import json
 import re

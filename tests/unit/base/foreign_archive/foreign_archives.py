@@ -145,7 +145,7 @@ def limited_memory() -> None:
 
 
 def in_small_process(module: str, *arguments: str) -> Mapping[str, Any]:
-    """What such a process prints: one document."""
+    """The output of such a process: one document."""
     command = [sys.executable, "-m", f"tests.unit.{module}", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -43,12 +43,12 @@ SYMBOLIC, HARD, FOLDER = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE
 MUCH = 100 << 20
 LITTLE = 32 << 20
 OF_NAMES = 80 << 20
-"""What may be kept of the names of one archive, which are what was asked for."""
+"""The most that may be kept of the names of one archive, which are the requested ones."""
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder to unpack into, beside files that nobody may touch."""
+    """A folder to unpack into, beside files that must not be touched."""
     world = tmp_path / "world"
     (world / "outside").mkdir(parents=True)
     (world / "outside" / "secret").write_text("secret")
@@ -82,7 +82,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def unpacked(content: bytes, place: Path, *, most: int = 1000) -> dict[str, bytes]:
-    """What lies in the folder afterwards; what lies beside it is as it was."""
+    """The files in the folder afterwards; those beside it are as they were."""
     try:
         unpack(ForeignArchive(pieces(content)), str(place), most_paths=most)
     finally:
@@ -228,7 +228,7 @@ def test_an_archive_that_ends_early_is_not_half_the_code(
 def test_limits_are_those_of_all_that_is_made(place: Path) -> None:
     for content in (
         packed(*(regular(str(number)) for number in range(11))),
-        packed(regular("/".join("ABCDEFGHIJK"))),  # folders that nobody names
+        packed(regular("/".join("ABCDEFGHIJK"))),  # folders that are not named
         packed(regular("a"), *(header(str(number), HARD, link="a") for number in range(10))),
     ):
         with pytest.raises(ArchiveError, match="more than 10 files and folders"):

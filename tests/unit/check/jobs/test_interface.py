@@ -1,4 +1,4 @@
-"""What is said of a job that has ended."""
+"""The texts about a job that has ended."""
 
 from typing import Any
 

@@ -110,7 +110,7 @@ def test_submit_without_sending_anything(smlocal: Run, tmp_path: Path) -> None:
     assert {each["OutputDataConfig"]["S3OutputPath"] for each in asked} == {"s3://mine/some/where/output"}
     assert len({each["TrainingJobName"] for each in asked}) == 3
     wrong = smlocal("conformance", "submit", *words, "--upload-to", "/mine", "--dry-run")
-    assert (wrong.returncode, "/mine is no location in S3" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "/mine is not a location in S3" in wrong.stderr) == (2, True)
     # Nobody answers the question.
     unasked = smlocal("conformance", "submit", *words, "--upload-to", "s3://mine")
     assert unasked.returncode != 0

@@ -49,7 +49,7 @@ def test_a_saved_answer(capsys: pytest.CaptureFixture[str]) -> None:
         "! Tags are not in the answer: ListTags has them.",
         "! held-tree had not ended when it was described: InProgress",
         "! not known to this version of smlocal, and kept as comments: NewestConfig",
-        "! containers are on a network of this machine: what only that VPC reaches is not reachable",
+        "! containers are on a network of this machine: servers that only that VPC reaches are not reachable",
         "  smlocal plan job.yaml",
         "  smlocal run job.yaml",
     ]

@@ -221,7 +221,7 @@ def test_what_is_for_jobs_of_sagemaker_says_what_is_for_this_one(
     [
         ("metrics", 0, "The job job_of_jobs has no metrics: its service looks for none in the logs.\n"),
         ("tensors", 2, "error: the job job_of_jobs saves no tensors: its service has no debugger "),
-        ("publish", 2, "\n  What its replicas wrote to buckets is in folders of this machine already.\n"),
+        ("publish", 2, "\n  The files that its replicas wrote to buckets are already in folders of this machine.\n"),
     ],
 )
 def test_what_such_a_job_has_not_is_said_in_its_words(

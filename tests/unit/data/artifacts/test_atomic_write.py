@@ -1,4 +1,4 @@
-"""What a killed process left of a job's artifacts is removed, and nothing else."""
+"""Files that a killed process left of a job's artifacts are removed, and nothing else."""
 
 from pathlib import Path
 

@@ -10,7 +10,7 @@ MANY = 50_000
 
 
 def test_where_things_lie_in_memory_does_not_change_a_bit() -> None:
-    """What stands at the third byte comes again: without our detour ISA-L finds that in a few of ten thousand cases.
+    """The text at the third byte comes again: without our detour ISA-L finds that in a few of ten thousand cases.
 
     In which ones depends on the address of its state, and another state stands there the second time.
     """

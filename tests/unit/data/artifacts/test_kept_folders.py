@@ -1,4 +1,4 @@
-"""What could not be packed is packed later as if nothing had happened."""
+"""Files that could not be packed are packed later as if nothing had happened."""
 
 import io
 import os
@@ -38,7 +38,7 @@ def test_what_came_through_the_engine(
     fetched = unpack_copy("algo-1", iter([stream.getvalue()]), str(place / "spool"))
     expected = packed(fetched, place / "expected")
     write_index(fetched)
-    for _ in range(2):  # whoever comes after a crash does it again
+    for _ in range(2):  # the next process after a crash does it again
         keep_folder(str(place / "spool"), str(place / "kept" / "model"))
     assert packed(read_kept_folder("algo-1", str(place / "kept" / "model")), place / "later") == expected
     assert not (place / "spool").exists()

@@ -1,4 +1,4 @@
-"""The objects of a folder, also for links, none of which may lead out of it."""
+"""The objects of a folder, even for links, none of which may lead out of it."""
 
 import os
 from pathlib import Path

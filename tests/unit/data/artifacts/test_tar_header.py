@@ -50,7 +50,7 @@ def test_any_size(size: int) -> None:
 
 @pytest.mark.parametrize("size", [8**11 - 1, 8**11, 2**40])
 def test_gnu_tar_reads_any_size(size: int) -> None:
-    """It lists a file of a terabyte from the header alone, and only then misses the rest."""
+    """It lists a file of a terabyte from only the header, and only then misses the rest."""
     data = header(path=b"big", mode=stat.S_IFREG | 0o640, mtime=1_000_000_000, size=size)
     listed = subprocess.run(["tar", "-tvf", "-"], input=data, capture_output=True, check=False)
     fields = listed.stdout.split()

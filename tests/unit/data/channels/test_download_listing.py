@@ -1,4 +1,4 @@
-"""What of a listing is brought to disk; where it could not lie there, nothing is downloaded at all."""
+"""The objects of a listing that are brought to disk; where one could not lie there, nothing is downloaded at all."""
 
 from dataclasses import replace
 

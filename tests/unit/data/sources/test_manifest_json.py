@@ -74,7 +74,7 @@ def test_anything_else_is_refused_or_read_as_json_does(data: bytes) -> None:
         ('[{"prefix": "s3://b/"}, "a" "b"]', "is not valid JSON: there is no comma or bracket after its element 2"),
         ('[{"prefix": "s3://b/"}, "a"', "is not valid JSON: there is no comma or bracket after its element 2"),
         ('[{"prefix": "s3://b/"}, "a"] x', "is not valid JSON: there is something after its array"),
-        ('[{"prefix": "s3://b/"}, "\\ud800"]', "has what is no Unicode text as its element 2"),
+        ('[{"prefix": "s3://b/"}, "\\ud800"]', "has invalid Unicode text as its element 2"),
         ('[{"prefix": "s3://b/"}, "a\tb"]', "is not valid JSON: Invalid control character at in its element 2"),
     ],
 )

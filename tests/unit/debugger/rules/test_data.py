@@ -68,7 +68,7 @@ def test_negative_classes_are_not_in_the_matrix() -> None:
 
 def test_labels_are_whole_numbers() -> None:
     assert as_classes(np.array([[1.0], [2.0]]), name="labels").tolist() == [1, 2]
-    with pytest.raises(TensorError, match=r"labels has values that are no classes, such as 2\.5\."):
+    with pytest.raises(TensorError, match=r"labels has values that are not classes, such as 2\.5\."):
         as_classes(np.array([1.0, 2.5]), name="labels")
 
 

@@ -100,7 +100,7 @@ def test_what_does_not_exist_has_no_points(
         ({"EndTime": MINUTE}, "The parameter StartTime must be less than the parameter EndTime"),
         ({"Period": 61}, "The parameter Period must be"),
         ({"Statistics": []}, "member must have length greater than or equal to 1"),
-        ({"ExtendedStatistics": ["p99"]}, "smlocal emulates no extended statistics"),
+        ({"ExtendedStatistics": ["p99"]}, "smlocal does not emulate extended statistics"),
     ],
 )
 def test_what_the_service_refuses_is_refused(ask: Ask, measured: str, more: dict[str, Any], message: str) -> None:
@@ -170,7 +170,7 @@ def test_queries_that_are_wrong_or_not_emulated_are_refused(ask: Ask, measured: 
     good = query(0, "accuracy", measured)
     for queries, more, message in (
         ([good, good], {}, "not unique"),
-        ([{"Id": "e", "Expression": "q0 * 2"}], {}, "no expressions"),
+        ([{"Id": "e", "Expression": "q0 * 2"}], {}, "not emulate expressions"),
         ([good | {"MetricStat": good["MetricStat"] | {"Stat": "p99"}}], {}, "not the statistic p99"),
         ([good | {"MetricStat": good["MetricStat"] | {"Period": 7}}], {}, "Period must be"),
         ([good], {"NextToken": "x"}, "InvalidNextToken"),

@@ -1,4 +1,4 @@
-"""Certificates of a run: for AWS's names alone, and trusted by clients that check strictly."""
+"""Certificates of a run: only for AWS's names, and trusted by clients that check strictly."""
 
 import json
 import os

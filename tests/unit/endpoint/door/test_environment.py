@@ -1,4 +1,4 @@
-"""What the program of `smlocal exec` finds."""
+"""The environment of the program of `smlocal exec`."""
 
 from smlocal.endpoint.door.environment import program_environment
 

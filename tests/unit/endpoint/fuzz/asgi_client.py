@@ -14,7 +14,7 @@ Headers = Iterable[tuple[str, bytes]]
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back, as botocore's parsers take it."""
+    """The answer, as botocore's parsers take it."""
 
     status: int
     headers: dict[str, str]

@@ -48,7 +48,7 @@ _TEXTS = st.one_of(
 _NUMBERS = st.one_of(
     st.sampled_from([0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**400, 0.5, 1e308, -0.0, 1e18, 1e300]),
     st.integers(),
-    st.floats(),  # also NaN and the infinities: they are no JSON, but Python writes them
+    st.floats(),  # including NaN and the infinities: they are not JSON, but Python writes them
 )
 ODD = st.one_of(
     st.none(),
@@ -59,7 +59,7 @@ ODD = st.one_of(
     st.lists(st.none(), max_size=2),
     st.dictionaries(_TEXTS, st.none(), max_size=2),
 )
-"""What may stand in the place of any value."""
+"""Values in the place of any value."""
 
 
 @st.composite

@@ -199,7 +199,7 @@ def _understood(model: Any, answer: Answer, protocol: str, *, validate: bool = T
     parsed = create_parser(protocol).parse(answer.for_parser(), model.output_shape)
     event(f"{model.name} {answer.status} {parsed.get('Error', {}).get('Code')}")
     if protocol == "json":
-        json.loads(answer.body, parse_constant=pytest.fail)  # NaN is no JSON
+        json.loads(answer.body, parse_constant=pytest.fail)  # NaN is not JSON
     if answer.status == 200:
         if validate:
             check_answer(model, parsed, answer.body)

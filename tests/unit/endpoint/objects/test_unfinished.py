@@ -1,4 +1,4 @@
-"""What a killed server was receiving is removed by the next one; what is being received stays."""
+"""Files that a killed server was receiving are removed by the next one; those being received stay."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the owner of a server sets in `Local` for jobs of clients, who know nothing of this machine."""
+"""The owner's settings in `Local` for jobs of clients, who know nothing of this machine."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What follows from a listing: keys, URIs, files, shards."""
+"""The parts of a listing: keys, URIs, files, shards."""
 
 from array import array
 from dataclasses import replace

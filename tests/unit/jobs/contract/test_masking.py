@@ -1,4 +1,4 @@
-"""What is shown in place of a secret."""
+"""The text in place of a secret."""
 
 from typing import Any
 

@@ -81,7 +81,7 @@ def test_what_python_would_warn_of_is_nobodys_business(regex: str) -> None:
         ("(a){9999999999}", "'(a){9999999999}' is not a valid regular expression: the repetition number is too large"),
         (
             "loss=(?:.*)",
-            "'loss=(?:.*)' has no group: the value of a metric is what the first group matches, as in loss=([0-9.]+)",
+            "'loss=(?:.*)' has no group: the first group matches the value of a metric, as in loss=([0-9.]+)",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Who gets which object, and in which order."""
+"""The objects of each host, and their order."""
 
 from itertools import chain
 

@@ -1,4 +1,4 @@
-"""Whose doing an end was that nobody saw."""
+"""The cause of an end that was not observed."""
 
 import pytest
 

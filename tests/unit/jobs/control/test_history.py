@@ -1,4 +1,4 @@
-"""What a history says of the attempt that is taken up."""
+"""The history of the attempt that is taken up."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ from smlocal.jobs.credentials.renewal import user_keys
 
 @pytest.fixture(autouse=True)
 def nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No AWS configuration of whoever runs the tests."""
+    """No AWS configuration of the user who runs the tests."""
     for name in list(os.environ):
         if name.startswith("AWS_"):
             monkeypatch.delenv(name)

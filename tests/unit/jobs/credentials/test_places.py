@@ -1,4 +1,4 @@
-"""Who keeps connections open and says nothing cannot keep others away, however many they are."""
+"""Clients that keep connections open and say nothing cannot keep others away, however many they are."""
 
 import socket
 from collections.abc import Callable, Iterator

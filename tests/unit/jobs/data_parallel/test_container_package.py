@@ -1,4 +1,4 @@
-"""What runs in containers, without PyTorch: what it says when it cannot work, and how it steps aside."""
+"""The package for containers, without PyTorch: its messages when it cannot work, and how it steps aside."""
 
 import json
 import os

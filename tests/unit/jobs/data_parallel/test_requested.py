@@ -17,7 +17,7 @@ DDP = {"HyperParameters": {"sagemaker_pytorch_ddp_enabled": "true"}}
         (ASKED, "auto", DataParallelPlan()),
         (DDP, "auto", DataParallelPlan()),
         ({"HyperParameters": {"sagemaker_distributed_dataparallel_enabled": "false"}}, "auto", None),
-        # What is not JSON is text for the toolkit, and text is true.
+        # Values that are not JSON are text for the toolkit, and text is true.
         ({"HyperParameters": {"sagemaker_distributed_dataparallel_enabled": "True"}}, "auto", DataParallelPlan()),
         (ASKED, "never", None),
         ({}, "always", DataParallelPlan()),
@@ -35,7 +35,7 @@ def test_who_gets_the_stand_in(members: Any, choice: Any, expected: DataParallel
     assert made.data_parallel == expected
     for host in made.hosts:
         assert ("PYTHONPATH" in host.environment) == (expected is not None)
-    # What is remembered of a plan is for a later supervisor.
+    # The stored parts of a plan are for a later supervisor.
     assert recall(remember(made)).data_parallel == expected
 
 

@@ -24,7 +24,7 @@ def test_the_types_of_the_library(kind: str, plan: Any) -> None:
 def test_another_type_is_named(kind: str, plan: Any) -> None:
     said = warnings(plan, NAMED, kind)["data-parallel-type"]
     assert f"does not run on {kind}: only on ml.p3.16xlarge" in said
-    # The toolkit's launcher alone runs everywhere.
+    # Only the toolkit's launcher runs everywhere.
     assert "data-parallel-type" not in warnings(plan, DDP, kind)
 
 

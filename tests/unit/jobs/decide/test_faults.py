@@ -40,7 +40,7 @@ def test_no_fault_strikes_more_often_than_asked(plans: tuple[FaultPlan, ...], la
         struck["interrupt"] += sum(isinstance(event, Interrupted) for event in due)
         struck["maintenance"] += due.count(MachineMoves(host="second"))
         struck["During"] += sum(isinstance(event, PlatformFailed) for event in due)
-        # What is left comes later, never now.
+        # The rest comes later, never now.
         assert faults.wake_at is None or faults.wake_at > end
         struck["After"] += faults.fails("After")
         now = end

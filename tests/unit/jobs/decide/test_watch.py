@@ -250,7 +250,7 @@ def test_in_any_order_a_decision_stands_and_nothing_waits_for_ever(
             assert status(it) == decided
         elif it.outcome.decided:
             decided = status(it)
-        # Whoever still runs after a decision has been signalled and will be killed, or has been killed.
+        # Every host that still runs after a decision has been signalled and will be killed, or has been killed.
         if it.outcome.decided or it.outcome.interrupted:
             assert it.running <= it.signalled
             assert it.running <= it.killed or it.kill_at is not None

@@ -55,7 +55,7 @@ def test_the_old_go_when_the_new_are_there(
         notes = delete_replaced(store, "job", new, completed=completed)
         assert {kind for kind, path in old.items() if path.exists()} == stays
         assert sorted(note.split(" is from")[0] for note in notes) == sorted(str(old[kind]) for kind in stays)
-    # What stays goes with the next job of the name.
+    # The rest goes with the next job of the name.
     assert artifacts_to_replace(store, "job") == {kind: [str(old[kind])] for kind in sorted(stays)}
 
 

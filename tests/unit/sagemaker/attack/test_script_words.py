@@ -145,7 +145,7 @@ def run(tmp_path: Path) -> Callable[[str], list[str]]:
     def run_script(script: str) -> list[str]:
         checked = subprocess.run([bash, "-n"], input=script, text=True, capture_output=True, check=False, timeout=60)
         assert checked.returncode == 0, checked.stderr
-        # What is missing does not end it, so that all lines are run.
+        # Missing files do not end it, so that all lines are run.
         script = script.replace("\nset -euo pipefail\n", "\nset +e\n").replace("; exit 3\n", "\n")
         canaries.unlink(missing_ok=True)
         secrets = dict.fromkeys(("API_TOKEN", "ARGUMENT_2", "ARGUMENT_4", "HYPERPARAMETER_PASSWORD"), "hush")

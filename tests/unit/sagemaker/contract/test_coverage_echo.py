@@ -32,7 +32,7 @@ def rows(support: Support) -> list[str]:
 
 
 def values(document: Any, steps: list[str]) -> list[Any]:
-    """What stands at a leaf like `Tags[].Key`; nothing where it is not there."""
+    """The value at a leaf like `Tags[].Key`; nothing where it is missing."""
     if not steps:
         return [document]
     name = steps[0].removesuffix("[]")

@@ -175,7 +175,7 @@ def test_a_flag_that_is_refused_is_blamed_and_told_what_to_say_instead(monkeypat
     with pytest.raises(FieldRefusedError) as caught:
         read_job(document, strict=False)
     member = "EnableNetworkIsolation"
-    assert caught.value.sentence == f"the command line uses what smlocal does not support: {member}"
+    assert caught.value.sentence == f"the command line uses fields that smlocal does not support: {member}"
     assert caught.value.remedy[0] == f"Use false for {member}."
 
 

@@ -55,7 +55,7 @@ def test_it_is_said_what_to_fill_in_and_what_to_remove(
         "  job.json:20   fill in OutputDataConfig.S3OutputPath",
         "  job.json:25   fill in ResourceConfig.InstanceCount",
         "  job.json   fill in or remove: TrainingJobName, HyperParameters, RoleArn, VpcConfig, StoppingCondition",
-        "  When these are filled in, a job file without what is empty:  smlocal fetch job.json --file new-job.yaml",
+        "  When these are filled in, a job file without empty members:  smlocal fetch job.json --file new-job.yaml",
         "  More: smlocal help request-skeleton",
     ]
 
@@ -79,8 +79,8 @@ def test_instance_groups_are_instances(skeleton: Json) -> None:
     with pytest.raises(RequestSkeletonError) as caught:
         read_source(skeleton, Overrides(), strict=False)
     assert not any(line.partition("fill in ")[2].startswith("ResourceConfig.") for line in caught.value.details)
-    # A dict is no file, which a command could read.
-    assert caught.value.remedy == ("Leave out what is empty.",)
+    # A dict is not a file, which a command could read.
+    assert caught.value.remedy == ("Leave out empty members.",)
     # The endpoint answers in the words of the service.
     assert caught.value.service_message.startswith("13 validation errors detected: Value '' at 'trainingJobName'")
 

@@ -1,4 +1,4 @@
-"""What differs between two jobs, from their answers."""
+"""The differences between two jobs, from their answers."""
 
 from copy import deepcopy
 from typing import Any

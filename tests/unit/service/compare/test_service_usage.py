@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("aws_user")
 
 
 def used(answer: dict[str, Any], *, gone: bool = False) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]]]:
-    """What is found, and what CloudWatch was asked for."""
+    """The findings, and the questions to CloudWatch."""
     asked: list[dict[str, Any]] = []
     values = {"CPUUtilization": [40.0, 150.0], "MemoryUtilization": [10.0], "GPUUtilization": [90.4]}
 

@@ -1,4 +1,4 @@
-"""What counts as a difference, and what does not: a case for each rule."""
+"""The differences that count, and those that do not: a case for each rule."""
 
 import json
 from typing import Any

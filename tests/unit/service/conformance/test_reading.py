@@ -1,4 +1,4 @@
-"""What people have of a job becomes a document; what is none is refused."""
+"""A job's files of any form become a document; others are refused."""
 
 import io
 import json

@@ -1,6 +1,6 @@
 """Copy one file of a host to the target. It may be written to at any time, but only complete copies are visible.
 
-What cannot be decided while the container runs is left to the save at the end of the job (`save`).
+Decisions that cannot be made while the container runs are left to the save at the end of the job (`save`).
 """
 
 import errno
@@ -112,7 +112,7 @@ class FileCopier:
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """What tells whether a file has changed."""
+    """The values that tell whether a file has changed."""
     return Stamp(size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino)
 
 
@@ -127,8 +127,8 @@ def _times(status: os.stat_result) -> tuple[int, int, int]:
 
 # Find out whether a file is being written, and read a file that is written all the time.
 #
-# The kernel grants a read lease only on a file that nobody has open for writing. Whoever opens it for writing then
-# waits until the lease is released. So it is held only as long as it takes to read a small file.
+# The kernel grants a read lease only on a file that no process has open for writing. Opening it for writing then waits
+# until the lease is released. So it is held only while a small file is read.
 
 _LEASE_RETRY_SECONDS = 0.0002
 
@@ -140,7 +140,7 @@ def has_writer(descriptor: int) -> bool | None:
 
 
 def read_unwritten(descriptor: int, *, most: int, tries: int = 1) -> bytes | None:
-    """Read a small file while nobody writes it.
+    """Read a small file while no process writes it.
 
     None if it was being written at each try, if it is larger than `most`, or if the kernel does not tell.
     """

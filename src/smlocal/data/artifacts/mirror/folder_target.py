@@ -61,7 +61,7 @@ class OpenFolder:
         os.close(self._root)
 
     def replace_links(self, folders: Iterable[bytes]) -> list[bytes]:
-        """Replace those of these folders that are links by real folders; what the links point to is not changed."""
+        """Replace those of these folders that are links by real folders; the targets of the links are not changed."""
         replaced = []
         for path in sorted(folders):
             with self._full_path(path), suppress(PathConflictError):

@@ -35,8 +35,10 @@ class S3Target:
     working: Callable[[str], None] | None = None
     """Called several times a second with the progress of a large file, by the thread that writes it."""
     at_once: int = 1
-    """How many small files are sent at the same time. With more than one, files that nobody writes to any more are only
-    complete when the target is closed."""
+    """How many small files are sent at the same time.
+
+    With more than one, files that are not written to any more are only complete when the target is closed.
+    """
     _store: S3Client | None = None
 
     def exists(self) -> bool:
@@ -93,7 +95,7 @@ class OpenPrefix:
             until_cancelled(lambda: self._writer.delete(location), self._target.cancelled)
 
     def replace_links(self, folders: Iterable[bytes]) -> list[bytes]:
-        """Do nothing: there are no links in S3."""
+        """Do nothing: S3 has no links."""
         del folders
         return []
 

@@ -22,7 +22,7 @@ _Files = dict[bytes, tuple[HostTree, Entry]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SaveReport:
-    """What was saved, as paths relative to the target."""
+    """The saved files, as paths relative to the target."""
 
     written: tuple[str, ...]
     deleted: tuple[str, ...]
@@ -41,10 +41,10 @@ def save(
     """Write to the target what the hosts have changed since their folders were restored.
 
     `trees` and `restored` have one element per host, in host order. If hosts wrote the same path, the later host wins.
-    `owners` is the host whose file was mirrored last, by path. `shared` is False for hosts
-    that did not have the restored folders of this machine: a file that is missing in a tree is then deleted without a
-    look at those. Only complete files are visible. After an `ArtifactError`, what was saved before it stays. Saving
-    again is harmless.
+    `owners` is the host whose file was mirrored last, by path. `shared` is False for hosts that did not have the
+    restored folders of this machine: a file that is missing in a tree is then deleted without a look at those. Only
+    complete files are visible. After an `ArtifactError`, files that were saved before it stay. Saving again is
+    harmless.
     """
     owners = {} if owners is None else owners
     notes = [note for tree in trees for note in tree.skipped]
@@ -171,7 +171,7 @@ def _files_below(folder: bytes, trees: Sequence[HostTree], decided: set[bytes]) 
 
 
 def _conflicting(to_delete: set[bytes], to_write: _Files) -> set[bytes]:
-    """What must be deleted first: a file in place of a needed folder, and files in a folder in place of a new file."""
+    """Files to delete first: a file in place of a needed folder, and files in a folder in place of a new file."""
     needed = _folders_above(to_write)
     return {path for path in to_delete if path in needed or not to_write.keys().isdisjoint(_folders_above([path]))}
 

@@ -26,7 +26,7 @@ class FileChangedError(Exception):
 
 
 def always() -> bool:
-    """The `unchanged` of a file that nobody writes to any more."""
+    """The `unchanged` of a file that is not written to any more."""
     return True
 
 

@@ -31,7 +31,7 @@ def bytes_held(cache: "Cache") -> int:
 
 
 def reserve_space(cache: "Cache", folder: str, count: int) -> bool:
-    """Free `count` bytes and reserve them as long as `folder` exists; False if there is not enough room."""
+    """Free `count` bytes and reserve them while `folder` exists; False if there is not enough room."""
     with cache.locked():
         if not _make_room(cache, count):
             return False

@@ -118,11 +118,11 @@ class Cache:
                 os.unlink(path)
 
     def discard(self, path: str) -> None:
-        """Remove a folder of the cache; renamed first, so that nobody adds to it. Errors are ignored."""
+        """Remove a folder of the cache; renamed first, so that nothing is added to it. Errors are ignored."""
         aside = os.path.join(self.partial, f"{_REMOVED}{os.getpid()}-{os.urandom(4).hex()}")
         with suppress(OSError):
             os.rename(path, aside)
-            remove_tree(aside)  # a later `sweep` removes what is left
+            remove_tree(aside)  # a later `sweep` removes the rest
 
 
 def _is_still(file: IO[bytes], path: str) -> bool:
@@ -158,7 +158,7 @@ def store_blob(path: str, blob: str) -> None:
         os.rename(path, blob)
 
 
-# Folders of sealed files, and the check that nobody has changed them.
+# Folders of sealed files, and the check that they have not been changed.
 #
 # A sealed file is complete: it has the service's mode and a modification time of whole seconds. Writing to it later
 # gives it a time with a fraction, so its metadata show whether it is unchanged.
@@ -193,7 +193,7 @@ def seal(path: str) -> None:
 
 
 def is_sealed(status: os.stat_result, size: int) -> bool:
-    """True for a sealed file of this size that nobody has changed."""
+    """True for a sealed file of this size that has not been changed."""
     return status.st_size == size and status.st_mode == _FILE and status.st_mtime_ns % _SECOND == 0
 
 

@@ -163,11 +163,11 @@ class TreeBuilder:
         return self._tree
 
     def keep_downloads(self) -> None:
-        """Keep the objects that are complete, also those of an earlier attempt that was killed."""
+        """Keep the objects that are complete, including those of an earlier attempt that was killed."""
         keep_downloads(self._work, self._cache.blob)
 
     def clear(self) -> None:
-        """Remove what is left of the work."""
+        """Remove the leftovers of the work."""
         self._cache.discard(self._work)
 
     def _link_known_contents(self, found: Callable[[int, int], None]) -> Iterator[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""The cache of downloads as people see it: what it holds, who uses it, and what is removed."""
+"""The cache of downloads for people: its content, its users, and the removed downloads."""
 
 import os
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from smlocal.jobs.store.home import home_unusable
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Download:
-    """What one or several jobs read as one channel."""
+    """The data that one or several jobs read as one channel."""
 
     name: str
     uri: str
@@ -23,7 +23,7 @@ class Download:
     bytes: int
     last_used: float
     jobs: tuple[str, ...]
-    """Who uses it now."""
+    """The jobs that use it now."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,13 +34,13 @@ class Contents:
     downloads: tuple[Download, ...]
     """The last used first."""
     bytes: int
-    """What it takes on disk; contents that several downloads share count once."""
+    """Its size on disk; contents that several downloads share count once."""
     limit: int
     """Unless a job says otherwise."""
 
 
 def contents(home: str) -> Contents:
-    """What the cache holds; nothing is made or changed."""
+    """The content of the cache; nothing is made or changed."""
     cache = Cache(home=home)
     try:
         downloads, held = _downloads(cache), bytes_held(cache)
@@ -52,7 +52,7 @@ def contents(home: str) -> Contents:
 def remove(home: str, patterns: Sequence[str] | None) -> tuple[Download, ...]:
     """Remove what the patterns name, without patterns everything; returns what went.
 
-    What a job uses stays, and is told by `CacheInUseError` when the rest has gone.
+    Downloads that a job uses stay, and are told by `CacheInUseError` when the rest has gone.
     """
     cache = Cache(home=home)
     if not os.path.isdir(cache.root):

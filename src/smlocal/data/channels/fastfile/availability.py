@@ -15,7 +15,7 @@ _INSTALL = "apt-get install fuse3, or your system's package of that name"
 
 
 def why_no_fuse() -> str | None:
-    """Why FUSE cannot be used here and what to do about it, in one sentence; None if it can."""
+    """Why FUSE cannot be used here and the remedy, in one sentence; None if it can."""
     return next(_problems(), None)
 
 
@@ -56,7 +56,7 @@ def libfuse() -> str | None:
     return None
 
 
-# Unmounts, also if the server is dead or somebody still reads.
+# Unmounts, even if the server is dead or a file is still being read.
 
 _MOUNTS = "/proc/self/mountinfo"
 _MOUNT_POINT = 4

@@ -1,7 +1,7 @@
 """Mounts the file system with libfuse and passes the kernel's requests to it.
 
-Of mfusepy only the layouts of libfuse's structures are used, which differ between versions. Its dispatcher would copy
-the data once more and make a dictionary for every file.
+Only mfusepy's layouts of libfuse's structures are used, which differ between versions. Its dispatcher would copy the
+data once more and make a dictionary for every file.
 """
 
 import ctypes

@@ -14,9 +14,9 @@ CAPACITY = 96 << 20
 _FETCHERS = 8
 """Threads that fetch ahead; as many again fetch only what a reader waits for."""
 _STALE = 10.0
-"""Data that was fetched ahead and not read for so many seconds may be dropped for another reader."""
+"""Data that was fetched ahead and not read for this many seconds may be dropped for another reader."""
 _REPEAT_ERROR = 2.0
-"""The kernel repeats a failed read: for so many seconds the same error is returned at once."""
+"""The kernel repeats a failed read: for this many seconds the same error is returned at once."""
 _MAX_ERRORS = 4096
 _FETCH_SECONDS = 2.0
 """How long a fetch should take at most: its reader waits for all of it."""
@@ -106,7 +106,7 @@ class Blocks:
         return True
 
     def cancel_ahead(self, file: int) -> None:
-        """Drop what was fetched ahead of an object that nobody reads any more."""
+        """Drop data that was fetched ahead of an object that has no reader any more."""
         with self._lock:
             for span in [span for span in self._spans if span.file == file and not span.read]:
                 if span.done.is_set() and not span.readers:
@@ -188,7 +188,7 @@ class Blocks:
         return memoryview(pages)
 
     def _make_room(self, needed: int, *, urgent: bool) -> bool:
-        """Drop what is least likely to be read again; urgent data is fetched even if nothing can be dropped."""
+        """Drop data that is least likely to be read again; urgent data is fetched even if nothing can be dropped."""
         stale = time.monotonic() - _STALE
         self._drop_until(needed, lambda span: span.read or span.created < stale)
         if urgent:  # then also data that others are about to read
@@ -268,7 +268,7 @@ def _cells(start: int, end: int) -> range:
     return range(start // CELL, -(-end // CELL))
 
 
-# What to fetch ahead: nothing for random reads, more and more for sequential ones.
+# The ranges to fetch ahead: nothing for random reads, more and more for sequential ones.
 
 CELL = 128 << 10
 """The smallest fetch; every fetch begins at a multiple of it."""
@@ -278,7 +278,7 @@ WINDOW = 64 << 20
 CHUNK = 8 << 20
 _SMALLEST_PIECE = 1 << 20
 _AT_ONCE = 8
-"""A window is fetched in so many pieces in parallel."""
+"""A window is fetched in this many pieces in parallel."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -304,7 +304,7 @@ class Sequence:
         return False
 
     def pieces(self, size: int, share: int, at_once: int = CHUNK) -> list[tuple[int, int]]:
-        """What to fetch now of an object of `size` bytes, using at most `share` bytes of memory.
+        """The ranges to fetch now of an object of `size` bytes, using at most `share` bytes of memory.
 
         Twice as much as was read in this run, so that little is lost if the reader stops. No piece is larger than
         `at_once`.

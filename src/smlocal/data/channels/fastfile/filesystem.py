@@ -17,7 +17,7 @@ _Opened = TypeVar("_Opened")
 READ_SECONDS = 58.0
 """The time limit of a read: the documented limit is one minute."""
 _ACTIVE = 10.0
-"""Files that were read within so many seconds share the memory for reading ahead."""
+"""Files that were read within this many seconds share the memory for reading ahead."""
 
 
 class FileSystem:

@@ -47,7 +47,7 @@ def changed(uri: str) -> FeedError:
 
 def not_gzip(uri: str, error: Exception) -> FeedError:
     """An object is not gzip data, though the channel says so."""
-    return FeedError(f"Failed to decompress object {uri} as Gzip", f"{uri} is not whole gzip data: {error}")
+    return FeedError(f"Failed to decompress object {uri} as Gzip", f"{uri} is not complete gzip data: {error}")
 
 
 def bad_line(uri: str, number: int, why: str) -> FeedError:

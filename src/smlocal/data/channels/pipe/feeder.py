@@ -197,8 +197,8 @@ class PipeFeeder:
         """FIFOs are created in `directory`; `spool` is a private folder, if possible on the same file system.
 
         `store` is called only if something is in S3; at most `budget` bytes are read ahead. `broken` is called at most
-        once, from a thread, with why the job fails and an explanation. Then nothing is sent, and readers wait until
-        the feeder is stopped, so that none takes a part of its data for all of it.
+        once, from a thread, with why the job fails and an explanation. Then nothing is sent, and readers wait until the
+        feeder is stopped, so that none takes a part of its data for the whole.
         """
         self._plan = plan
         self._folder = directory

@@ -21,7 +21,7 @@ class Fifo:
     """
 
     def __init__(self, name: str, *, directory: int, spool: str) -> None:
-        """Make the FIFO in `spool`, readable for everybody, and then link it into the folder open as `directory`."""
+        """Make the FIFO in `spool`, readable for all users, and then link it into the folder open as `directory`."""
         self._lock = Lock()
         self._reading = -1
         private = f"{spool}/{name}"
@@ -58,7 +58,7 @@ class Fifo:
 
 
 def _descriptor_of(name: str, directory: int | None = None) -> int:
-    """A descriptor of this FIFO, made readable for everybody; `FileExistsError` if it is no longer a FIFO."""
+    """A descriptor of this FIFO, made readable for all users; `FileExistsError` if it is no longer a FIFO."""
     descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
         os.chmod(_proc_path(descriptor), _MODE)
@@ -74,7 +74,7 @@ def _made_in_place(name: str, directory: int) -> int:
 
 
 def _proc_path(descriptor: int) -> str:
-    """A path of the open file, also after it was renamed or removed."""
+    """A path of the open file, even after it was renamed or removed."""
     return f"/proc/self/fd/{descriptor}"
 
 

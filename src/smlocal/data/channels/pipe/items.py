@@ -1,4 +1,4 @@
-"""What a Pipe channel sends in one epoch, and the streams from S3 of one feed."""
+"""The bytes that a Pipe channel sends in one epoch, and the streams from S3 of one feed."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -249,7 +249,7 @@ def _own_text(value: object) -> str | None:
 
 
 def _written(text: str) -> dict[str, str]:
-    """Every member of a valid object as written, strings as their value. Of a repeated name the last one counts."""
+    """Every member of a valid object as written, strings as their value. If a name is repeated, the last one counts."""
     found: dict[str, str] = {}
     at = _skip(text, _skip(text, 0) + 1)
     while text[at] != "}":

@@ -189,7 +189,7 @@ class _File(io.RawIOBase):
 def decompressed(body: "ObjectBytes") -> Iterator[bytes]:
     """Decompress all members of a gzip object; zeros after the last one are ignored, and an empty object stays empty.
 
-    `FeedError` if it is not gzip, is damaged or ends early; what came before was yielded by then.
+    `FeedError` if it is not gzip, is damaged or ends early; the bytes before that were yielded by then.
     """
     from isal import igzip
 

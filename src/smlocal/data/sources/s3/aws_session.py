@@ -48,7 +48,7 @@ class Credentials:
 def new_session(profile: str | None = None, *, needed_by: str = "S3") -> Any:
     """A botocore session; `CredentialsMissingError` for a profile that does not exist.
 
-    `profile`: another one than the environment names. `needed_by`: what needs credentials, for errors.
+    `profile`: another one than the environment names. `needed_by`: the part that needs credentials, for errors.
     """
     import botocore.session
 
@@ -173,7 +173,7 @@ def _as_missing(needed_by: str) -> Iterator[None]:
 
 
 def _errors() -> tuple[type[Exception], ...]:
-    """What botocore raises if it finds no credentials; RuntimeError if renewed ones have expired too."""
+    """The errors of botocore if it finds no credentials; RuntimeError if renewed ones have expired too."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     return BotoCoreError, ClientError, RuntimeError

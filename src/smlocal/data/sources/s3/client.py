@@ -150,7 +150,7 @@ class S3Client:
         return S3Object(bucket=bucket, key=key, size=int(headers.get("content-length", "0")), etag=headers.get("etag"))
 
     def checksum(self, of: S3Object, headers: Mapping[str, str] | None = None, *, exactly: bool = False) -> Checksum:
-        """What to compare the bytes of an object with; its size must be known.
+        """The checksum for the bytes of an object; its size must be known.
 
         `headers` are those of an answer with the whole object. `exactly` asks for the length of every part, for an
         object whose bytes did not match.

@@ -98,7 +98,7 @@ class NewFile:
             at += count
 
     def pieces(self, start: int, length: int) -> Generator[memoryview, None, None]:
-        """Read what was written there; a piece is valid until the next one. ValueError as with `write`."""
+        """Read the bytes written there; a piece is valid until the next one. ValueError as with `write`."""
         with self._lock:
             if self._file < 0:
                 raise ValueError(f"{self.path} is closed")

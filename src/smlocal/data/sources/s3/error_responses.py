@@ -138,7 +138,7 @@ _FORBIDDEN = 403
 
 
 def download_failure(error: S3Error) -> str:
-    """What follows `Data download failed:`; the service's own text where it is known, else in its style."""
+    """The text after `Data download failed:`; the service's own where it is known, else in its style."""
     if error.operation == "ListObjectsV2":
         text = f"{error.code}: {error.message}" if error.status else UNREACHABLE
         return f"Failed to download data. ListObjectsV2 failed for {error.uri} : {text}"
@@ -154,7 +154,7 @@ def upload_failure(error: S3Error) -> str:
 
 
 def upload_reason(error: S3Error) -> str:
-    """What follows the colon, in the service's form: `Error 7: AccessDenied (403): Access Denied`."""
+    """The text after the colon, in the service's form: `Error 7: AccessDenied (403): Access Denied`."""
     return f"Error 7: {error.code} ({error.status}): {error.message}" if error.status else UNREACHABLE
 
 

@@ -65,7 +65,7 @@ class ObjectStore(Protocol):
         ...
 
     def checksum(self, of: S3Object) -> "Checksum":
-        """What to compare an object with that is read in pieces; one that is read in one call has been compared."""
+        """The checksum of an object that is read in pieces; one that is read in one call has been compared."""
         ...
 
 

@@ -101,7 +101,7 @@ class ObjectStream:
         self._advancing = self._exhausted = False
         self._listing_error: BaseException | None = None
         self._thread_error: BaseException | None = None
-        """What ended a thread; its piece will never be delivered."""
+        """The error that ended a thread; its piece will never be delivered."""
         self._reading: _Entry | None = None
         self._lent: _Piece | None = None
         self._started = self._closed = False
@@ -204,7 +204,7 @@ class ObjectStream:
     def _work(self) -> None:
         try:
             self._fetch_all()
-        except BaseException as error:  # noqa: BLE001  whoever waits for what this thread took must hear of it
+        except BaseException as error:  # noqa: BLE001 the reader of this thread's output must hear of it
             with self._lock:
                 self._thread_error = self._thread_error or error
                 self._arrived.notify_all()

@@ -201,7 +201,7 @@ class RangeReader:
         return answer
 
     def _check(self, answer: ObjectBody) -> None:
-        """Check that this is what was requested; some servers ignore If-Match, and some the range."""
+        """Check that this is the requested range; some servers ignore If-Match, and some the range."""
         known, etag = self.object, answer.headers.get("etag")
         extent = _extent_of(answer.status, answer.headers)
         if known.etag and etag and known.etag.strip('"') != etag.strip('"'):
@@ -233,7 +233,7 @@ class _Extent:
 
     start: int
     size: int | None
-    """Of the whole object, if the response says so."""
+    """The size of the whole object, if the response says so."""
 
 
 def _extent_of(status: int, headers: Mapping[str, str]) -> _Extent:

@@ -27,7 +27,7 @@ def expected_checksum(
     exactly: bool,
     needs_awscrt: Callable[[str], None],
 ) -> Checksum:
-    """What the bytes of an object are compared with; `headers` are those of an answer with all of it, if there is one.
+    """The checksum for the bytes of an object; `headers` are those of an answer with all of it, if there is one.
 
     `exactly` also asks for the length of each part, instead of assuming that all are as long as the first.
     `needs_awscrt` is told the kind of a checksum that cannot be computed without awscrt, if there is no other.

@@ -36,7 +36,7 @@ class Item:
     before_complete: Callable[[], None] = lambda: None
     """Called when all parts of a large file have been sent; if it raises, the object is not created."""
     sha256: bytes | None = None
-    """Of a small file, if it is known: S3 then takes no other bytes."""
+    """The hash of a small file, if it is known: S3 then takes no other bytes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +77,7 @@ def upload_all(
     journal: Journal | None = None,
     threads: int = _THREADS,
 ) -> None:
-    """Upload every file, large ones in parallel parts; abort what could not be completed.
+    """Upload every file, large ones in parallel parts; abort incomplete ones.
 
     Raises `S3Error`, or `FetchCancelledError` if cancelled or if the writer of a file gave up. `moved` is told, by one
     thread at a time, how many bytes were sent (a negative number if they must be sent again), `done` each object.

@@ -1,4 +1,4 @@
-"""What uploads send: a part of an open file, which may still grow; and how large the parts are."""
+"""The bodies of uploads: a part of an open file, which may still grow; and how large the parts are."""
 
 import os
 import sys
@@ -31,9 +31,10 @@ class UnreadableBodyError(BaseException):
 class UploadBody:
     """A file-like object for botocore; memory holds one piece of the part at a time.
 
-    botocore reads a body for its checksum and signature before it sends it, and again for every attempt: only what is
-    read while a request is sent counts as moved. Until then a body that cannot be read seems to end, because awscrt
-    signs in a thread of its own and prints what is raised there. It is raised when the request is about to be sent.
+    botocore reads a body for its checksum and signature before it sends it, and again for every attempt: only bytes
+    that are read while a request is sent count as moved. Until then a body that cannot be read seems to end, because
+    awscrt signs in a thread of its own and prints errors that are raised there. It is raised when the request is about
+    to be sent.
     """
 
     def __init__(self, part: FilePart, moved: Callable[[int], None], cancelled: Callable[[], bool]) -> None:
@@ -88,13 +89,13 @@ class UploadBody:
         return self._at
 
     def signal_transferring(self) -> None:
-        """What is read from now on is sent. Not if it could not be read before."""
+        """Bytes that are read from now on are sent. Not if it could not be read before."""
         self._sending = True
         if self.failure is not None:
             self._stop()
 
     def signal_not_transferring(self) -> None:
-        """What is read from now on is not sent."""
+        """Bytes that are read from now on are not sent."""
         self._sending = False
 
     def reset(self) -> None:
@@ -120,11 +121,11 @@ class UploadBody:
         return self._stop()
 
 
-# A file that one thread writes while others upload what has been written.
+# A file that one thread writes while others upload the written part.
 
 
 class GrowingFile:
-    """Open for reading, also after it was renamed; closed by the uploader."""
+    """Open for reading, even after it was renamed; closed by the uploader."""
 
     def __init__(self, descriptor: int, *, most: int) -> None:
         """Start empty; `most` is the expected largest size."""

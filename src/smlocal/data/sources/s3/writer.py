@@ -109,7 +109,7 @@ class S3Writer:
                 raise
 
     def abort(self, target: UploadTarget, upload: str) -> None:
-        """Abort a multipart upload, also after the caller has cancelled; tried for a few seconds only."""
+        """Abort a multipart upload, even after the caller has cancelled; tried for a few seconds only."""
         until = time.monotonic() + _ABORT_SECONDS
 
         def abort() -> None:
@@ -190,5 +190,5 @@ def _etag(parts: Sequence[UploadedPart]) -> str:
     try:
         sums = b"".join(bytes.fromhex(part.etag.strip('"')) for part in parts)
     except ValueError:
-        return ""  # with the customer's own keys the ETags of parts are no MD5
+        return ""  # with the customer's own keys the ETags of parts are not MD5s
     return f"{hashlib.md5(sums, usedforsecurity=False).hexdigest()}-{len(parts)}"

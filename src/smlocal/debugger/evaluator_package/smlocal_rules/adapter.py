@@ -83,7 +83,7 @@ def judge_of(configuration: Configuration) -> BuiltInRule:
 
 
 def actions_of(configuration: Configuration, judge: BuiltInRule | None) -> ActionText:
-    """What is done when the condition is met."""
+    """The actions when the condition is met."""
     if isinstance(judge, StalledTrainingRule) and judge.stop_training_on_fire:
         prefix = judge.training_job_name_prefix or configuration.job_name
         return actions(json.dumps({"name": "stoptraining", "training_job_prefix": prefix}))

@@ -1,4 +1,4 @@
-"""What all built-in rules are."""
+"""The base of all built-in rules."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 class BuiltInRule:
     """A rule of the service, made again from its documentation. Its fields are its documented parameters.
 
-    What it remembers from step to step is in fields that are no parameters.
+    The state that it keeps from step to step is in fields that are not parameters.
     """
 
     TABLE_1: ClassVar[tuple[str, ...]] = ()
     """Its rows in Table 1 of the paper."""
     DECISIONS: ClassVar[str] = ""
-    """What is done where the guide is silent, or says otherwise than the paper: a list in Markdown."""
+    """Behavior where the guide is silent, or differs from the paper: a list in Markdown."""
 
     def judge(self, tensors: "Tensors") -> str | None:
         """Why the condition is met at this step; None if it is not."""

@@ -1,4 +1,4 @@
-"""What an evaluation is told: a JSON document that smlocal writes."""
+"""The configuration of an evaluation: a JSON document that smlocal writes."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _OTHER_TRIAL = "other_trial_"
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    """One rule and what it looks at."""
+    """One rule and the tensors that it looks at."""
 
     name: str
     parameters: Mapping[str, str]
@@ -24,7 +24,7 @@ class Configuration:
     tensors_path: str
     other_trials: tuple[str, ...]
     source_path: str | None
-    """Of a custom rule."""
+    """The source of a custom rule."""
     result_path: str
     job_name: str
     endpoint_socket: str | None = None
@@ -57,7 +57,7 @@ class Configuration:
 
     @property
     def arguments(self) -> dict[str, str]:
-        """What the rule itself is given."""
+        """The arguments of the rule itself."""
         return {
             key: value
             for key, value in self.parameters.items()

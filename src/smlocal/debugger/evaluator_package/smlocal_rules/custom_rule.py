@@ -19,7 +19,7 @@ _MODULE = "smlocal_custom_rule"
 def load_class(source: str, name: str) -> type[Any]:
     """The class of this name in a source file."""
     if not os.path.isfile(source):
-        raise SourceError(f"the source of the rule, {os.path.basename(source)}, is not there or is no file.")
+        raise SourceError(f"the source of the rule, {os.path.basename(source)}, does not exist or is not a file.")
     module = _module(source)
     there = sorted(key for key, value in vars(module).items() if _is_rule(value))
     found = getattr(module, name, None)
@@ -35,10 +35,10 @@ def _is_rule(value: Any) -> bool:
 
 
 def _module(source: str) -> Any:
-    """The file as a module. As on the service, it is alone."""
+    """The file as a module. Its sibling files are not loaded, as on the service."""
     spec = importlib.util.spec_from_file_location(_MODULE, source, loader=None)
     if spec is None or spec.loader is None:
-        raise SourceError(f"the source of the rule, {os.path.basename(source)}, is no Python file.")
+        raise SourceError(f"the source of the rule, {os.path.basename(source)}, is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[_MODULE] = module
     try:
@@ -48,7 +48,7 @@ def _module(source: str) -> Any:
             f"the source of the rule does not compile ({os.path.basename(source)}, line {error.lineno}: {error.msg})."
         )
         raise SourceError(text) from error
-    except BaseException as error:  # SystemExit too: a script that ends is no rule
+    except BaseException as error:  # SystemExit too: a script that ends is not a rule
         raise failure(error, source) from error
     return module
 
@@ -75,7 +75,7 @@ def make(rule: type[Any], trial: Any, others: Sequence[Any], arguments: Mapping[
 
 
 def failure(error: BaseException, source: str | None) -> SourceError:
-    """What went wrong in a user's code, with the line of it."""
+    """The error in a user's code, with its line."""
     if isinstance(error, SystemExit):
         what = f"the rule called exit({'' if error.code is None else error.code!r})"
     else:

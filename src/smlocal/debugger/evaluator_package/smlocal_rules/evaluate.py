@@ -25,7 +25,7 @@ from smlocal_rules.status import ERROR, IN_PROGRESS, ISSUES, NO_ISSUES, Outcome,
 
 
 def evaluate(configuration: Configuration) -> Outcome:
-    """Evaluate the rule until its end. It does not fail: what goes wrong is the outcome."""
+    """Evaluate the rule until its end. It does not fail: errors become the outcome."""
     try:
         return _evaluate(configuration)
     except RuleError as error:
@@ -73,7 +73,7 @@ def _custom(configuration: Configuration) -> Outcome:
 
 
 def _watched(watch: Callable[[], None]) -> Outcome:
-    """What came of a rule: smdebug tells it by exceptions."""
+    """The outcome of a rule: smdebug tells it by exceptions."""
     try:
         watch()
     except RuleEvaluationConditionMet as met:

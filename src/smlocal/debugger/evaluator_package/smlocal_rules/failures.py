@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 
 class RuleError(Exception):
-    """A rule cannot be evaluated; the sentence says why and what to do."""
+    """A rule cannot be evaluated; the sentence says why and how to correct that."""
 
 
 class UnknownRuleError(RuleError):

@@ -22,7 +22,7 @@ def as_classes(labels: "Array", *, name: str) -> "Array":
     """The classes that labels name, which may be floats."""
     labels = labels.reshape(-1)
     if labels.dtype.kind == "f" and not np.array_equal(labels, np.rint(labels)):
-        raise TensorError(f"{name} has values that are no classes, such as {labels[labels != np.rint(labels)][0]:g}.")
+        raise TensorError(f"{name} has values that are not classes, such as {labels[labels != np.rint(labels)][0]:g}.")
     return labels.astype(np.int64)
 
 

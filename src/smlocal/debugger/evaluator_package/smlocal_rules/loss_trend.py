@@ -21,11 +21,11 @@ _ROUNDING = 1e-6
 _FALL_TO_SEE = 0.04
 """The part of a loss by which it falls from look to look. Noise may not hide it."""
 _LATELY = 20
-"""Over so many looks a loss has to fall, or noise hides that it does."""
+"""A loss has to fall over this many looks, or noise hides that it does."""
 _LEVEL = 5
-"""The level of a loss is the mean of so many looks."""
+"""The level of a loss is the mean of this many looks."""
 _NOISE = 20
-"""The noise is that of so many of the last looks."""
+"""The noise is that of this many of the last looks."""
 _FALLS = -1.5
 """A trend below this falls. A loss that does not change is below it by chance in 7 of 100 windows."""
 _RISES = 1.5
@@ -62,7 +62,7 @@ class LossTrend:
     window: int
     settled_percent: float
     problem: str | None = None
-    """What is wrong as of the last look, for a sentence that begins with the name of the loss."""
+    """The problem as of the last look, for a sentence that begins with the name of the loss."""
     judged: bool = False
     """Whether there have been enough looks."""
     looks: list[float] = field(default_factory=list)
@@ -106,7 +106,7 @@ class LossTrend:
         return True
 
     def _noise_hides_no_fall(self) -> bool:
-        """Whether there are so many looks that a fall would be seen, or fewer are asked for."""
+        """Whether there are enough looks to see a fall, or fewer are asked for."""
         if self.window < _FEWEST_LOOKS:
             return True
         size = float(np.mean(np.abs(self.looks[-_NOISE:])))

@@ -1,4 +1,4 @@
-"""Parameters of rules. The API passes strings; what a rule declares says how each is read."""
+"""Parameters of rules. The API passes strings; the declaration of a rule says how each is read."""
 
 import dataclasses
 import math
@@ -10,7 +10,7 @@ from typing import Any
 from smlocal_rules.failures import ParameterError, suggestion
 
 Reader = Callable[[str], Any]
-"""Reads the text of a parameter. It raises ValueError with what is expected."""
+"""Reads the text of a parameter. It raises ValueError with the expected form."""
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,17 @@ def read_parameters(rule: type[Any], given: Mapping[str, str]) -> Any:
         try:
             values[key] = known[key].metadata["read"](text.strip())
         except ValueError as error:
-            raise ParameterError(f"{name}: {key} is {text!r}, and has to be {error}.") from None
+            raise ParameterError(f"{name}: {key} is {text!r}, and must be {error}.") from None
     return rule(**values)
 
 
 def parameters_of(rule: type[Any]) -> dict[str, "dataclasses.Field[Any]"]:
-    """What a rule can be given, by name."""
+    """The parameters of a rule, by name."""
     return {each.name: each for each in dataclasses.fields(rule) if each.init}
 
 
 def number(text: str) -> float:
-    """A float that is no NaN."""
+    """A float that is not NaN."""
     try:
         value = float(text)
     except ValueError:

@@ -50,7 +50,7 @@ def actions(text: str) -> ActionText:
         entries = [document] if isinstance(document, dict) else list(document)
         named = [{key.lower(): value for key, value in entry.items()} for entry in entries]
     except (ValueError, TypeError, AttributeError):
-        raise ParameterError(f"action_json is no JSON of actions: {text}") from None
+        raise ParameterError(f"action_json is not a JSON list of actions: {text}") from None
     for entry in named:
         entry["name"] = str(entry.get("name", "")).lower()
     return ActionText(json.dumps(named))
@@ -84,7 +84,7 @@ _INDEX = IndexReader._update_tensors_from_json  # noqa: SLF001 - as above
 
 def _initialiser(original: Callable[..., None], action: ActionText) -> Callable[..., None]:
     def initialise(self: Any, base_trial: Any, action_str: Any = action, other_trials: Any = None) -> None:
-        """Documented rules call it with the trial alone, or with the trials in the second place."""
+        """Documented rules call it with only the trial, or with the trials in the second place."""
         if not isinstance(action_str, str):
             action_str, other_trials = action, other_trials or action_str
         original(self, base_trial, action_str, other_trials)

@@ -20,7 +20,7 @@ class Outcome:
     step: int | None = None
     """At which the condition was met, or the last one that was judged."""
     reason: str | None = None
-    """Of a built-in rule: what it found. StatusDetails is smdebug's own sentence."""
+    """The finding of a built-in rule. StatusDetails is smdebug's own sentence."""
 
     def document(self) -> dict[str, object]:
         """As it is written."""

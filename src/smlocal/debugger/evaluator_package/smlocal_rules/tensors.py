@@ -1,4 +1,4 @@
-"""What a rule sees at one step: the tensors of that step, and of earlier ones."""
+"""The view of a rule at one step: the tensors of that step, and of earlier ones."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

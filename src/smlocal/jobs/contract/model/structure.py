@@ -163,7 +163,7 @@ class Items:
     minimum: int | None = None
     maximum: int | None = None
     path_keys: str | None = None
-    """Of a map: a pattern for the keys whose values are locations, which may be local paths here."""
+    """For a map: a pattern for the keys whose values are locations, which may be local paths here."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -178,7 +178,7 @@ class Checked:
     """A setting in `Local` that a function checks, because it can be written in several ways."""
 
     trouble: Callable[[Any], str | None]
-    """What is wrong with a value, as the end of a sentence that begins with its name; None if it is valid."""
+    """The mistake in a value, as the end of a sentence that begins with its name; None if it is valid."""
     schema: Mapping[str, Any]
     """The JSON Schema for editors."""
 

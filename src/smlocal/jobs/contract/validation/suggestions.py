@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 _LIKENESS = 0.6
-"""Of two words, between 0 and 1, from which one may be meant by the other."""
+"""The likeness of two words, between 0 and 1, from which one may be meant by the other."""
 _LONGEST = 200
 """Characters of a word that may be one of the known ones, with a mistake."""
 
@@ -15,7 +15,10 @@ def closest(word: str, known: Iterable[str], *, likeness: float = _LIKENESS) -> 
 
 
 def closest_words(word: str, known: Iterable[str], *, most: int, likeness: float = _LIKENESS) -> list[str]:
-    """The known words that the user may have meant, the most similar first. One that differs in case only is alone."""
+    """The known words that the user may have meant, the most similar first.
+
+    One that differs only in case is the only suggestion.
+    """
     if len(word) > _LONGEST:
         return []  # comparing takes time and memory with the square of the length
     words = list(known)

@@ -42,7 +42,7 @@ _KEY = "the key"
 _MOST_SUGGESTIONS = 100
 """For the unknown keys of one map: each takes a tenth of a millisecond."""
 MOST_VIOLATIONS = 1_000
-"""Of one document. Nobody reads more, and each takes time and memory."""
+"""The most violations of one document. More would not be read, and each takes time and memory."""
 Written = Callable[[Path], str | None]
 """Returns a value as written in the file, for example `010` instead of 10."""
 
@@ -53,7 +53,7 @@ def not_known(_: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Place:
-    """The current position, also as the service writes it."""
+    """The current position, with the service's spelling."""
 
     path: Path = ()
     service: str = ""
@@ -190,7 +190,10 @@ def _map(annotation: Any, values: dict[str, Any], place: _Place) -> Iterator[Vio
 def _elements(
     what: str, annotation: Any, elements: Iterable[tuple[Any, _Place, str]], values: Any, place: _Place
 ) -> Iterator[Violation]:
-    """Of a list or map of simple values. The service reports it as a whole; the terminal also shows the element."""
+    """Violations of a list or map of simple values.
+
+    The service reports it as a whole; the terminal also shows the element.
+    """
     kind, constraint = split(annotation)
     demands = f"{what} must satisfy constraint: [{', '.join(constraints(kind, constraint))}]"
     whole: tuple[Any, str, str] | None = None  # made once: its text is as long as all elements together
@@ -297,7 +300,7 @@ def _cure(wanted: str, value: Any, shown: str) -> str:
     return ""
 
 
-# Validates a document and makes a model of it.
+# Validates a document and builds a model from it.
 
 Model = TypeVar("Model", bound=Structure)
 
@@ -305,7 +308,7 @@ Model = TypeVar("Model", bound=Structure)
 def validate(
     model: type[Model], data: Any, *, strict: bool, path: Path = (), written: Written = not_known
 ) -> tuple[Model | None, list[Violation]]:
-    """The data as a model, or everything that is wrong with it. A `path` means that it is the `Local` block.
+    """The data as a model, or all mistakes in it. A `path` means that it is the `Local` block.
 
     `written` returns a number as it is written in the file, if that is known.
     """

@@ -16,7 +16,7 @@ from smlocal.jobs.planning.aspects.limits.plan import wants_limits
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """What a job asks of the machine of one engine."""
+    """The job's demands on the machine of one engine."""
 
     hosts: tuple[Host, ...]
     """Those that run there."""
@@ -24,20 +24,20 @@ class Asked:
     document: Document
     image: str
     required: bool = True
-    """False if the job is only planned: what is missing is no error then."""
+    """False if the job is only planned: then missing parts are not an error."""
     before: MachineFacts | None = None
-    """What an earlier plan of the job has found there."""
+    """The facts that an earlier plan of the job has found there."""
 
 
 class Look(Protocol):
     """A module that looks at a machine for one aspect of a job."""
 
     def examine(self, asked: Asked, placed: PlacedEngine, machine: MachineFacts, *, home: str) -> MachineFacts:
-        """The facts with those of the aspect, found before the image is pulled. What is missing is an error."""
+        """The facts with those of the aspect, found before the image is pulled. Missing parts are an error."""
         ...
 
     def try_out(self, asked: Asked, placed: PlacedEngine, machine: MachineFacts) -> None:
-        """Have the engine start containers of the image, for what can only be tried."""
+        """Have the engine start containers of the image, for facts that can only be tried."""
         ...
 
 
@@ -46,7 +46,7 @@ class Aspect:
     """An aspect that few jobs have."""
 
     name: str
-    """Of its folder."""
+    """The name of its folder."""
     brought_in_by: str
     wanted: Callable[[Asked], bool]
 
@@ -84,7 +84,7 @@ def examined(asked: Asked, placed: PlacedEngine, *, home: str) -> MachineFacts:
 
 
 def try_out(asked: Asked, placed: PlacedEngine, machine: MachineFacts) -> None:
-    """Try whether the engine gives its containers what can only be tried: GPUs, Neuron devices and ulimits."""
+    """Try whether the engine gives its containers things that can only be tried: GPUs, Neuron devices and ulimits."""
     for look in _looks(asked):
         look.try_out(asked, placed, machine)
 

@@ -127,7 +127,7 @@ TABLE: dict[str, Row] = {
         "The folder that Local.Sources maps this id to."
     ),
     "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemAccessMode": _emulated(
-        "Whether the container may write there; what it writes stays."
+        "Whether the container may write there; its changes are kept."
     ),
     "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemType": _recorded(
         "EFS or FSxLustre: a container cannot tell the difference."
@@ -208,7 +208,7 @@ TABLE: dict[str, Row] = {
     ),
     "EnableInterContainerTrafficEncryption": _recorded(_NO_ENCRYPTION),
     "EnableManagedSpotTraining": _emulated(
-        "Interruptions come from smlocal interrupt or Local.Faults: SIGTERM, then the job starts again."
+        "Interruptions come from smlocal interrupt or Local.Faults: SIGTERM, then the job restarts."
     ),
     "CheckpointConfig.S3Uri": _emulated(
         "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder: restored at the start, "
@@ -228,9 +228,9 @@ TABLE: dict[str, Row] = {
     "DebugHookConfig.CollectionConfigurations[].CollectionParameters": _recorded(_TENSORS),
     "DebugRuleConfigurations[].RuleConfigurationName": _emulated(_RULES),
     "DebugRuleConfigurations[].LocalPath": _emulated(
-        "The folder in which the rule writes; a status document there says what it has found."
+        "The folder in which the rule writes; a status document there has its findings."
     ),
-    "DebugRuleConfigurations[].S3OutputPath": _recorded("What a rule writes is not saved."),
+    "DebugRuleConfigurations[].S3OutputPath": _recorded("The output of a rule is not saved."),
     "DebugRuleConfigurations[].RuleEvaluatorImage": _emulated(
         "Run as given; the evaluator images of AWS are replaced by one of smlocal."
     ),
@@ -263,7 +263,7 @@ TABLE: dict[str, Row] = {
     "ProfilerRuleConfigurations[].RuleParameters": _recorded(_PROFILER_RULES),
     "Environment": _emulated("Environment variables of every container."),
     "RetryStrategy.MaximumRetryAttempts": _emulated(
-        "Only an InternalServerError is tried again: a lost engine, or one simulated by Local.Faults."
+        "Only an InternalServerError is retried: a lost engine, or one simulated by Local.Faults."
     ),
     "RemoteDebugConfig.EnableRemoteDebug": _recorded("Systems Manager is not involved; use docker exec."),
     "InfraCheckConfig.EnableInfraCheck": _recorded("The machine is not checked."),

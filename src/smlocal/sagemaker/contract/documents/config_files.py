@@ -1,4 +1,4 @@
-"""What a container finds: the JSON files in `/opt/ml/input/config`, byte for byte, manifests, and variables."""
+"""The files that a container finds: JSON in `/opt/ml/input/config`, byte for byte, manifests, and variables."""
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO

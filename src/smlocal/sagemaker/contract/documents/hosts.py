@@ -12,7 +12,7 @@ ResourceConfigKeys = Literal["newest", "without-topology", "three-keys"]
 
 
 def host_names(count: int) -> list[str]:
-    """The names of so many hosts, in their order."""
+    """The names of this many hosts, in their order."""
     return [f"algo-{number}" for number in range(1, count + 1)]
 
 

@@ -1,4 +1,4 @@
-"""The DescribeTrainingJob response, made from what is stored of a job."""
+"""The DescribeTrainingJob response, made from the records of a job."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -59,7 +59,7 @@ class TransitionFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobFacts:
-    """What is stored of a job."""
+    """The records of a job."""
 
     name: str
     arn: str
@@ -75,7 +75,7 @@ class JobFacts:
     transitions: Sequence[TransitionFacts]
     model_uri: str
     rules: Sequence[Mapping[str, Any]] | None = None
-    """What is stored of the debugger rules; None before they begin."""
+    """The records of the debugger rules; None before they begin."""
     final_metrics: Sequence[Mapping[str, Any]] = ()
     """FinalMetricDataList; left out if empty."""
 
@@ -152,7 +152,7 @@ def _billable(job: JobFacts, trained: float) -> int:
     return max(1, min(int(there), int(trained) - 1))
 
 
-# What the service fills in where a request says nothing, as DescribeTrainingJob shows it.
+# The defaults of the service where a request is silent, as DescribeTrainingJob shows them.
 
 PROFILING_INTERVAL = 500
 
@@ -194,7 +194,7 @@ _FILL: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "AlgorithmSpecification": _with("AlgorithmSpecification", {"EnableSageMakerMetricsTimeSeries": False}),
     "InputDataConfig": _channels,
     "OutputDataConfig": _with("OutputDataConfig", {"KmsKeyId": "", "CompressionType": "GZIP"}),
-    # Clients read the size. What the service fills in is not known; 0 is our choice.
+    # Clients read the size. The service's value is not known; 0 is our choice.
     "ResourceConfig": _with("ResourceConfig", {"VolumeSizeInGB": 0}),
     "ProfilerConfig": _profiler,
     "ProfilingStatus": lambda given: "Enabled" if _profiles(given) else "Disabled",

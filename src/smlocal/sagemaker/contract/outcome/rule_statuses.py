@@ -12,7 +12,7 @@ RULE = "rule"
 LONGEST_DETAILS = 1024
 _LONGEST_NAME = 26
 _SHOWN = ("RuleConfigurationName", "RuleEvaluationJobArn", "RuleEvaluationStatus", "StatusDetails", "LastModifiedTime")
-"""The members of the service. What is stored may have more."""
+"""The members of the service. Records may have more."""
 
 
 class RuleStatus(StrEnum):
@@ -73,7 +73,7 @@ def shown_statuses(
 
 
 def _evaluation_arn(arn: str, rule: str, created: float) -> str:
-    """Of the processing job that evaluates a rule on the service, with a name of the same pattern."""
+    """The ARN of the processing job that evaluates a rule on the service, with a name of the same pattern."""
     head, _, job = arn.rpartition(":training-job/")
     mark = sha256(f"{arn} {rule} {created}".encode()).hexdigest()[:8]
     return f"{head}:processing-job/{job[:_LONGEST_NAME]}-{rule.lower()[:_LONGEST_NAME]}-{mark}"

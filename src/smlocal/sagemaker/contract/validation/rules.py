@@ -12,7 +12,10 @@ from smlocal.jobs.contract.validation.walk import MOST_VIOLATIONS, missing
 _Found = Iterator[Violation]
 _MOST_REGEXES = 40
 _LONGEST_REGEX = 500
-"""Of metrics, by the model. What has more, or longer ones, is refused without compiling them."""
+"""The longest regex of a metric, by the model.
+
+A request with more, or with longer ones, is refused without compiling them.
+"""
 _MOST_NAMED = 20
 _NOT_BESIDE = {"InstanceGroups": ("InstanceType", "InstanceCount"), "InstancePreferences": ("InstanceType",)}
 

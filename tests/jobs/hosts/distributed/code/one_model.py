@@ -1,4 +1,4 @@
-"""Trains one model by all ranks, by the library's first interface, and the same model alone on the global batch."""
+"""Trains one model by all ranks, by the library's first interface, and by one process on the global batch."""
 
 import os
 

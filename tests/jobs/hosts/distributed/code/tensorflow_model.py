@@ -1,4 +1,4 @@
-"""Trains one model by all ranks, as AWS documents it for TensorFlow, and the same model alone on the global batch."""
+"""Trains one model by all ranks, as AWS documents it for TensorFlow, and by one process on the global batch."""
 
 import importlib
 import time

@@ -1,4 +1,4 @@
-"""What a user of PyTorch writes: every process brings its rank, and all of them learn the sum."""
+"""A user's program for PyTorch: every process brings its rank, and all of them learn the sum."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What a user of the toolkit writes: read a channel in the mode it came in, save a model that says so, perhaps fail."""
+"""A user's program for the toolkit: read a channel in the mode it came in, save a model that says so, perhaps fail."""
 
 import argparse
 import json

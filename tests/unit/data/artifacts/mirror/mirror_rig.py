@@ -84,7 +84,7 @@ class Rig:
         )
 
     def mirrored(self) -> dict[str, bytes]:
-        """What others see at the target: every file that has its final name."""
+        """The view of others at the target: every file that has its final name."""
         return {path: content for path, content in files_in(self.target).items() if not path.endswith(UPLOADING)}
 
     def close(self) -> None:

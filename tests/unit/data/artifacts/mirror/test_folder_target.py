@@ -1,4 +1,4 @@
-"""What a mirror may find at its target, which belongs to the user."""
+"""Odd files that a mirror may find at its target, which belongs to the user."""
 
 import shutil
 

@@ -97,14 +97,14 @@ def test_lost_events(rig: Rigs, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class NoMoreWatches(inotify.Inotify):
-    """What the kernel says when the user watches as many folders as may be."""
+    """The kernel's answer when the user watches as many folders as may be."""
 
     def add(self, folder: int, mask: int) -> int:
         raise OSError(errno.ENOSPC, f"{folder} {mask}")
 
 
 class NoMoreQueues(inotify.Inotify):
-    """What it says when the user has as many queues as may be."""
+    """Its answer when the user has as many queues as may be."""
 
     def __init__(self) -> None:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))

@@ -55,7 +55,7 @@ class Shelf:
         directories: tuple[str, ...] = (),
         cache: Cache | None = None,
     ) -> Path | None:
-        """What a job gets; None where there is no room."""
+        """The tree that a job gets; None where there is no room."""
         listing = listing_of(contents, prefix, directories)
 
         def download(places: Sequence[tuple[int, str]]) -> None:

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[5]
 DATA = {f"folder-{number % 3}/{number}": b"%d" % number * 500 for number in range(60)}
 
 # Says how many objects it downloaded; each of them takes a moment, so that all are at it at once. One of them, if its
-# number is given, takes longer than anybody waits.
+# number is given, takes longer than the others wait.
 GET_TREE = """
 import os, sys, time
 from collections.abc import Mapping
@@ -76,14 +76,14 @@ def test_a_process_killed_while_it_downloads_leaves_nothing_in_the_way(shelf: Sh
     process.stdout.close()
     (lock, _) = sorted(os.listdir(shelf.cache.partial), reverse=True)
     assert lock.endswith(".lock")
-    # Whoever downloads next sweeps it, also when it is something else.
+    # The next download sweeps it, even of something else.
     shelf.get_tree({"other": b"other"}, job="other")
     assert os.listdir(shelf.cache.partial) == []
     shelf.downloaded.clear()
     root = shelf.get_tree(DATA)
     assert root is not None
     assert files(root) == DATA
-    # Of what was whole nothing is downloaded again.
+    # Complete files are not downloaded again.
     assert len(shelf.downloaded) <= len(DATA) - objects + 1
 
 

@@ -1,4 +1,4 @@
-"""What a job is handed: exactly its objects, once downloaded, and whole again whatever was done to it."""
+"""The tree that a job is handed: exactly its objects, once downloaded, and whole again whatever was done to it."""
 
 import os
 import shutil

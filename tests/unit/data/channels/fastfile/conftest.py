@@ -82,7 +82,7 @@ class Channel:
 
 
 def read(files: FileSystem, handle: int, start: int, count: int) -> bytes:
-    """What a reader would get; whatever is not handed over stays a question mark."""
+    """The bytes that a reader would get; others stay question marks."""
     buffer = bytearray(b"?" * count)
 
     def put(place: int, piece: memoryview) -> None:

@@ -112,7 +112,7 @@ def test_an_object_that_changed_cannot_be_read_and_the_log_says_why(channel_of: 
         channel.read(channel.files.open(b"file"), 0, 6)
     assert caught.value.errno == EIO
     assert channel.troubles == ["s3://bucket/base/file: PreconditionFailed: it has changed"]
-    with pytest.raises(OSError, match="read"):  # the kernel's second try of the same read is no second failure
+    with pytest.raises(OSError, match="read"):  # the kernel's second try of the same read is not a second failure
         channel.read(channel.files.open(b"file"), 0, 6)
     assert channel.unread == [
         Unread(uri="s3://bucket/base/file", code="PreconditionFailed", why="PreconditionFailed: it has changed")
@@ -153,5 +153,5 @@ def test_readers_that_go_on_share_the_memory(channel_of: ChannelOf) -> None:
         for handle in handles:
             assert channel.read(handle, start, 1 << 20) == BIG[start : start + (1 << 20)]
     assert channel.files._blocks.held <= 96 << 20
-    # What is fetched ahead for one is not dropped for another before it is read.
+    # Data fetched ahead for one is not dropped for another before it is read.
     assert sum(count for _, _, count in channel.store.asked) <= 1.1 * 20 * len(BIG)

@@ -1,4 +1,4 @@
-"""What a tree shows is what a real file system would show of the same paths."""
+"""A tree shows the entries that a real file system would show for the same paths."""
 
 import os
 from collections.abc import Callable

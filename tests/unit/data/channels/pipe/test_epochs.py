@@ -1,4 +1,4 @@
-"""Who gets what in which epoch: shards and shuffles."""
+"""The readers of each epoch: shards and shuffles."""
 
 from collections import Counter
 from collections.abc import Callable

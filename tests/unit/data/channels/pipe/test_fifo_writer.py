@@ -1,4 +1,4 @@
-"""The way from a file to a FIFO, also where the kernel knows no short one."""
+"""The way from a file to a FIFO, even where the kernel knows no short one."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Augmented manifests: what of their lines is sent, in which order, and what is wrong with some."""
+"""Augmented manifests: the parts of their lines that are sent, their order, and mistakes in some."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What an attribute whose name ends in `-ref` refers to."""
+"""The target of an attribute whose name ends in `-ref`."""
 
 import pytest
 

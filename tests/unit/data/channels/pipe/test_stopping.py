@@ -38,7 +38,7 @@ def test_while_a_reader_does_not_read(feeding: Feeding) -> None:
         with feed.fifo(1).open("rb", buffering=0) as other:
             other.read(1)
             feed.feeder.stop()
-        # What was in the pipe may still be read, and then there is an end.
+        # The rest of the pipe may still be read, and then there is an end.
         assert len(one.readall() or b"") < len(FILES["large"]) - 1
     assert feed.broken == []
 

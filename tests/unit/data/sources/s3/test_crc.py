@@ -13,7 +13,7 @@ from smlocal.data.sources.s3.stored_checksum import expected_checksum, stored_ch
 
 CHECK = b"123456789"
 KNOWN = {"crc32": 0xCBF43926, "crc32c": 0xE3069283, "crc64nvme": 0xAE8B14860A799888}
-"""What the catalogues of CRCs say of the bytes above."""
+"""The catalogues' CRCs of the bytes above."""
 HERE = [kind for kind in KNOWN if crc_function(kind) is not None]
 """Two of them need awscrt."""
 

@@ -1,4 +1,4 @@
-"""What stands behind `Data download failed:`, letter by letter where a real one was seen."""
+"""The text after `Data download failed:`, letter by letter where a real one was seen."""
 
 import pytest
 

@@ -53,7 +53,7 @@ def only_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass(kw_only=True)
 class Page:
-    """What the server answers everything with."""
+    """The page with which the server answers everything."""
 
     text: str = ""
 

@@ -199,7 +199,7 @@ def test_the_end_of_a_damaged_object_is_shown_to_nobody(
         read_on(stream, seen)
     assert error.value.uri == "s3://b/a"
     assert bytes(seen) == content(0, 3 * PART)
-    # What comes in one piece has been checked by whoever read it.
+    # Objects that come in one piece were checked by their reader.
     assert [(found.key, data) for found, data in drain(stream)] == [
         ("b", content(1, 3 * PART)),
         ("c", content(2, PART)),

@@ -1,4 +1,4 @@
-"""Whatever comes when, it is dealt with once, in order, and by the time that everybody has returned."""
+"""Whatever comes when, it is dealt with once, in order, and by the time that all calls have returned."""
 
 from threading import Barrier, Thread
 

@@ -1,4 +1,4 @@
-"""What is asked before bytes can be checked: as little as will do, and never a guess that fails a good object."""
+"""Requests before bytes can be checked: as few as will do, and never a guess that fails a good object."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from smlocal.data.sources.s3.stored_checksum import expected_checksum, part_leng
 
 MIB = 1 << 20
 CRC32 = {"x-amz-checksum-crc32": "y/Q5Jg==", "x-amz-checksum-type": "FULL_OBJECT"}
-"""Of the nine digits."""
+"""The checksums of the nine digits."""
 MD5 = {"etag": '"25f9e794323b453885f5181f1b624d0b"'}
 
 

@@ -1,4 +1,4 @@
-"""What an upload is cut into, and how it waits for a file that is still being written."""
+"""The parts of an upload, and how it waits for a file that is still being written."""
 
 import os
 import threading

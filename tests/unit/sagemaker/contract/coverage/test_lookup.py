@@ -129,7 +129,7 @@ def test_members_the_answer_has_no_place_for(service: dict[str, Any]) -> None:
         shapes[f"{name}"]["members"] for name in ("CreateTrainingJobRequest", "DescribeTrainingJobResponse")
     )
     assert create.keys() - describe.keys() == {"Tags", "SessionChainingConfig"}
-    # What both have is of the same shape, so nothing below is lost either.
+    # Common members have the same shape, so nothing below is lost either.
     assert all(create[name]["shape"] == describe[name]["shape"] for name in create.keys() & describe.keys())
 
 

@@ -1,4 +1,4 @@
-"""What the service fills in. The names in comments are those of public records of its answers."""
+"""The defaults of the service. The names in comments are those of public records of its answers."""
 
 from typing import Any
 

@@ -29,7 +29,7 @@ class AllZero(BuiltInRule):
 
     collection_names: tuple[str, ...] = parameter((), optional(words), "Collections whose tensors are judged.")
     tensor_regex: Patterns | None = parameter(None, optional(patterns), "Names of more tensors to judge.")
-    threshold: float = parameter(100.0, number, "The percentage of values that have to be zero.")
+    threshold: float = parameter(100.0, number, "The percentage of values that must be zero.")
 
     def judge(self, tensors: "Tensors") -> str | None:
         """The first tensor with too many zeros."""

@@ -61,7 +61,7 @@ class Confusion(BuiltInRule):
       ClassImbalance.
     - A network confuses all classes at its first steps. Without `start_step`, the inputs of a PyTorch loss are judged
       from step 100 on, and labels and predictions of the documented names, as XGBoost saves them, from the first on.
-      The guide's rule has no such parameter. A rule that ends before it says so.
+      The guide's rule has no such parameter. A rule that ends earlier reports that.
     - Each step is judged by itself. With fewer than ten predictions of a class in a batch, one error is enough:
       save larger batches, or give a smaller `min_diag` and a larger `max_off_diag`.
     - More than 10,000 classes are an error.
@@ -72,7 +72,7 @@ class Confusion(BuiltInRule):
     predictions: str = parameter("predictions", str, "The name of the tensor with the predicted classes.")
     labels_collection: str = parameter("labels", str, "The collection in which the labels are.")
     predictions_collection: str = parameter("predictions", str, "The collection in which the predictions are.")
-    min_diag: float = parameter(0.9, number, "The fraction of the predictions of a class that have to be right.")
+    min_diag: float = parameter(0.9, number, "The fraction of the predictions of a class that must be right.")
     max_off_diag: float = parameter(
         0.1, number, "The fraction of the predictions of a class that may be of another class, each for itself."
     )
@@ -87,7 +87,7 @@ class Confusion(BuiltInRule):
 
     def __post_init__(self) -> None:
         if self.category_no is not None and self.category_no < _FEWEST:
-            raise ParameterError(f"Confusion: category_no is {self.category_no}, and has to be at least {_FEWEST}.")
+            raise ParameterError(f"Confusion: category_no is {self.category_no}, and must be at least {_FEWEST}.")
 
     def judge(self, tensors: "Tensors") -> str | None:
         """The first class that is confused."""
@@ -113,7 +113,7 @@ class Confusion(BuiltInRule):
         return None
 
     def not_judged(self) -> str | None:
-        """That there was no step after the first that counts."""
+        """Says that no step came after the first that counts."""
         if not self._waiting:
             return None
         start, last = self._waiting

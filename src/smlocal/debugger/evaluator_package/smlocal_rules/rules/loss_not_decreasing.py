@@ -49,7 +49,7 @@ class LossNotDecreasing(BuiltInRule):
       by `increase_threshold_percent` does not find a loss that always rises. Here a trend is judged: Mann and
       Kendall's test, with a statistic of 1.5. The noise is what looks differ by from one to the next.
     - A finding needs at least five looks, and mostly ten: with the default, and losses that are saved at least every 10
-      steps, 100 steps. The service's rule can find something after 10. A rule that ends before says so.
+      steps, 100 steps. The service's rule can find something after 10. A rule that ends earlier reports that.
     - A loss that has fallen by `settled_percent` and stays there does not meet the condition: Overtraining finds it. As
       the guide reads, it would: give `settled_percent` as `inf`, and as `window` for how many looks it may stay.
     - A loss that falls by less than `settled_percent` within a few looks and stays there does meet it, once it has
@@ -83,7 +83,7 @@ class LossNotDecreasing(BuiltInRule):
     settled_percent: float = parameter(
         20.0,
         number,
-        "A loss that has fallen by so many percent may stay; `inf` for never. The service does not have it.",
+        "A loss that has fallen by this many percent may stay; `inf` for never. The service does not have it.",
     )
     underfitting: bool = parameter(
         False,
@@ -94,7 +94,7 @@ class LossNotDecreasing(BuiltInRule):
 
     _trends: dict[tuple[str, str], LossTrend] = field(init=False, default_factory=dict)
     _found: dict[str, str] = field(init=False, default_factory=dict)
-    """What is wrong with the losses of training and of validation."""
+    """The problem of the losses of training and of validation."""
 
     def judge(self, tensors: "Tensors") -> str | None:
         """The first loss that does not fall."""

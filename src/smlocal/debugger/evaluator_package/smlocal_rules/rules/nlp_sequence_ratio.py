@@ -40,7 +40,7 @@ class NLPSequenceRatio(BuiltInRule):
         if len(self.token_values) != len(self.token_thresholds_percent):
             text = (
                 f"NLPSequenceRatio: {len(self.token_values)} token_values and {len(self.token_thresholds_percent)} "
-                "token_thresholds_percent are given; there has to be one for each."
+                "token_thresholds_percent are given; there must be one for each."
             )
             raise ParameterError(text)
 

@@ -55,7 +55,7 @@ class Overfit(BuiltInRule):
         None, optional(patterns), "Names of the losses. Without it, they are those of the collection `losses`."
     )
     start_step: int = parameter(0, whole_number, "The step from which on losses are compared.")
-    patience: int = parameter(1, whole_number, "At how many steps in a row the ratio has to be too large.")
+    patience: int = parameter(1, whole_number, "For how many steps in a row the ratio must be too large.")
     ratio_threshold: float = parameter(0.1, number, "The difference of the means, divided by the mean of training.")
 
     _gap: LossGap = field(init=False, default_factory=LossGap)

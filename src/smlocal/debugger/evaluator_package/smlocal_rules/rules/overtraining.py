@@ -37,7 +37,7 @@ class Overtraining(BuiltInRule):
     DECISIONS: ClassVar = """
     - One of the two losses is enough. In the paper, that of validation rises again, while that of training may
       fall.
-    - A loss that has never improved is no overtraining: LossNotDecreasing finds it.
+    - A loss that has never improved is not overtraining: LossNotDecreasing finds it.
     - Steps are those at which the loss was saved. `delta` is a difference of losses, not a percentage.
     - Modes or names tell the losses apart, as for Overfit.
     """
@@ -46,7 +46,7 @@ class Overtraining(BuiltInRule):
     patience_validation: int = parameter(
         10, whole_number, "At how many steps the loss of validation may fail to improve."
     )
-    delta: float = parameter(0.01, number, "By how much a loss has to be below the best one to be better.")
+    delta: float = parameter(0.01, number, "By how much a loss must be below the best one to be better.")
 
     _seen: dict[str, Improvement] = field(init=False, default_factory=dict)
 

@@ -31,7 +31,7 @@ def range_of(array: "Array") -> float:
 
 
 class Progress:
-    """What has been seen of the first steps."""
+    """Observations of the first steps."""
 
     def __init__(self) -> None:
         self.steps = 0

@@ -61,7 +61,5 @@ class SaturatedActivation(BuiltInRule):
             return self.threshold_tanh_min, self.threshold_tanh_max
         if "sigmoid" in name.lower():
             return self.threshold_sigmoid_min, self.threshold_sigmoid_max
-        text = (
-            f"{name} is the input neither of a tanh nor of a sigmoid, by its name: restrict tensor_regex to such names."
-        )
+        text = f"{name} is not, by its name, the input of a tanh or a sigmoid: restrict tensor_regex to such names."
         raise TensorError(text)

@@ -39,7 +39,7 @@ class WeightUpdateRatio(BuiltInRule):
     small_threshold: float = parameter(0.00000001, number, "The smallest ratio that is allowed.")
     epsilon: float = parameter(0.000000001, number, "Added to the divisor, which may be zero.")
     compare_with: str = parameter(
-        "weights", one_of("weights", "gradients"), "What the update is divided by. The service does not have it."
+        "weights", one_of("weights", "gradients"), "The divisor of the update. The service does not have it."
     )
 
     def judge(self, tensors: "Tensors") -> str | None:

@@ -33,7 +33,7 @@ class GpuFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AcceleratorFacts:
-    """What the machine of an engine has for programs that need more than processors."""
+    """The devices of an engine's machine for programs that need more than processors."""
 
     gpus: GpuFacts = field(default_factory=GpuFacts)
     neuron: int | None = None
@@ -44,7 +44,7 @@ class AcceleratorFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostAccelerators:
-    """What one container gets of them."""
+    """The devices of one container."""
 
     gpus: GpuDevices | None = None
     """None without GPUs."""
@@ -55,7 +55,7 @@ class HostAccelerators:
 
     @property
     def gpu_count(self) -> int:
-        """The number of GPUs; 0 also if it gets all and their number is not known."""
+        """The number of GPUs; 0 even if it gets all and their number is not known."""
         return len(self.gpus.ids) if self.gpus is not None else 0
 
 
@@ -122,7 +122,7 @@ def neuron_devices(hosts: Sequence[Host], local: "LocalSettings") -> tuple[tuple
 def accelerators_of(
     hosts: Sequence[Host], local: "LocalSettings", groups: Iterable[tuple[Sequence[Host], AcceleratorFacts]]
 ) -> Mapping[str, HostAccelerators]:
-    """What each host gets, by its name. `groups`: the hosts of each machine, and what it has."""
+    """The devices of each host, by its name. `groups`: the hosts of each machine, and its devices."""
     neuron = dict(zip((host.name for host in hosts), neuron_devices(hosts, local), strict=True))
     found = {}
     for there, facts in groups:

@@ -1,4 +1,4 @@
-"""What is said of GPUs and Neuron devices: notes where they differ from the instance types, rows, docker's options."""
+"""The views of GPUs and Neuron devices: notes where they differ from the instance types, rows, docker's options."""
 
 from collections.abc import Iterator
 from shlex import quote

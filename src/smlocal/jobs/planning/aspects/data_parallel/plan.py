@@ -13,11 +13,11 @@ class DataParallelPlan:
     mode: str = "plain"
     """`plain`: PyTorch's own reductions; `balanced`: by servers that have equal parts of a buffer."""
     fusion_buffer_bytes: int | None = None
-    """None: what the script says."""
+    """None: the script's own value."""
     strict: bool = False
     """True to refuse what the library refuses."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What the stand-in reads in the container."""
+        """The settings that the stand-in reads in the container."""
         return {"Mode": self.mode, "FusionBufferBytes": self.fusion_buffer_bytes, "Strict": self.strict}

@@ -6,7 +6,7 @@ from typing import Final
 from smlocal.base.quick_dataclass import dataclass
 
 PACKAGE: Final = "/opt/smlocal/debugging"
-"""Read-only in the container: what Python imports at its start."""
+"""Read-only in the container: the modules that Python imports at its start."""
 LAST_PORT: Final = 65535
 
 

@@ -1,4 +1,4 @@
-"""What is said of a program that waits for a debugger."""
+"""The views of a program that waits for a debugger."""
 
 from collections.abc import Iterator
 from shlex import quote
@@ -10,7 +10,7 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 
 
 def debug_text(plan: JobPlan) -> str | None:
-    """Where it waits, and what the wait counts for."""
+    """Where it waits, and the limit that the wait counts towards."""
     if plan.debug is None:
         return None
     ports = ", ".join(f"{host} at 127.0.0.1:{port}" for host, port in plan.debug.ports.items())
@@ -21,7 +21,7 @@ def debug_text(plan: JobPlan) -> str | None:
 
 
 def debug_options(plan: JobPlan, host: HostPlan) -> Iterator[str]:
-    """Docker's options for it, but for the mount."""
+    """Docker's options for it, except the mount."""
     if plan.debug is not None:
         port = plan.debug.ports[host.host.name]
         yield f"-p 127.0.0.1:{port}:{port}"

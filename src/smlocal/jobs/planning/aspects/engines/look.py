@@ -114,7 +114,7 @@ def _manager(engines: Engines) -> str:
 
 
 def _answers(engines: Engines, addresses: Sequence[str], ask: Callable[[Engine], _Answer]) -> dict[str, _Answer]:
-    """What these engines answer, by their addresses. All of them are asked at the same time."""
+    """The answers of these engines, by their addresses. All of them are asked at the same time."""
     from concurrent.futures import ThreadPoolExecutor  # most jobs have one engine
 
     with ThreadPoolExecutor(max_workers=len(addresses)) as threads:

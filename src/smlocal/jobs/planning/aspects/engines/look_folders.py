@@ -2,8 +2,8 @@
 
 The kind of socket does not tell. The engine of a virtual machine may share the home or not, and a container into which
 the socket of its machine is mounted has other folders than that machine. Whether an engine mounts folders at all is
-tried once for each engine, and remembered in the home. The containers are never started: an engine mounts a folder
-also when it reads or writes a file in it.
+tried once for each engine, and remembered in the home. The containers are never started: an engine mounts a folder even
+when it only reads or writes a file in it.
 """
 
 import os
@@ -31,7 +31,7 @@ _PREFIX: Final = "trial-"
 _LONGEST_SECONDS: Final = 600
 _ABSENT: Final = 404
 _NOT_FOUND: Final = ("bind source path does not exist", "no such file or directory", "not shared", "mounts denied")
-"""What engines say of a folder that they do not see: Docker, Podman, and Docker Desktop."""
+"""The engines' words for a folder that they do not see: Docker, Podman, and Docker Desktop."""
 _READ_ONLY: Final = ("read-only", "read only")
 _SMALL_FILES: Final = 100
 _SMALL_BYTES: Final = 4096
@@ -46,12 +46,12 @@ _CANDIDATES: Final = 100
 
 
 def with_known_folders(facts: EngineFacts, home: str) -> EngineFacts:
-    """The facts with what is remembered; nothing is tried."""
+    """The facts with the remembered ones; nothing is tried."""
     return _with(facts, tried(home, tried_key(facts, home))) or facts
 
 
 def with_folder_facts(facts: EngineFacts, engine: Engine, image: ImageFacts | None, home: str) -> EngineFacts:
-    """The facts with what is known or can be tried now; without an image nothing can be tried."""
+    """The facts with those that are known or can be tried now; without an image nothing can be tried."""
     if not facts.identity:
         return facts
     known = _with(facts, tried(home, tried_key(facts, home)))
@@ -101,7 +101,7 @@ class FolderTrialError(Exception):
 
 
 def try_folders(facts: EngineFacts, engine: Engine, image: str, home: str) -> dict[str, Any]:
-    """What to remember of an engine. With the machine's own engine this takes 50 ms."""
+    """The facts to remember of an engine. With the machine's own engine this takes 50 ms."""
     with _folder(os.path.realpath(home)) as folder:
         same = not facts.desktop and facts.local and engine.has_our_mounts()
         slowness = None
@@ -111,7 +111,7 @@ def try_folders(facts: EngineFacts, engine: Engine, image: str, home: str) -> di
             with idle_container(
                 engine, image, label=LABEL, mounts=(Mount(source=folder, target=_TRIAL_TARGET),)
             ) as container:
-                # What has the same mounts can write where this process can.
+                # A process with the same mounts can write where this process can.
                 shares = _reads(engine, container, given) and (same or _writes(engine, container, folder, taken))
                 if shares and not same:
                     slowness = _slowness(engine, container, folder)
@@ -159,7 +159,7 @@ def _says(error: EngineError, words: Iterable[str]) -> bool:
 def _slowness(engine: Engine, container: str, folder: str) -> float:
     """How many times as long small files take through the mount as in the container's own file system.
 
-    The engine reads them. What it needs for an empty folder is not counted. Each file is read once, because a second
+    The engine reads them. The space for an empty folder is not counted. Each file is read once, because a second
     reading may come from memory.
     """
     content = os.urandom(_SMALL_BYTES)

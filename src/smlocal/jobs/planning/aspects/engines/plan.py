@@ -13,7 +13,7 @@ from smlocal.jobs.planning.aspects.limits.plan import LimitFacts
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MachineFacts:
-    """The size of a machine, and what it has."""
+    """The size of a machine, and its devices."""
 
     cpus: int
     memory_mib: int
@@ -37,11 +37,11 @@ class EnginesFacts:
     first: EngineFacts
     """The only one, or the first of several."""
     machine: MachineFacts
-    """Of the first."""
+    """The machine of the first engine."""
     shares: tuple[EngineShare, ...] = ()
-    """Of a job on several engines."""
+    """The shares of a job on several engines."""
     manager: str = ""
-    """Of a job on several engines: the address of the one that makes their network."""
+    """For a job on several engines: the address of the one that makes their network."""
 
     def groups(self, hosts: Sequence[Host]) -> Iterator[tuple[list[Host], MachineFacts]]:
         """The hosts of each machine."""
@@ -66,7 +66,7 @@ class EnginesPlan:
     first: EngineFacts
     """The only one, or the first of several."""
     machine: MachineFacts
-    """Of the first."""
+    """The machine of the first engine."""
     several: tuple[EngineFacts, ...] = ()
     """All engines of a job on several that run a host."""
     machines: tuple[MachineFacts, ...] = ()

@@ -1,4 +1,4 @@
-"""What is said of engines: their rows, and notes on others than Docker on this machine."""
+"""The views of engines: their rows, and notes on others than Docker on this machine."""
 
 from collections.abc import Iterator
 

@@ -20,12 +20,12 @@ Pull = Literal["missing", "always", "never"]
 _ABSENT: Final = 404
 _MAX_FILES: Final = 4
 _MAX_BYTES: Final = 32 << 20
-"""Of the archive of `/opt/ml`. Files behind a large one are not found."""
+"""The largest archive of `/opt/ml` that is read. Files behind a large one are not found."""
 _LABEL: Final = "image-look"
 
 
 class ProgressScreen(Protocol):
-    """What reports how far it is."""
+    """A screen that reports progress."""
 
     def progress(self, text: str) -> None:
         """A short line about something slow."""
@@ -62,7 +62,7 @@ def _one_with(placed: PlacedEngines, name: str) -> PlacedEngine | None:
 def _sent(
     name: str, pull: Pull, source: PlacedEngine, target: PlacedEngine, reporter: ProgressScreen
 ) -> ImageFacts | None:
-    """Send the image from an engine that has it, which gives exactly that image, also if it is in no registry."""
+    """Send the image from an engine that has it, which gives exactly that image, even if it is in no registry."""
     if pull == "never":
         raise ImageMissingError(
             f"the engine at {target.facts.address} does not have the image {name}, and --pull never "

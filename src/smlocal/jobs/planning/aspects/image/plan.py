@@ -1,4 +1,4 @@
-"""The image of a job and what runs in it, and entrypoints that drop the argument `train` or break it."""
+"""The image of a job and its program, and entrypoints that drop the argument `train` or break it."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,7 +21,7 @@ MODEL_TRAINER_STOP: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImagePlan:
-    """An image, and what runs in it."""
+    """An image, and its program."""
 
     name: str
     facts: ImageFacts | None = None

@@ -1,4 +1,4 @@
-"""What is said of the image: a row, a document, and notes on how it starts and on files in reserved folders."""
+"""The views of the image: a row, a document, and notes on how it starts and on files in reserved folders."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ _NAMED_FILES = 3
 
 
 def image_text(plan: JobPlan) -> str:
-    """The image, and what runs in it."""
+    """The image, and its program."""
     facts = plan.image.facts
     if facts is None:
         return f"{plan.image.name} (not here)"
@@ -36,7 +36,7 @@ def image_text(plan: JobPlan) -> str:
 
 
 def image_document(plan: JobPlan) -> Mapping[str, Any]:
-    """The image in the document of a plan, but for its name."""
+    """The image in the document of a plan, except its name."""
     facts = plan.image.facts
     if facts is None:
         return {"Here": False}
@@ -116,7 +116,7 @@ def _code_unread(plan: JobPlan, job: JobFile) -> str | None:
     script = next((name for name in ("train.py", "main.py", *scripts) if name in scripts), "SCRIPT")
     return (
         f"nothing in the image's configuration or in the request names {CODE}: the program of the image runs, and may"
-        f" not read what comes from {plan.inputs.code.listing.root}. To run that: --entrypoint 'python {CODE}/{script}'"
+        f" not read the files from {plan.inputs.code.listing.root}. To run that: --entrypoint 'python {CODE}/{script}'"
     )
 
 
@@ -125,7 +125,7 @@ def _image_changed(plan: JobPlan, job: JobFile) -> str | None:
     if before is None or facts is None or before.image != plan.image.name or before.image_id == facts.id:
         return None
     then, now = (each.removeprefix("sha256:")[:12] for each in (before.image_id, facts.id))
-    return f"{plan.image.name} is another image now ({now}) than {before.job} ran ({then})"
+    return f"{plan.image.name} is now another image ({now}) than the one that {before.job} ran ({then})"
 
 
 _TOOLKIT_SETTINGS = frozenset(

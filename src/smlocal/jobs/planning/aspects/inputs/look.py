@@ -249,7 +249,7 @@ def no_fuse(job: JobFile, inputs: InputFacts, engines: Sequence[EngineFacts]) ->
     if not all(each.shares_folders for each in engines):
         return "the engine does not see the folders of this machine"
     if not all(each.same_mounts for each in engines):
-        return "the engine does not see what is mounted on this machine"
+        return "the engine does not see mounts of this machine"
     return why_no_fuse()
 
 

@@ -1,4 +1,4 @@
-"""What the hosts of a job read: channels as folders and as FIFOs, code, and how they get into the containers."""
+"""The inputs of a job's hosts: channels as folders and as FIFOs, code, and how they get into the containers."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -18,7 +18,7 @@ _NO_RENAMES = "with a rootless overlay its folders cannot be renamed; Local.Stag
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InputFacts:
-    """What a job reads, listed once."""
+    """The inputs of a job, listed once."""
 
     listings: Mapping[str, Listing]
     """By channel name."""
@@ -67,7 +67,7 @@ class PipePlan:
     record_io: bool = False
     gzip: bool = False
     seed: int | None = None
-    """Of the shuffle; None if the objects are not shuffled."""
+    """The seed of the shuffle; None if the objects are not shuffled."""
     attributes: tuple[str, ...] = ()
     """The attributes of an augmented manifest that are sent; empty for other sources."""
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class PipePlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostInputs:
-    """What one host reads."""
+    """The inputs of one host."""
 
     trees: tuple[TreePlan, ...] = ()
     """The channels that are folders."""
@@ -91,7 +91,7 @@ class HostInputs:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InputsPlan:
-    """What all hosts of a job read, beside their channels."""
+    """The inputs of all hosts of a job, beside their channels."""
 
     code: TreePlan | None = None
     cache_bytes: int = 0

@@ -1,4 +1,4 @@
-"""What is said of channels and code: rows, documents, and notes where delivery differs from the service's."""
+"""The views of channels and code: rows, documents, and notes where delivery differs from the service's."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,7 +36,7 @@ def tree_text(tree: TreePlan) -> str:
 
 
 def pipe_text(pipe: PipePlan) -> str:
-    """What the FIFOs of a channel deliver."""
+    """The deliveries of a channel's FIFOs."""
     way = ["Gzip" * pipe.gzip, "RecordIO" * pipe.record_io]
     way += [f"shuffled by {pipe.seed}" if pipe.seed is not None else "", ", ".join(pipe.attributes)]
     if pipe.shard.count > 1:

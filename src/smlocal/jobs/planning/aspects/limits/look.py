@@ -56,7 +56,7 @@ def check_limits(local: LocalSettings, document: Document, machine: MachineFacts
 
 
 def try_ulimits(local: LocalSettings, document: Document, engine: Engine, image: str) -> None:
-    """Have the engine try the ulimits: what is allowed depends on the kernel and on how the engine was started."""
+    """Have the engine try the ulimits: the kernel and the engine's own start decide which are allowed."""
     ulimits = {name: read_ulimit(limit) or (0, 0) for name, limit in (local.Ulimits or {}).items()}
     if not ulimits:
         return

@@ -17,7 +17,7 @@ GIB = 1 << 30
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LimitFacts:
-    """What an engine and its machine can limit; gathered only for jobs with limits."""
+    """The limits that an engine and its machine can set; gathered only for jobs with limits."""
 
     unlimited: tuple[str, ...] = ()
     """Which of `memory` and `CPUs` the engine cannot limit."""
@@ -46,7 +46,7 @@ def asked_limits(local: "LocalSettings") -> Limits:
 
 
 def within(limits: Limits, *, memory: int, cpus: float) -> Limits:
-    """The limits, and never more than this much memory and so many processors."""
+    """The limits, and never more than this much memory and this many processors."""
     return replace(limits, memory=min(memory, limits.memory or memory), cpus=min(cpus, limits.cpus or cpus))
 
 

@@ -1,4 +1,4 @@
-"""What is said of the limits of containers: a row, a document, docker's options, and what is not enforced."""
+"""The views of the limits of containers: a row, a document, docker's options, and limits that are not enforced."""
 
 from collections.abc import Iterator
 from shlex import quote

@@ -8,7 +8,7 @@ from smlocal.jobs.contract.listing import Listing
 
 TENSORS = "tensors"
 END_OF_TENSORS = "training_job_end.ts"
-"""What the debugger's library looks for. In a job it leaves the file to the platform."""
+"""The file that the debugger's library looks for. In a job it leaves the file to the platform."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +62,7 @@ class CheckpointPlan:
     local_path: str
     """The folder in the container, normalized."""
     listing: Listing
-    """What is restored; may be empty."""
+    """The files to restore; may be empty."""
     own_mount: bool
     """False if that folder is in another that is mounted anyway."""
     s3_prefix: str | None = None

@@ -1,4 +1,4 @@
-"""What is said of mirrored folders: rows, documents, docker's commands, notes."""
+"""The views of mirrored folders: rows, documents, docker's commands, notes."""
 
 from collections.abc import Iterator
 from shlex import quote
@@ -13,7 +13,7 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 
 
 def mirrored_entries(plan: JobPlan, mount: str) -> dict[str, str]:
-    """The folders in the container, with what is said of each. `mount`: how they are mounted."""
+    """The folders in the container, with the text for each. `mount`: how they are mounted."""
     entries = {}
     checkpoints = plan.mirrored.checkpoints
     if checkpoints is not None:

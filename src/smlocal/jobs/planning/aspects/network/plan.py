@@ -8,7 +8,7 @@ from smlocal.base.quick_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NetworkFacts:
-    """What the network of a job can be. Empty texts: not needed."""
+    """The possible networks of a job. Empty texts: not needed."""
 
     subnet: str = ""
     """A free subnet for the job's own network."""
@@ -32,7 +32,7 @@ class NetworkPlan:
     addresses: Mapping[str, str]
     """By host name."""
     manager: str = ""
-    """Of a network across several engines: the address of the engine that makes and removes it."""
+    """For a network across several engines: the address of the engine that makes and removes it."""
     isolated: bool = False
     """Hosts reach only each other, not even the machine that they are on."""
 
@@ -51,7 +51,7 @@ class JobNetwork:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostNames:
-    """What one host is called, and what it calls others."""
+    """The names of one host, and its names for others."""
 
     hostname: str
     extra_hosts: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What is said of the network of a job and of the services that it reaches."""
+"""The views of the network of a job and of the services that it reaches."""
 
 from collections.abc import Iterator
 from shlex import quote
@@ -71,7 +71,7 @@ def _many_hosts(plan: JobPlan, job: JobFile) -> str | None:
     machine = plan.engines.machine
     return (
         f"{count} hosts exceed Local.MaxHosts ({most}), so a run is refused: they would be {count} containers "
-        f"at once, with {cpus} vCPU and {memory} GiB in all on the service; this machine has {machine.cpus} CPUs and "
+        f"at once, with {cpus} vCPU and {memory} GiB in total on the service; this machine has {machine.cpus} CPUs and "
         f"{machine.memory_mib // 1024} GiB, {machine.memory_mib // count} MiB for each"
     )
 
@@ -121,7 +121,7 @@ def _joined(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def joined_text(plan: JobPlan) -> str | None:
-    """What is said of the networks that the hosts join."""
+    """The text about the networks that the hosts join."""
     if not plan.network.joined:
         return None
     return f"the hosts are on the network {' and '.join(plan.network.joined)} too; the service has no such network"
@@ -132,7 +132,7 @@ def _added_hosts(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def added_hosts_text(local: LocalSettings) -> str | None:
-    """What is said of added host names."""
+    """The text about added host names."""
     if not local.AddHosts:
         return None
     return f"added to /etc/hosts: {', '.join(local.AddHosts)}; the service adds no such names"

@@ -1,4 +1,4 @@
-"""The debugger rules that there are, and what those of a job ask for: custom sources, and tensors of other jobs."""
+"""The existing debugger rules, and the needs of a job's rules: custom sources, and tensors of other jobs."""
 
 from smlocal.data.sources.local_path import cleaned, is_remote, local_path, longest_match
 from smlocal.jobs.planning.aspects.rules.asked import rule_locations

@@ -37,12 +37,12 @@ class RulesPlan:
 
     each: tuple[RulePlan, ...] = ()
     actions: Mapping[str, str] = field(default_factory=dict)
-    """What follows when a rule finds an issue: `stop` or a command, by the name of the rule or `*`."""
+    """The actions when a rule finds an issue: `stop` or a command, by the name of the rule or `*`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuleFacts:
-    """The debugger rules that there are, and what those of a job ask for."""
+    """The existing debugger rules, and the needs of a job's rules: custom sources, and tensors of other jobs."""
 
     paths: Mapping[str, str] = field(default_factory=dict)
     """The local path used instead of a location that a debugger rule asks for."""

@@ -1,4 +1,4 @@
-"""What is said of debugger rules: a row for each, documents, notes."""
+"""The views of debugger rules: a row for each, documents, notes."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 
 
 def rule_text(rule: RulePlan) -> str:
-    """A debugger rule, and what evaluates it beside the job."""
+    """A debugger rule, and its evaluator beside the job."""
     invoked = rule.parameters.get(INVOKED, "")
     if rule.image is not None:
         return f"{rule.name}: the image {rule.image}"
@@ -48,7 +48,7 @@ def _rules_unknown(plan: JobPlan, job: JobFile) -> str | None:
 def _rules_action(plan: JobPlan, job: JobFile) -> str | None:
     named = {rule.RuleConfigurationName for rule in job.request.DebugRuleConfigurations or ()}
     unknown = [name for name in plan.rules.actions if name != "*" and name not in named]
-    return f"Local.OnRule names what is no debugger rule of the job: {some(unknown)}" if unknown else None
+    return f"Local.OnRule names rules that the job does not have: {some(unknown)}" if unknown else None
 
 
 def _why_no_rules(plan: JobPlan, job: JobFile) -> str:

@@ -1,4 +1,4 @@
-"""What to do about an engine that gives no GPU, by what it said."""
+"""The remedy for an engine that gives no GPU, by its message."""
 
 import pytest
 

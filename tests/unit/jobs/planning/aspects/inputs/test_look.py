@@ -1,4 +1,4 @@
-"""What a job reads, where this machine has no AWS credentials."""
+"""The inputs of a job, where this machine has no AWS credentials."""
 
 import json
 import os

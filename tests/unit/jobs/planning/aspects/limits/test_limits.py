@@ -1,4 +1,4 @@
-"""What a container may use: of its type, of the settings, and never more than there is."""
+"""The limits of a container: of its type, of the settings, and never more than there is."""
 
 from collections.abc import Callable
 from dataclasses import replace

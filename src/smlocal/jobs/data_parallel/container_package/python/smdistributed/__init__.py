@@ -1,7 +1,7 @@
 """The names of SageMaker's distributed library, for containers that smlocal runs.
 
-The library itself comes first: what the image has of it is used, and only what it does not have comes from here.
-This package must not import anything of smlocal, and runs on the Python of the image.
+The library itself comes first: its modules in the image are used, and only missing ones come from here. This package
+must not import anything of smlocal, and runs on the Python of the image.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What smlocal wants to know when the job has ended, one file for each process, and the same in the log."""
+"""The records that smlocal reads when the job has ended, one file for each process, and the same in the log."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from .smlocal_settings import read_settings
 
 
 def say(text: str) -> None:
-    """Write a line to the log, in one piece, from the first rank alone. It must not look like an error message."""
+    """Write a line to the log, in one piece, from the first rank only. It must not look like an error message."""
     if os.environ.get("RANK") in {None, "0"} and os.environ.get("OMPI_COMM_WORLD_RANK") in {None, "0"}:
         sys.stderr.write(f"smlocal: {text}\n")
 

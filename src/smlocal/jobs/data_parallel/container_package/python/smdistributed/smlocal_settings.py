@@ -1,4 +1,4 @@
-"""What the job's settings say about the stand-in: a file beside it, and environment variables that override it."""
+"""The job's settings for the stand-in: a file beside it, and environment variables that override it."""
 
 import json
 import os

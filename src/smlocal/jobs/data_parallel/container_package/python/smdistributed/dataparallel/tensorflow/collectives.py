@@ -1,4 +1,4 @@
-"""What ranks do together with single tensors."""
+"""Operations of ranks on single tensors."""
 
 import enum
 import itertools

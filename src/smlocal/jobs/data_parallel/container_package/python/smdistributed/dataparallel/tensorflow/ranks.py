@@ -83,7 +83,7 @@ def local_rank() -> int:
 
 
 def shutdown() -> None:
-    """Nothing: what there is ends with the process."""
+    """Do nothing: all state ends with the process."""
 
 
 def _known() -> _Ranks:

@@ -1,4 +1,4 @@
-"""What belongs to sessions and `tf.estimator`, which TensorFlow has given up. The stand-in refuses it."""
+"""Names of sessions and `tf.estimator`, which TensorFlow has given up. The stand-in refuses it."""
 
 from typing import Any, NoReturn
 

@@ -45,7 +45,7 @@ def register() -> None:
 
 
 def _end() -> None:
-    """The service's library is no gloo: without this, a script that leaves its process group to the end may be aborted.
+    """The service's library is not gloo: without this, a script that keeps its process group to the end may abort.
 
     Its threads are not joined otherwise. On a busy machine 6 of 12 pairs of ranks ended in "terminate called without an
     active exception", and none of 24 pairs that did this.
@@ -78,7 +78,7 @@ def _plain(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
 
 
 def about_process(rank: int, size: int) -> "dict[str, Any]":
-    """What is recorded of every process."""
+    """The record of every process."""
     return {
         "Library": "stand-in",
         "Rank": rank,

@@ -44,7 +44,7 @@ class BufferWork(dist._Work):  # type: ignore[misc]  # noqa: SLF001 - PyTorch ha
         self._future = future
 
     def wait(self, timeout: Any = None) -> bool:  # noqa: ARG002 - the group has its own
-        """Wait for the sums; raises what has gone wrong."""
+        """Wait for the sums; raises the error that occurred."""
         self._future.wait()
         return True
 
@@ -53,7 +53,7 @@ class BufferWork(dist._Work):  # type: ignore[misc]  # noqa: SLF001 - PyTorch ha
         return bool(self._future.done())
 
     def get_future(self) -> Any:
-        """What `DistributedDataParallel` waits for."""
+        """The future that `DistributedDataParallel` waits for."""
         return self._future
 
 
@@ -78,7 +78,7 @@ class BalancedGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch is in ima
         return "smddp"
 
     def allreduce(self, tensors: Any, options: Any = None) -> Any:
-        """Begin to reduce; returns what can be waited for."""
+        """Begin to reduce; returns an object to wait for."""
         options = options if options is not None else dist.AllreduceOptions()
         if len(tensors) != 1 or options.reduceOp != dist.ReduceOp.SUM or not _is_plain(tensors[0]):
             return self._plain.allreduce(tensors, options)
@@ -94,7 +94,7 @@ class BalancedGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch is in ima
                 if computed is not None:
                     computed.synchronize()
                 self._reduce(tensor.detach(), ready)
-            except Exception as error:  # noqa: BLE001 - raised by whoever waits
+            except Exception as error:  # noqa: BLE001 - raised by the waiting thread
                 future.set_exception(error)
             else:
                 future.set_result([tensor])
@@ -149,7 +149,7 @@ class BalancedGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch is in ima
             work.wait()
 
     def _space(self, count: int, like: Any) -> "list[Any]":
-        """Memory for so many parts, which is kept: new memory costs more than what is done in it."""
+        """Memory for this many parts, which is kept: new memory costs more than the work in it."""
         size = like.numel() * like.element_size()
         if self._memory.numel() < count * size:
             self._memory = torch.empty(count * size, dtype=torch.uint8)

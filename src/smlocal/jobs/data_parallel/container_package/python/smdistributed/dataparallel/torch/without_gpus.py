@@ -1,4 +1,4 @@
-"""What clients of the library do with the GPU of their process, where there is none."""
+"""The functions of a GPU that clients of the library call, where there is none."""
 
 import functools
 import os
@@ -15,7 +15,7 @@ def prepare_clients() -> None:
     if torch.cuda.is_available():
         return
     _ignore_device_ids()
-    # What accelerate reads when it starts, which is now if accelerate imports the library.
+    # The settings that accelerate reads when it starts, which is now if accelerate imports the library.
     os.environ.setdefault("ACCELERATE_TORCH_DEVICE", "cpu")
     state = sys.modules.get("accelerate.state")
     if state is not None:
