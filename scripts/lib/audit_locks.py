@@ -91,7 +91,7 @@ def _judge(answers: Sequence[list[dict[str, Any]] | None], packages: Mapping[tup
                 continue
             bad += 1
             fixed = ", ".join(advisory.get("fix_versions") or ()) or "no version yet"
-            print(f"  mended in {fixed}: scripts/lock --upgrade-package {each['name']}")
+            print(f"  fixed in {fixed}: scripts/lock --upgrade-package {each['name']}")
     skipped = sorted(each["name"] for each in known if "skip_reason" in each)
     unanswered = answers.count(None)
     if skipped or unanswered:

@@ -116,7 +116,7 @@ def test_a_known_advisory_is_a_failure(database: str, tmp_path: Path) -> None:
     found = audit(database, [good, bad])
     assert found.returncode == 1
     assert found.stdout.startswith("six 1.17.0: CVE-2026-0000, GHSA-0000-0000-0000\n")
-    assert "mended in 1.18.0: scripts/lock --upgrade-package six" in found.stdout
+    assert "fixed in 1.18.0: scripts/lock --upgrade-package six" in found.stdout
     assert "audit: 2 locked packages, 1 known vulnerabilities" in found.stdout
 
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from smlocal.base.files import replacement
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import CompletionFileError
 
@@ -100,19 +101,12 @@ def _content(path: str) -> bytes | None:
 
 
 def _write(path: str, content: bytes) -> None:
-    """Replace a file at once: a shell may read it at any time. A link stays a link."""
+    """Replace a file at once: a shell may read it at any time. A link stays a link, and the file keeps its mode."""
     path = os.path.realpath(path)
-    beside = f"{path}.smlocal-{os.getpid()}"
-    try:
-        with open(beside, "wb") as file:
-            file.write(content)
+    with replacement(path) as file:
         if os.path.exists(path):
-            os.chmod(beside, os.stat(path).st_mode & 0o7777)
-        os.replace(beside, path)
-    except BaseException:
-        if os.path.exists(beside):
-            os.remove(beside)
-        raise
+            os.fchmod(file.fileno(), os.stat(path).st_mode & 0o7777)
+        file.write(content)
 
 
 @contextmanager

@@ -154,7 +154,8 @@ def _show_page(ctx: click.Context, topic: str) -> None:
     else:
         near = closest(topic, [*TOPICS, *COMMANDS, *pages, *rules, *debugger_rules], likeness=_LIKENESS)
         meant = f" Did you mean '{near}'?" if near else ""
-        raise click.UsageError(f"No topic or command '{topic}'.{meant} The topics are {', '.join(TOPICS)}.", ctx)
+        known = f"The topics are {', '.join(TOPICS)}."
+        raise click.UsageError(f"No topic, command, error or rule '{topic}'.{meant} {known}", ctx)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,6 +4,7 @@ It runs on the Python of the image, 3.7 or newer, and in every Python process of
 runs a script or a module listens. Processes that it starts are the debugger's own business.
 """
 
+import errno
 import importlib.machinery
 import importlib.util
 import os
@@ -110,7 +111,9 @@ def _accept(port: int) -> socket.socket:
         try:
             server.bind(("0.0.0.0", port))
             break
-        except OSError:
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
             time.sleep(0.2)
     server.listen(1)
     _say("breakpoint() waits for a client (nc 127.0.0.1 {0}) at 127.0.0.1:{0}".format(port))

@@ -93,7 +93,7 @@ def check_networks(names: Sequence[str], placed: PlacedEngines) -> None:
             if name not in there:
                 raise NetworkUnknownError(
                     f"the engine at {place.facts.address} has no network {name!r} that a job can join",
-                    details=[f"It has: {', '.join(there) or 'none'}"],
+                    details=[f"It has: {', '.join(there)}" if there else "It has no such network."],
                     remedy=[
                         "Start the service first: docker compose up -d makes FOLDER_default,",
                         f"or make the network: docker network create {quote(name)}",
