@@ -77,6 +77,8 @@ class ContainerSpec:
     """Further networks, by name."""
     ports: tuple[int, ...] = ()
     """Ports that are the same ones of 127.0.0.1 on the engine's machine."""
+    published: Mapping[int, int] = field(default_factory=dict)
+    """Other ports of 127.0.0.1 there, by the container's port."""
     devices: GpuDevices | None = None
     """GPUs."""
     runtime: str = ""
