@@ -170,6 +170,7 @@ def _plan(
     own = None
     if model.isolated:
         own = plan_network(stem, network.subnet, [host.name], within=local.NetworkRange, isolated=True)
+        own = replace(own, reached=True)
     engines = EnginesFacts(first=placed.facts, machine=machine)
     given = accelerators_of((host,), local, [((host,), machine.accelerators)])[host.name]
     plan = JobPlan(

@@ -240,9 +240,6 @@ class HostingSupervisor(Supervisor):
         """Where the container is reached; None if it has no address now."""
         if self.serving.published:
             return "127.0.0.1", self.serving.published
-        own = self.plan.network.own
-        if own is not None:
-            return own.addresses[self._host], self.serving.port
         try:
             found = self._run.engine.addresses(self._run.container.id)
         except (EngineError, MachineNotReadyError):

@@ -1,0 +1,72 @@
+"""The supervisor is killed: the endpoint is found again or ended, and nothing is left."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Clean = Callable[[str], None]
+
+
+@pytest.mark.slow(3)
+def test_an_endpoint_in_service_is_found_again(
+    hosting: Any, life: Any, assert_nothing_left: Clean, docker: Any
+) -> None:
+    address = hosting.in_service("found")
+    container = docker("ps", "--quiet", "--filter", "label=smlocal.job=found")
+    life.crash("found")
+    hosting.until(lambda: hosting.invoke("found", "still").stdout == "still")
+    assert docker("ps", "--quiet", "--filter", "label=smlocal.job=found") == container
+    assert hosting.described("found")["Local"]["Address"] == address
+    assert hosting.listed() == {"found": "InService"}
+    assert life("stop", "found", "--wait").returncode == 0
+    assert hosting.log("found") == "serving\n"
+    assert_nothing_left("found")
+
+
+@pytest.mark.slow(3)
+def test_a_container_that_died_meanwhile_is_started_again(
+    hosting: Any, life: Any, assert_nothing_left: Clean, docker: Any
+) -> None:
+    hosting.in_service("died")
+    life.crash("died")
+    docker("kill", *docker("ps", "--quiet", "--filter", "label=smlocal.job=died").split())
+    hosting.until(lambda: hosting.invoke("died", "again").stdout == "again")
+    assert hosting.described("died")["Local"]["RestartCount"] == 1
+    assert life("rm", "--stop", "died").returncode == 0
+    assert_nothing_left("died")
+
+
+@pytest.mark.slow(3)
+def test_a_container_that_was_removed_meanwhile_is_made_again(
+    hosting: Any, life: Any, assert_nothing_left: Clean, docker: Any
+) -> None:
+    hosting.in_service("removed")
+    life.crash("removed")
+    docker("rm", "--force", *docker("ps", "--quiet", "--filter", "label=smlocal.job=removed").split())
+    hosting.until(lambda: hosting.invoke("removed", "again").stdout == "again")
+    assert life("rm", "--stop", "removed").returncode == 0
+    assert_nothing_left("removed")
+
+
+@pytest.mark.slow(3)
+def test_an_endpoint_that_is_being_made_goes_on(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.archive()
+    path = hosting.model_file("made", variables={"PING": "late:4"})
+    life.commands.append(life.begin("deploy", path, "--name", "made"))
+    hosting.until(lambda: life.store.count() == 1 and hosting.log("made") == "serving\n")
+    life.crash("made")
+    hosting.until(lambda: hosting.listed() == {"made": "Creating"} or hosting.listed() == {"made": "InService"})
+    hosting.until(lambda: hosting.invoke("made", "x").stdout == "x")
+    assert life("rm", "--stop", "made").returncode == 0
+    assert_nothing_left("made")
+
+
+@pytest.mark.slow(2)
+def test_a_stop_of_an_endpoint_without_a_supervisor(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.in_service("orphan")
+    life.crash("orphan")
+    assert life("stop", "orphan", "--wait").returncode == 0
+    assert hosting.listed() == {"orphan": "Stopped"}
+    assert_nothing_left("orphan")
+    assert life("rm", "orphan").returncode == 0
