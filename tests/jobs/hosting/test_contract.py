@@ -58,10 +58,10 @@ def test_a_program_that_is_not_there_fails(hosting: Any, life: Any, image: Any, 
 
 @pytest.mark.slow(2)
 def test_a_server_that_loads_for_a_while_gets_into_service(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
-    hosting.in_service("late", variables={"PING": "late:2"})
-    assert hosting.invoke("late", "x").stdout == "x"
-    life("rm", "--stop", "late")
-    assert_nothing_left("late")
+    hosting.in_service("serves-late", variables={"PING": "late:2"})
+    assert hosting.invoke("serves-late", "x").stdout == "x"
+    life("rm", "--stop", "serves-late")
+    assert_nothing_left("serves-late")
 
 
 @pytest.mark.slow(3)
@@ -82,20 +82,24 @@ def test_a_container_that_dies_is_started_again(hosting: Any, life: Any, assert_
 @pytest.mark.slow(2)
 def test_a_stop_ends_a_server_that_dies_again_and_again(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
     hosting.in_service("dying")
-    for number in (1, 2):
-        hosting.until(lambda: hosting.invoke("dying", "die").returncode == 1)
-        hosting.until(lambda number=number: hosting.described("dying")["Local"]["RestartCount"] >= number)  # type: ignore[misc]
+
+    def dies_twice() -> bool:
+        hosting.invoke("dying", "die")
+        restarts: int = hosting.described("dying")["Local"]["RestartCount"]
+        return restarts >= 2
+
+    hosting.until(dies_twice)
     assert life("stop", "dying", "--wait").returncode == 0
     assert_nothing_left("dying")
 
 
 @pytest.mark.slow(2)
 def test_a_server_that_ignores_sigterm_is_killed(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
-    hosting.in_service("deaf", variables={"ON_TERM": "ignore"}, grace=1)
-    assert life("stop", "deaf", "--wait").returncode == 0
-    host = hosting.described("deaf")["Local"]["Hosts"][0]
+    hosting.in_service("serves-deaf", variables={"ON_TERM": "ignore"}, grace=1)
+    assert life("stop", "serves-deaf", "--wait").returncode == 0
+    host = hosting.described("serves-deaf")["Local"]["Hosts"][0]
     assert (host["ExitCode"], host["Killed"]) == (137, True)
-    assert_nothing_left("deaf")
+    assert_nothing_left("serves-deaf")
 
 
 @pytest.mark.slow(2)

@@ -64,9 +64,9 @@ def test_an_endpoint_that_is_being_made_goes_on(hosting: Any, life: Any, assert_
 
 @pytest.mark.slow(2)
 def test_a_stop_of_an_endpoint_without_a_supervisor(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
-    hosting.in_service("orphan")
-    life.crash("orphan")
-    assert life("stop", "orphan", "--wait").returncode == 0
-    assert hosting.listed() == {"orphan": "Stopped"}
-    assert_nothing_left("orphan")
-    assert life("rm", "orphan").returncode == 0
+    hosting.in_service("served-orphan")
+    life.crash("served-orphan")
+    assert life("stop", "served-orphan", "--wait").returncode == 0
+    assert hosting.listed() == {"served-orphan": "Stopped"}
+    assert_nothing_left("served-orphan")
+    assert life("rm", "served-orphan").returncode == 0

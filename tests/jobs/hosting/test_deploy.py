@@ -78,16 +78,16 @@ def test_an_archive_and_a_folder_are_deployed_with_an_image(
     without = life("deploy", archive)
     assert (without.returncode, "[deploy-image]" in without.stderr) == (2, True)
     flags = ("--image", hosting.image, "-e", "ANSWER=model", "--quiet")
-    assert life("deploy", archive, "--name", "packed", *flags).returncode == 0
+    assert life("deploy", archive, "--name", "deployed-archive", *flags).returncode == 0
     expected = {"/opt/ml/model/code/a.py": "a", "/opt/ml/model/b": "b"}
-    assert json.loads(hosting.invoke("packed").stdout) == expected
+    assert json.loads(hosting.invoke("deployed-archive").stdout) == expected
     with tarfile.open(archive) as file:
         file.extractall(life.folder / "folder", filter="data")
-    assert life("deploy", life.folder / "folder", "--name", "unpacked", *flags).returncode == 0
-    assert json.loads(hosting.invoke("unpacked").stdout) == expected
-    assert life("rm", "--stop", "packed", "unpacked").returncode == 0
-    assert_nothing_left("packed")
-    assert_nothing_left("unpacked")
+    assert life("deploy", life.folder / "folder", "--name", "deployed-folder", *flags).returncode == 0
+    assert json.loads(hosting.invoke("deployed-folder").stdout) == expected
+    assert life("rm", "--stop", "deployed-archive", "deployed-folder").returncode == 0
+    assert_nothing_left("deployed-archive")
+    assert_nothing_left("deployed-folder")
     assert sorted(os.listdir(life.folder / "folder")) == ["b", "code"]
 
 
@@ -107,38 +107,38 @@ def test_the_log_is_followed_in_the_foreground_until_ctrl_c(
     hosting: Any, life: Any, assert_nothing_left: Clean
 ) -> None:
     hosting.archive()
-    process = life.begin("deploy", hosting.model_file("front"), "--name", "front", "--foreground")
-    hosting.until(lambda: life.store.count() == 1 and life.job("front").phase == "Training")
-    assert hosting.invoke("front", "hello").stdout == "hello"
+    process = life.begin("deploy", hosting.model_file("followed-front"), "--name", "followed-front", "--foreground")
+    hosting.until(lambda: life.store.count() == 1 and life.job("followed-front").phase == "Training")
+    assert hosting.invoke("followed-front", "hello").stdout == "hello"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=200)
     assert process.returncode == 0, err
     assert "serving\n" in out
     assert "InService" in err
-    assert life.job("front").status == "Stopped"
-    assert_nothing_left("front")
+    assert life.job("followed-front").status == "Stopped"
+    assert_nothing_left("followed-front")
 
 
 @pytest.mark.slow(2)
 def test_the_host_name_and_isolation(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
     hosting.in_service(
-        "apart",
+        "served-apart",
         container={"ContainerHostname": "model-host"},
         variables={"ANSWER": "json"},
         EnableNetworkIsolation=True,
     )
-    assert json.loads(hosting.invoke("apart").stdout)["hostname"] == "model-host"
-    assert life("rm", "--stop", "apart").returncode == 0
-    assert_nothing_left("apart")
+    assert json.loads(hosting.invoke("served-apart").stdout)["hostname"] == "model-host"
+    assert life("rm", "--stop", "served-apart").returncode == 0
+    assert_nothing_left("served-apart")
 
 
 def test_a_bad_archive_fails_with_the_words_of_the_service(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
     (life.folder / "bad.tar.gz").write_bytes(b"no archive")
-    done = life("deploy", life.folder / "bad.tar.gz", "--image", hosting.image, "--name", "bad")
+    done = life("deploy", life.folder / "bad.tar.gz", "--image", hosting.image, "--name", "no-archive")
     assert done.returncode == 1
-    reason = life.job("bad").failure_reason
+    reason = life.job("no-archive").failure_reason
     assert reason.startswith('Failed to extract model data archive for container "container_1" from URL ')
-    assert_nothing_left("bad")
+    assert_nothing_left("no-archive")
 
 
 def test_what_is_refused_leaves_nothing(hosting: Any, life: Any) -> None:

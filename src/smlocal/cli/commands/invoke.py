@@ -24,7 +24,7 @@ _MEMBERS = {
     "invoke",
     examples=(
         ("smlocal invoke my-endpoint --body request.json --content-type application/json", "Send a file."),
-        ("echo 1,2,3 | smlocal invoke my-endpoint --body - --content-type text/csv", "Send standard input."),
+        ("smlocal invoke my-endpoint --body - --content-type text/csv", "Send standard input."),
     ),
 )
 @job_argument
@@ -32,8 +32,8 @@ _MEMBERS = {
     "--body",
     required=True,
     type=click.Path(readable=False),
-    metavar="FILE|-",
-    help="What is sent; - is standard input.",
+    metavar="FILE",
+    help="The file to send; - is standard input.",
 )
 @click.option("--content-type", metavar="TYPE", help="The MIME type of what is sent.")
 @click.option("--accept", metavar="TYPE", help="The MIME type that is wanted.")
