@@ -58,6 +58,18 @@ def refuse_misspelt_key(document: Document) -> None:
     refuse(document)
 
 
+def refuse_model_file(document: Document) -> None:
+    """Refuse a document that describes an endpoint."""
+    data = document.data
+    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers"} & data.keys():
+        return
+    from smlocal.errors.hosting import IsAnEndpointError
+
+    raise IsAnEndpointError(
+        f"{document.name} describes an endpoint, and no job", remedy=["Deploy it: smlocal deploy FILE"]
+    )
+
+
 def prepare(
     job: "AnyJobFile | ModelFile", *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
 ) -> "Prepared":

@@ -33,6 +33,12 @@ class NotAnEndpointError(RequestRefusedError):
     id = "not-an-endpoint"
 
 
+class IsAnEndpointError(RequestRefusedError):
+    """What is described is an endpoint, and a training job is wanted."""
+
+    id = "is-an-endpoint"
+
+
 class EndpointNotInServiceError(SmlocalError):
     """The endpoint does not answer: it is being created, or it has ended."""
 

@@ -1,5 +1,9 @@
 """The supervisor is killed: the endpoint is found again or ended, and nothing is left."""
 
+import json
+import os
+import random
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,8 +23,10 @@ def test_an_endpoint_in_service_is_found_again(
     assert docker("ps", "--quiet", "--filter", "label=smlocal.job=found") == container
     assert hosting.described("found")["Local"]["Address"] == address
     assert hosting.listed() == {"found": "InService"}
+    assert hosting.invoke("found", "say").returncode == 0
+    hosting.until(lambda: hosting.log("found") == "serving\nasked\n")
     assert life("stop", "found", "--wait").returncode == 0
-    assert hosting.log("found") == "serving\n"
+    assert hosting.log("found") == "serving\nasked\n"
     assert_nothing_left("found")
 
 
@@ -70,3 +76,30 @@ def test_a_stop_of_an_endpoint_without_a_supervisor(hosting: Any, life: Any, ass
     assert hosting.listed() == {"served-orphan": "Stopped"}
     assert_nothing_left("served-orphan")
     assert life("rm", "served-orphan").returncode == 0
+
+
+@pytest.mark.slow(2)
+def test_an_endpoint_that_is_being_made_is_stopped(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.archive()
+    path = hosting.model_file("unmade", variables={"PING": "never"})
+    life.commands.append(life.begin("deploy", path, "--name", "unmade"))
+    hosting.until(lambda: life.store.count() == 1 and hosting.log("unmade") == "serving\n")
+    assert life("stop", "unmade", "--wait").returncode == 0
+    assert_nothing_left("unmade")
+
+
+@pytest.mark.slow(12)
+def test_killed_at_any_moment_it_is_found_again_or_ended(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.archive()
+    chance = random.Random(seed := os.urandom(4))
+    for number in range(int(os.environ.get("SMLOCAL_CRASHES", "6"))):
+        name = f"any-{number}"
+        life.commands.append(life.begin("deploy", hosting.model_file(name), "--name", name))
+        hosting.until(lambda number=number: life.store.count() > number)  # type: ignore[misc]
+        time.sleep(chance.uniform(0, 1.0))
+        life.crash(name)
+        hosting.until(lambda name=name: hosting.invoke(name, "x").stdout == "x")  # type: ignore[misc]
+        assert hosting.described(name)["EndpointStatus"] == "InService", seed
+        assert life("stop", name, "--wait").returncode == 0
+        assert_nothing_left(name)
+        assert json.loads(life("jobs", "--json").stdout)["Endpoints"][0]["EndpointStatus"] == "Stopped"

@@ -151,6 +151,18 @@ def test_what_is_refused_leaves_nothing(hosting: Any, life: Any) -> None:
     assert life.store.count() == 0
 
 
+def test_an_endpoint_is_not_run(hosting: Any, life: Any) -> None:
+    hosting.archive()
+    model = hosting.model_file("no-job")
+    for command in ("run", "plan", "validate", "check"):
+        done = life(command, model)
+        assert (done.returncode, "[is-an-endpoint]" in done.stderr) == (2, True), done.stderr
+    assert life("deploy", model, "--name", "no-job", "-e", "DIES=at-once").returncode == 1
+    for command in ("rerun", "shell"):
+        done = life(command, "no-job")
+        assert (done.returncode, "[is-an-endpoint]" in done.stderr) == (2, True), done.stderr
+
+
 def test_a_job_is_not_invoked(hosting: Any, life: Any) -> None:
     life("run", life.job_file("trains", "exit 0"))
     done = hosting.invoke("trains")

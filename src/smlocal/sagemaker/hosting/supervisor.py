@@ -52,6 +52,8 @@ class HostingSupervisor(Supervisor):
     """When the container was started, by the monotonic clock."""
     pause: float = 0.0
     """Before the next restart."""
+    taken_over: bool = False
+    """True while the container is one of an earlier supervisor: some of its output was not read."""
 
     def __post_init__(self) -> None:
         Supervisor.__post_init__(self)
@@ -91,11 +93,11 @@ class HostingSupervisor(Supervisor):
             attempt.resume_watching(past, ended, past.grace)
             run.complete_log()
             return
-        attempt.ran = True
+        attempt.ran = self.taken_over = True
         self.started = time.monotonic()
         healthy = phase is JobPhase.TRAINING
         if there.running:
-            run.resume_watching()
+            run.resume_watching(read=True)
         else:
             self.context.phases.go_on()
             run.container.exited = True
@@ -103,6 +105,8 @@ class HostingSupervisor(Supervisor):
         if healthy:
             self._open_front()
         self._serve(healthy=healthy)
+        if self.taken_over:
+            run.complete_log()
 
     @classmethod
     def logged_before(cls, store: Store, name: str) -> Mapping[str, int]:
@@ -288,6 +292,9 @@ class HostingSupervisor(Supervisor):
         """Start the container again; False if that fails the endpoint, or a stop came first."""
         run = self._run
         run.container.join()
+        if self.taken_over:
+            run.complete_log()
+            self.taken_over = False
         if self.front is not None:
             self.front.serve_from(None)
         soon = time.monotonic() - self.started < _SOON
