@@ -222,6 +222,8 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         try:
             while piece := answer.read1(1 << 16):
                 yield piece
+            if answer.length:
+                raise http.client.IncompleteRead(b"", answer.length)
         except (http.client.HTTPException, OSError) as error:
             raise InvocationFailedError(
                 f"the answer of {name} was cut short", details=[str(error)], remedy=[f"smlocal logs {name}"]

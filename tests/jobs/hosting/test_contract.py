@@ -53,6 +53,7 @@ def test_a_program_that_is_not_there_fails(hosting: Any, life: Any, image: Any, 
     done = life("deploy", hosting.archive(), "--image", image("py"), "--name", "none")
     assert done.returncode == 1
     assert life.job("none").failure_reason == NOT_HEALTHY
+    assert "the container cannot be started: " in hosting.described("none")["Local"]["Explanation"]
     assert_nothing_left("none")
 
 

@@ -95,10 +95,10 @@ def test_killed_at_any_moment_it_is_found_again_or_ended(hosting: Any, life: Any
     for number in range(int(os.environ.get("SMLOCAL_CRASHES", "6"))):
         name = f"any-{number}"
         life.commands.append(life.begin("deploy", hosting.model_file(name), "--name", name))
-        hosting.until(lambda number=number: life.store.count() > number)  # type: ignore[misc]
+        hosting.until(lambda number=number: life.store.count() > number)
         time.sleep(chance.uniform(0, 1.0))
         life.crash(name)
-        hosting.until(lambda name=name: hosting.invoke(name, "x").stdout == "x")  # type: ignore[misc]
+        hosting.until(lambda name=name: hosting.invoke(name, "x").stdout == "x")
         assert hosting.described(name)["EndpointStatus"] == "InService", seed
         assert life("stop", name, "--wait").returncode == 0
         assert_nothing_left(name)

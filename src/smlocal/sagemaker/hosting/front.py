@@ -29,6 +29,7 @@ _PHRASES: Final = {
     424: "Failed Dependency",
     503: "Service Unavailable",
 }
+_NO_CONTENT: Final = 204
 _CONNECT_SECONDS: Final = 5.0
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
@@ -271,7 +272,8 @@ class Front:
         """Pass the answer on; True if the connection to the container can be used again."""
         if not head.first[1].isdecimal():
             raise self._model_error(0, "the container's answer is no HTTP")
-        status, length = int(head.first[1]), head.length
+        status = int(head.first[1])
+        length = 0 if status == _NO_CONTENT else head.length
         pieces = body_pieces(connection.reader, head, to_the_end=True)
         open_still = head.keeps_open(head.first[0]) and (head.chunked or length is not None)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP
@@ -283,7 +285,7 @@ class Front:
             f"{facts.INVOKED_VARIANT}: {self.identity.variant}",
             *(f"{facts.RETURNED[name]}: {value}" for name, value in head.headers.items() if name in facts.RETURNED),
         ]
-        if length is not None and not head.chunked and length <= _WHOLE:
+        if length is not None and (not head.chunked or status == _NO_CONTENT) and length <= _WHOLE:
             try:
                 body = await connection.reader.readexactly(length)
             except (asyncio.IncompleteReadError, ConnectionError) as error:

@@ -244,7 +244,7 @@ def _tree(data: ModelData, directory: str) -> TreePlan:
         listing=listing,
         staging="bind",
         reason=None,
-        mode="FileSystem",
+        mode="FileSystem" if data.folder else "Unpacked",
         writable=not data.folder,
     )
 

@@ -10,7 +10,7 @@ from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.jobs.contract.failures import INTERNAL_ERROR, input_failure
+from smlocal.jobs.contract.failures import INTERNAL_ERROR, FailureKind, input_failure
 from smlocal.jobs.contract.statuses import FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
 from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.control.requests import StagingStoppedError
@@ -19,6 +19,7 @@ from smlocal.jobs.decide.events import ContainerExited, Event, ThreadDied, Woken
 from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.history import Past
 from smlocal.jobs.host.host_run import HostRun
+from smlocal.jobs.host.staging import file_systems
 from smlocal.jobs.logs.log_readers import logged_by
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
 from smlocal.jobs.store.jobs import Store
@@ -85,6 +86,7 @@ class HostingSupervisor(Supervisor):
         run = attempt.host_run(host)
         run.logged_before = self.state.logged.get(run.name, 0)
         run.take_over(there.id, running=there.running)
+        run.staged = file_systems(self.plan, host)
         run.complete_log(later=True)
         self._reopen_credentials()
         if attempt.over:
@@ -173,6 +175,9 @@ class HostingSupervisor(Supervisor):
             start()
         except (EngineError, MachineNotReadyError) as error:
             self.attempt.start_failed(error)
+            failure = self.attempt.outcome.failure
+            if failure is not None and failure.kind is FailureKind.START:
+                self.attempt.explanation = f"the container cannot be started: {error.sentence}"
             return False
         self.attempt.ran = True
         self.started = time.monotonic()

@@ -221,6 +221,15 @@ def test_an_answer_of_many_bytes_passes(front: Any) -> None:
     assert len(ask(one)[2]) == 5 << 20
 
 
+def test_an_answer_without_content_is_one(front: Any) -> None:
+    def nothing(container: Container) -> None:
+        container.send_response(204)
+        container.end_headers()
+
+    one, _ = front(nothing)
+    assert ask(one)[::2] == (200, b"")
+
+
 def test_connections_are_kept_on_both_sides(front: Any) -> None:
     one, server = front()
     with closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=60)) as connection:
