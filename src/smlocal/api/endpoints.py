@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.api.execution import execute_in_background
 from smlocal.api.job_source import read_file
@@ -31,11 +31,15 @@ from smlocal.sagemaker.hosting.model_file import ModelFile, is_model_file, read_
 from smlocal.sagemaker.hosting.showing import status_word
 from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
 
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
+
 _FILES: Final = (".yaml", ".yml", ".json")
 _COMMAND_LINE: Final = "command line"
 _CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
 """The settings of a job that its endpoint takes over."""
 _PAUSES: Final = (0.02, 0.25)
+_LISTENS_SECONDS: Final = 15.0
 _READ_SECONDS: Final = 70.0
 """For an answer: the service's 60 s and some more, as its documentation advises clients."""
 
@@ -202,6 +206,7 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> Answer:
     connection = http.client.HTTPConnection("127.0.0.1", endpoint.state.port, timeout=_READ_SECONDS)
     path = invocation_address(name, endpoint.state.port).partition(str(endpoint.state.port))[2]
     try:
+        _connect(connection, name)
         connection.request("POST", path, body=body, headers=dict(headers))
         answer = connection.getresponse()
     except OSError as error:
@@ -234,6 +239,22 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> Answer:
     return Answer(
         content_type=answer.getheader("Content-Type") or "", headers=dict(answer.getheaders()), pieces=pieces()
     )
+
+
+def _connect(connection: "HTTPConnection", name: str) -> None:
+    """Connect; a new supervisor of an endpoint whose supervisor was killed may need some time to listen."""
+    deadline = time.monotonic() + _LISTENS_SECONDS
+    while True:
+        try:
+            connection.connect()
+        except ConnectionRefusedError:
+            with Store.open(home_directory()) as store:
+                ended = store.get(name).status.terminal
+            if ended or time.monotonic() >= deadline:
+                raise
+            time.sleep(_PAUSES[1])
+        else:
+            return
 
 
 def _not_in_service(endpoint: ListedEndpoint) -> EndpointNotInServiceError:

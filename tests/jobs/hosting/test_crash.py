@@ -19,7 +19,7 @@ def test_an_endpoint_in_service_is_found_again(
     address = hosting.in_service("found")
     container = docker("ps", "--quiet", "--filter", "label=smlocal.job=found")
     life.crash("found")
-    hosting.until(lambda: hosting.invoke("found", "still").stdout == "still")
+    assert hosting.invoke("found", "still").stdout == "still"
     assert docker("ps", "--quiet", "--filter", "label=smlocal.job=found") == container
     assert hosting.described("found")["Local"]["Address"] == address
     assert hosting.listed() == {"found": "InService"}
