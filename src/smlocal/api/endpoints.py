@@ -27,7 +27,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.model_file import ModelFile, is_model_file, read_model
+from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, is_model_file, read_model
 from smlocal.sagemaker.hosting.showing import status_word
 from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
 
@@ -134,7 +134,9 @@ def _of_job(what: str) -> tuple[Document, str]:
     container["Image"] = (request.get("AlgorithmSpecification") or {}).get("TrainingImage")
     if not container["Image"]:
         del container["Image"]
-    instance = (request.get("ResourceConfig") or {}).get("InstanceType") or "local"
+    instance = (request.get("ResourceConfig") or {}).get("InstanceType")
+    if instance not in instance_type_names():
+        instance = "local"  # endpoints have fewer types than training jobs
     document.data["ProductionVariants"] = [
         {"VariantName": facts.VARIANT, "InstanceType": instance, "InitialInstanceCount": 1}
     ]

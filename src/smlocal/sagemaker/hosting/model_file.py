@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import FieldRefusedError
@@ -11,7 +11,7 @@ from smlocal.jobfile.local_block import read_local, wrong_region
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.model.structure import Structure, Whole, members
+from smlocal.jobs.contract.model.structure import Structure, Whole, member_types, members, split
 from smlocal.jobs.contract.validation.violation import Violation
 from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.identity import is_region_name
@@ -82,6 +82,12 @@ class ModelFile:
 def is_model_file(data: Mapping[str, Any]) -> bool:
     """True for a document of this form, by its members."""
     return any(each in data for each in ("PrimaryContainer", "Containers"))
+
+
+def instance_type_names() -> frozenset[str]:
+    """Those that a production variant can have."""
+    kind, _ = split(member_types(ProductionVariant)["InstanceType"])
+    return frozenset(get_args(kind))
 
 
 def read_model(document: Document, *, strict: bool = False) -> ModelFile:

@@ -59,7 +59,7 @@ def prepare(
     data = find_model(model)
     engine = engines.first
     found = with_known_folders(engine.facts(), home)
-    _check_reach(model, found)
+    check_reach(model, found)
     placed = PlacedEngine(engine=engine, facts=found, hosts=())
     asked = _asked(model)
     machine = examined(asked, placed, home=home)
@@ -70,7 +70,9 @@ def prepare(
     found = with_folder_facts(found, engine, image, home)
     _check_folders(data, found, placed, image)
     try_out(asked, placed, machine)
-    plan = _plan(model, data, replace(placed, facts=found), image, name=name, home=home, machine=machine, run_id=run_id)
+    plan = plan_endpoint(
+        model, data, replace(placed, facts=found), image, name=name, home=home, machine=machine, run_id=run_id
+    )
     return Prepared(plan=plan, job=model.document.record(), credentials=find_credentials(plan, engines))
 
 
@@ -112,7 +114,8 @@ def _has_address(engine: EngineFacts) -> bool:
     return engine.local and not engine.desktop and not engine.rootless
 
 
-def _check_reach(model: ModelFile, engine: EngineFacts) -> None:
+def check_reach(model: ModelFile, engine: EngineFacts) -> None:
+    """Refuse an engine whose containers cannot be invoked from here."""
     if not engine.local:
         raise EndpointUnreachableError(
             f"the engine at {engine.address} is on another machine, and its containers cannot be invoked from here",
@@ -147,7 +150,7 @@ def _region(model: ModelFile) -> str:
     return found
 
 
-def _plan(
+def plan_endpoint(
     model: ModelFile,
     data: ModelData,
     placed: PlacedEngine,
@@ -158,6 +161,7 @@ def _plan(
     machine: MachineFacts,
     run_id: str | None,
 ) -> JobPlan:
+    """The plan of this model on this machine."""
     run_id = run_id or os.urandom(4).hex()
     local, host, directory = model.local, _host(model), os.path.join(home, "jobs", name)
     runtime = plain_runtime(placed.engine, image, model.container.Environment)

@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.hosting.model_file import ModelFile, read_model
+from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, read_model
 
 CONTAINER = {"Image": "held:latest", "ModelDataUrl": "./model.tar.gz"}
 
@@ -76,3 +76,9 @@ def test_what_is_not_supported_is_refused_by_name() -> None:
     with pytest.raises(FieldRefusedError) as error:
         read(AsyncInferenceConfig={"OutputConfig": {"S3OutputPath": "s3://b/o"}})
     assert error.value.sentence == "model.yaml uses what smlocal does not support: AsyncInferenceConfig"
+
+
+def test_the_types_of_variants_are_those_of_the_service_and_this_machine() -> None:
+    names = instance_type_names()
+    assert {"ml.m5.large", "local"} <= names
+    assert "ml.none.large" not in names
