@@ -86,8 +86,8 @@ def is_model_file(data: Mapping[str, Any]) -> bool:
 
 def instance_type_names() -> frozenset[str]:
     """Those that a production variant can have."""
-    kind, _ = split(member_types(ProductionVariant)["InstanceType"])
-    return frozenset(get_args(kind))
+    kind, here = split(member_types(ProductionVariant)["InstanceType"])
+    return frozenset((*get_args(kind), *here.words))
 
 
 def read_model(document: Document, *, strict: bool = False) -> ModelFile:
