@@ -38,7 +38,7 @@ _FILES: Final = (".yaml", ".yml", ".json")
 _COMMAND_LINE: Final = "command line"
 _CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
 """The settings of a job that its endpoint takes over."""
-_PAUSES: Final = (0.02, 0.25)
+_PAUSES: Final = (0.02, 0.1)
 _LISTENS_SECONDS: Final = 15.0
 _READ_SECONDS: Final = 70.0
 """For an answer: the service's 60 s and some more, as its documentation advises clients."""
@@ -199,7 +199,7 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         record = store.get(name)
         if record.platform != facts.NAME:
             raise NotAnEndpointError(
-                f"{name} is a job, and no endpoint", remedy=[f"Deploy its model first: smlocal deploy {name}"]
+                f"{name} is a job, not an endpoint", remedy=[f"Deploy its model first: smlocal deploy {name}"]
             )
         ensure_supervised(store, name)
         endpoint = _listed(store, store.get(name))

@@ -66,7 +66,7 @@ def refuse_model_file(document: Document) -> None:
     from smlocal.errors.hosting import IsAnEndpointError
 
     raise IsAnEndpointError(
-        f"{document.name} describes an endpoint, and no job", remedy=["Deploy it: smlocal deploy FILE"]
+        f"{document.name} describes an endpoint, not a job", remedy=["Deploy it: smlocal deploy FILE"]
     )
 
 

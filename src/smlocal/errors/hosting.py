@@ -28,7 +28,7 @@ class EndpointUnreachableError(MachineNotReadyError):
 
 
 class NotAnEndpointError(RequestRefusedError):
-    """The job of that name is no endpoint."""
+    """The job of that name is not an endpoint."""
 
     id = "not-an-endpoint"
 

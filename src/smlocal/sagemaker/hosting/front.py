@@ -271,7 +271,7 @@ class Front:
     async def _returned(self, head: Head, connection: _Connection, writer: asyncio.StreamWriter) -> bool:
         """Pass the answer on; True if the connection to the container can be used again."""
         if not head.first[1].isdecimal():
-            raise self._model_error(0, "the container's answer is no HTTP")
+            raise self._model_error(0, "the container's answer is not HTTP")
         status = int(head.first[1])
         length = 0 if status == _NO_CONTENT else head.length
         pieces = body_pieces(connection.reader, head, to_the_end=True)

@@ -13,7 +13,7 @@ _MOST_LINE: Final = 4096
 
 
 class MessageError(Exception):
-    """The bytes are no HTTP message, or it ends too early."""
+    """The bytes are not an HTTP message, or it ends too early."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,7 +31,7 @@ class Head:
         if stated is None:
             return None
         if not stated.isdecimal():
-            raise MessageError("Content-Length is no number")
+            raise MessageError("Content-Length is not a number")
         return int(stated)
 
     @property
@@ -58,12 +58,12 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
     first, *lines = raw[:-4].decode("latin-1").split("\r\n")
     words = first.split(" ", 2)
     if len(words) < 2:  # noqa: PLR2004 - a status line may have no phrase
-        raise MessageError("its first line is no HTTP")
+        raise MessageError("its first line is not HTTP")
     headers = {}
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon or not name or name != name.strip() or "\n" in line or "\r" in line or "\0" in line:
-            raise MessageError("it has a line that is no header")
+            raise MessageError("it has a line that is not a header")
         headers[name.lower()] = value.strip()
     return Head(first=(words[0], words[1], words[2] if len(words) > 2 else ""), headers=headers)  # noqa: PLR2004
 

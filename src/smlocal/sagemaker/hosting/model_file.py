@@ -49,7 +49,7 @@ class Serving(Structure):
     InvocationSeconds: _Seconds = int(facts.INVOCATION_SECONDS)
     """For the answer to an invocation."""
     MaxBodyBytes: Annotated[int, Whole(minimum=1, maximum=1 << 30)] = facts.MOST_BODY
-    """Of a request."""
+    """The most bytes of a request."""
 
 
 class ModelRequest(CreateModelInput, CreateEndpointConfigInput, CreateEndpointInput):

@@ -30,4 +30,4 @@ def ping(address: tuple[str, int], *, seconds: float) -> str | None:
     with suppress(ValueError, IndexError):
         status = int(words[1])
         return None if status == 200 else f"/ping answered {status}"  # noqa: PLR2004 - HTTP
-    return "what answers /ping is no HTTP server"
+    return "what answers /ping is not an HTTP server"

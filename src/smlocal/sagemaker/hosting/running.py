@@ -25,7 +25,7 @@ def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> BesideJob
 
 
 def ending(outcome: AttemptOutcome, failure_file: bytes) -> tuple[Ending, str | None]:  # noqa: ARG001 - there is none
-    """Of an endpoint that has no supervisor of its kind: one always has."""
+    """How an endpoint ends: its supervisor decides that, this is what the protocol asks for."""
     if outcome.failure is not None:
         return FAILED, reason(outcome.failure)
     return STOPPED[outcome.stopped or StopCause.REQUEST], None

@@ -31,7 +31,7 @@ from smlocal.sagemaker.hosting.ping import ping
 from smlocal.sagemaker.hosting.running import reason_of
 from smlocal.sagemaker.hosting.state import HOSTING, State, read_state, shown
 
-_FIRST_PAUSES: Final = (0.05, 1.0)
+_FIRST_PAUSES: Final = (0.03, 0.5)
 """Between pings of a container that has just been started: the shortest and the longest."""
 _PING_EVERY: Final = 5.0
 """Seconds between pings in service: inferred."""
@@ -219,7 +219,7 @@ class HostingSupervisor(Supervisor):
                     return
                 else:
                     at = min(time.monotonic() + pause, deadline)
-                    pause = min(pause * 1.2, _FIRST_PAUSES[1])
+                    pause = min(pause * 1.1, _FIRST_PAUSES[1])
 
     def _gave_up(self, event: ContainerExited, times: int) -> None:
         self._run.container.join()

@@ -42,8 +42,8 @@ def answering() -> Iterator[Callable[[bytes | None], tuple[str, int]]]:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", None),
         (b"HTTP/1.0 200\r\n\r\n", None),
         (b"HTTP/1.1 503 Busy\r\n\r\n", "/ping answered 503"),
-        (b"SSH-2.0\r\n", "what answers /ping is no HTTP server"),
-        (b"", "what answers /ping is no HTTP server"),
+        (b"SSH-2.0\r\n", "what answers /ping is not an HTTP server"),
+        (b"", "what answers /ping is not an HTTP server"),
     ],
 )
 def test_only_200_is_healthy(answering: Any, answer: bytes, trouble: str | None) -> None:

@@ -5,7 +5,7 @@ from smlocal.base.quick_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServingPlan:
-    """Of a job whose container answers requests until it is stopped."""
+    """What a job with a container that answers requests needs."""
 
     port: int
     """Where the container listens."""
