@@ -103,3 +103,18 @@ def test_killed_at_any_moment_it_is_found_again_or_ended(hosting: Any, life: Any
         assert life("stop", name, "--wait").returncode == 0
         assert_nothing_left(name)
         assert json.loads(life("jobs", "--json").stdout)["Endpoints"][0]["EndpointStatus"] == "Stopped"
+
+
+@pytest.mark.slow(4)
+def test_an_endpoint_whose_engine_is_lost_ends_and_leaves_nothing(
+    hosting: Any, relayed: Any, relay: Any, assert_nothing_left: Clean
+) -> None:
+    hosting.in_service("engine-gone")
+    relay.vanish()
+    hosting.until(lambda: relayed.job("engine-gone").status.terminal)
+    assert hosting.listed() == {"engine-gone": "Failed"}
+    assert "engine" in hosting.described("engine-gone")["Local"]["Explanation"]
+    relay.come_back()
+    assert relayed("recover").returncode == 0
+    assert_nothing_left("engine-gone")
+    assert relayed("rm", "engine-gone").returncode == 0

@@ -115,6 +115,7 @@ def test_the_log_is_followed_in_the_foreground_until_ctrl_c(
     assert process.returncode == 0, err
     assert "serving\n" in out
     assert "InService" in err
+    assert "/endpoints/followed-front/invocations" in err
     assert life.job("followed-front").status == "Stopped"
     assert_nothing_left("followed-front")
 

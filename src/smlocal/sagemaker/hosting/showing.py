@@ -126,7 +126,7 @@ def start(plan: JobPlan) -> StartView:
     return StartView(
         about=f"{plan.image.name} · {host.instance_type}",
         members={"EndpointName": plan.name, "Image": plan.image.name, "InstanceType": host.instance_type},
-        phases={str(phase): word for phase, word in _PHASES.items()},
+        phases={str(phase): word for phase, word in _PHASES.items() if phase is not JobPhase.STARTING},
         causes={StopCause.REQUEST: "SIGTERM sent"},
     )
 

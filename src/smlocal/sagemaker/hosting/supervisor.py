@@ -29,7 +29,7 @@ from smlocal.sagemaker.hosting.front import Front, Identity
 from smlocal.sagemaker.hosting.model_data import unpack_model
 from smlocal.sagemaker.hosting.ping import ping
 from smlocal.sagemaker.hosting.running import reason_of
-from smlocal.sagemaker.hosting.state import HOSTING, State, read_state, shown
+from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_address, read_state, shown
 
 _FIRST_PAUSES: Final = (0.03, 0.5)
 """Between pings of a container that has just been started: the shortest and the longest."""
@@ -276,6 +276,7 @@ class HostingSupervisor(Supervisor):
         self.state.in_service, self.state.trouble = time.time(), None
         self._store()
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
+        self.context.reporter.progress(invocation_address(self.plan.name, self.state.port))
 
     def _open_front(self) -> None:
         identity = self.plan.identity
