@@ -34,6 +34,8 @@ _CONNECT_SECONDS: Final = 5.0
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
 _DRAIN_SECONDS: Final = 30.0
+_REST: Final = 1.0
+"""Seconds. Servers close connections that were not used for so long or longer, without a word."""
 _WHOLE: Final = 1 << 20
 """Bytes of an answer that are kept until it is complete, so that one that is cut short becomes an error."""
 _MOST_MESSAGE: Final = 4096
@@ -69,8 +71,10 @@ class _Connection:
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    used: bool = False
-    """True if an earlier request was sent on it."""
+    free_since: float | None = None
+    """When its last answer ended, by the clock of the loop; None if it has carried none."""
+    rested: bool = False
+    """True if the container may have closed it because it was not used for a while."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -229,15 +233,19 @@ class Front:
             connection.writer.close()
             raise
         if reusable and self._upstream is not None:
-            connection.used = True
+            connection.free_since = asyncio.get_running_loop().time()
             self._idle.append(connection)
         else:
             connection.writer.close()
 
     async def _connected(self, *, fresh: bool = False) -> _Connection:
+        if self._idle and not fresh:
+            await asyncio.sleep(0)  # the loop reads what has arrived, perhaps the end of a connection
         while self._idle and not fresh:
             kept = self._idle.pop()
             if not kept.reader.at_eof():
+                now = asyncio.get_running_loop().time()
+                kept.rested = kept.free_since is not None and now - kept.free_since >= _REST
                 return kept
             kept.writer.close()
         if self._upstream is None:
@@ -258,12 +266,12 @@ class Front:
                 head = await read_head(connection.reader)
         except BaseException as error:
             connection.writer.close()
-            if isinstance(error, ConnectionError) and connection.used:
+            if isinstance(error, ConnectionError) and connection.rested:
                 raise _SilentError from error
             raise
         if head is None:
             connection.writer.close()
-            if connection.used:
+            if connection.rested:
                 raise _SilentError
             raise MessageError("the container closed the connection without an answer")
         return head

@@ -249,6 +249,19 @@ def test_a_kept_connection_that_the_container_has_closed_is_replaced(front: Any)
     assert [content for _, _, content in server.seen] == [b"a", b"b", b"c"]
 
 
+def test_a_request_is_not_sent_twice_to_a_server_that_fails_on_it(front: Any) -> None:
+    def fails_later(container: Container) -> None:
+        if container.content == b"bad":
+            container.close_connection = True
+        else:
+            echo(container)
+
+    one, server = front(fails_later)
+    assert ask(one, b"good")[0] == 200
+    assert ask(one, b"bad")[0] == 424
+    assert [content for _, _, content in server.seen] == [b"good", b"bad"]
+
+
 def test_many_clients_at_once_get_their_own_answers(front: Any) -> None:
     one, _ = front()
     wrong: list[str] = []
