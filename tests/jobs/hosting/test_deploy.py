@@ -39,7 +39,9 @@ def test_an_endpoint_lives_until_it_is_stopped(hosting: Any, assert_nothing_left
     refused = hosting.life("rm", "lives")
     assert (refused.returncode, "[job-not-finished]" in refused.stderr) == (2, True), refused.stderr
 
+    followed = hosting.life.begin("logs", "--follow", "lives")
     assert hosting.life("stop", "lives", "--wait").returncode == 0
+    assert followed.communicate(timeout=200) == ("serving\n", "")
     assert hosting.listed() == {"lives": "Stopped"}
     assert_nothing_left("lives")
     gone = hosting.invoke("lives")

@@ -55,14 +55,17 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
         return None
     except asyncio.LimitOverrunError as error:
         raise MessageError(f"its head has more than {MOST_HEAD} bytes") from error
-    first, *lines = raw[:-4].decode("latin-1").split("\r\n")
+    text = raw[:-4].decode("latin-1")
+    first, *lines = text.split("\r\n")
+    if not len(lines) == text.count("\n") == text.count("\r") or "\0" in text:
+        raise MessageError("it has a line that is not a header")
     words = first.split(" ", 2)
     if len(words) < 2:  # noqa: PLR2004 - a status line may have no phrase
         raise MessageError("its first line is not HTTP")
     headers = {}
     for line in lines:
         name, colon, value = line.partition(":")
-        if not colon or not name or name != name.strip() or "\n" in line or "\r" in line or "\0" in line:
+        if not colon or not name or name[0] in " \t" or name[-1] in " \t":
             raise MessageError("it has a line that is not a header")
         headers[name.lower()] = value.strip()
     return Head(first=(words[0], words[1], words[2] if len(words) > 2 else ""), headers=headers)  # noqa: PLR2004
