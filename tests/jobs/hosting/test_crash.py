@@ -109,12 +109,12 @@ def test_killed_at_any_moment_it_is_found_again_or_ended(hosting: Any, life: Any
 def test_an_endpoint_whose_engine_is_lost_ends_and_leaves_nothing(
     hosting: Any, relayed: Any, relay: Any, assert_nothing_left: Clean
 ) -> None:
-    hosting.in_service("engine-gone")
+    hosting.in_service("served-engine-gone")
     relay.vanish()
-    hosting.until(lambda: relayed.job("engine-gone").status.terminal)
-    assert hosting.listed() == {"engine-gone": "Failed"}
-    assert "engine" in hosting.described("engine-gone")["Local"]["Explanation"]
+    hosting.until(lambda: relayed.job("served-engine-gone").status.terminal)
+    assert hosting.listed() == {"served-engine-gone": "Failed"}
+    assert "engine" in hosting.described("served-engine-gone")["Local"]["Explanation"]
     relay.come_back()
     assert relayed("recover").returncode == 0
-    assert_nothing_left("engine-gone")
-    assert relayed("rm", "engine-gone").returncode == 0
+    assert_nothing_left("served-engine-gone")
+    assert relayed("rm", "served-engine-gone").returncode == 0

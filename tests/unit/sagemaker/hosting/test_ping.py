@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -24,8 +25,9 @@ def answering() -> Iterator[Callable[[bytes | None], tuple[str, int]]]:
             sockets.append(connection)
             connection.recv(1000)
             if answer is not None:
-                connection.sendall(answer)
-                connection.shutdown(socket.SHUT_WR)
+                with suppress(OSError):  # the other side has read enough, and is gone
+                    connection.sendall(answer)
+                    connection.shutdown(socket.SHUT_WR)
 
         threading.Thread(target=serve, daemon=True).start()
         address: tuple[str, int] = listener.getsockname()
