@@ -54,7 +54,7 @@ class ListedEndpoint:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class InvocationAnswer:
     """What a container has answered to an invocation."""
 
     content_type: str
@@ -188,7 +188,7 @@ def _listed(store: Store, record: JobRecord) -> ListedEndpoint:
     )
 
 
-def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnswer:
     """Invoke an endpoint as InvokeEndpoint does. An error that it answers is raised."""
     import http.client
     import json
@@ -238,7 +238,7 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         finally:
             connection.close()
 
-    return Answer(
+    return InvocationAnswer(
         content_type=answer.getheader("Content-Type") or "", headers=dict(answer.getheaders()), pieces=pieces()
     )
 

@@ -20,7 +20,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
 from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.http_messages import MOST_HEAD, Head, MessageError, body_pieces, read_head
+from smlocal.sagemaker.hosting.http_messages import MOST_HEAD, MessageError, MessageHead, body_pieces, read_head
 
 _PHRASES: Final = {
     200: "OK",
@@ -178,7 +178,7 @@ class Front:
             return False
         return head.keeps_open(head.first[2])
 
-    async def _body(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: Head) -> bytes:
+    async def _body(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: MessageHead) -> bytes:
         length, most = head.length, self.limits.most_body
         if length is not None and length > most:
             raise _too_large(length, most)
@@ -205,7 +205,7 @@ class Front:
                 while left > 0 and (piece := await reader.read(MOST_HEAD)):
                     left -= len(piece)
 
-    async def _invoke(self, head: Head, body: bytes, writer: asyncio.StreamWriter) -> None:
+    async def _invoke(self, head: MessageHead, body: bytes, writer: asyncio.StreamWriter) -> None:
         method, target, _ = head.first
         if target.partition("?")[0] != f"/endpoints/{self.identity.endpoint}/invocations":
             raise _AnswerError(404, "UnknownOperationException", {"message": "there is only this endpoint here"})
@@ -257,7 +257,7 @@ class Front:
             reader, writer = await asyncio.open_connection(host, port, limit=MOST_HEAD)
         return _Connection(reader=reader, writer=writer)
 
-    async def _sent(self, connection: _Connection, request: bytes) -> Head:
+    async def _sent(self, connection: _Connection, request: bytes) -> MessageHead:
         """The head of the container's answer."""
         try:
             connection.writer.write(request)
@@ -277,7 +277,7 @@ class Front:
             raise MessageError("the container closed the connection without an answer")
         return head
 
-    async def _returned(self, head: Head, connection: _Connection, writer: asyncio.StreamWriter) -> bool:
+    async def _returned(self, head: MessageHead, connection: _Connection, writer: asyncio.StreamWriter) -> bool:
         """Pass the answer on; True if the connection to the container can be used again."""
         if not head.first[1].isdecimal():
             raise self._model_error(0, "the container's answer is not HTTP")
@@ -343,7 +343,7 @@ class Front:
         return _AnswerError(424, "ModelError", document)
 
 
-def _passed(head: Head, length: int) -> bytes:
+def _passed(head: MessageHead, length: int) -> bytes:
     """The head of the request to the container: only headers that the service passes on."""
     lines = ["POST /invocations HTTP/1.1", f"Host: localhost:{facts.PORT}", f"Content-Length: {length}"]
     for name, value in head.headers.items():

@@ -17,7 +17,7 @@ class MessageError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Head:
+class MessageHead:
     """The first line of a message, and its headers."""
 
     first: tuple[str, str, str]
@@ -45,7 +45,7 @@ class Head:
         return "close" not in said and (version == "HTTP/1.1" or "keep-alive" in said)
 
 
-async def read_head(reader: asyncio.StreamReader) -> Head | None:
+async def read_head(reader: asyncio.StreamReader) -> MessageHead | None:
     """The next head; None if the connection has ended before one."""
     try:
         raw = await reader.readuntil(b"\r\n\r\n")
@@ -68,10 +68,10 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
         if not colon or not name or name[0] in " \t" or name[-1] in " \t":
             raise MessageError("it has a line that is not a header")
         headers[name.lower()] = value.strip()
-    return Head(first=(words[0], words[1], words[2] if len(words) > 2 else ""), headers=headers)  # noqa: PLR2004
+    return MessageHead(first=(words[0], words[1], words[2] if len(words) > 2 else ""), headers=headers)  # noqa: PLR2004
 
 
-async def body_pieces(reader: asyncio.StreamReader, head: Head, *, to_the_end: bool) -> AsyncIterator[bytes]:
+async def body_pieces(reader: asyncio.StreamReader, head: MessageHead, *, to_the_end: bool) -> AsyncIterator[bytes]:
     """The body as it comes. `to_the_end`: without a stated length it lasts until the connection ends."""
     if head.chunked:
         async for piece in _chunks(reader):

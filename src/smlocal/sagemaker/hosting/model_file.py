@@ -39,7 +39,7 @@ _TAKEN: Final = frozenset(
 _Seconds = Annotated[int, Whole(minimum=1, maximum=86_400)]
 
 
-class Serving(Structure):
+class ServingLimits(Structure):
     """Limits of the service, which a test may set lower."""
 
     StartupSeconds: _Seconds | None = None
@@ -65,7 +65,7 @@ class ModelFile:
     role: str
     isolated: bool
     local: LocalSettings
-    serving: Serving
+    serving: ServingLimits
     grace: int
     """Seconds from SIGTERM to SIGKILL."""
     raw: dict[str, Any] = field(repr=False)
@@ -143,17 +143,17 @@ def _broken_rules(request: ModelRequest, containers: list[ContainerDefinition]) 
     return found
 
 
-def _read_local(document: Document) -> tuple[LocalSettings | None, Serving | None, list[Violation]]:
+def _read_local(document: Document) -> tuple[LocalSettings | None, ServingLimits | None, list[Violation]]:
     block = document.data.get(LOCAL)
     if not isinstance(block, dict) or SERVING not in block:
         local, found = read_local(document)
-        serving: Serving | None = Serving()
+        serving: ServingLimits | None = ServingLimits()
     else:
         rest = {name: value for name, value in block.items() if name != SERVING}
         shown = Document({**document.data, LOCAL: rest}, name=document.name, directory=document.directory)
         local, found = read_local(shown)
         serving, more = validate(
-            Serving, block[SERVING] or {}, strict=False, path=(LOCAL, SERVING), written=document.written
+            ServingLimits, block[SERVING] or {}, strict=False, path=(LOCAL, SERVING), written=document.written
         )
         found = [*found, *more]
     if local is not None:
