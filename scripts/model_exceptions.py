@@ -19,3 +19,20 @@ WORDS_HERE: Final = {
 """Enumerations with additional words for this machine, as in the SDK's local mode; not with `--strict`."""
 PATH_KEYS_HERE = {"RuleParameters": "source_s3_uri|other_trial_[0-9]{1,3}"}
 """Maps of text in which the values of these keys are locations, and may be local paths here."""
+
+HOSTING_OPTIONAL_HERE: Final = {
+    "CreateModelInput.ModelName": "the endpoint's name names the model too",
+    "CreateEndpointConfigInput.EndpointConfigName": "as above",
+    "CreateEndpointConfigInput.ProductionVariants": "the default is one variant on this machine",
+    "CreateEndpointInput.EndpointName": "the default is the file name and the time",
+    "CreateEndpointInput.EndpointConfigName": "as above",
+    "ProductionVariant.VariantName": "the default is AllTraffic, as in the SDK",
+}
+"""The same of the requests that make an endpoint."""
+HOSTING_PATHS_HERE: Final = {
+    "Url": "a model on this machine is given by its path or a file:// URI",
+    "S3ModelUri": "as above",
+}
+"""Their shapes that may be a local path."""
+HOSTING_WORDS_HERE: Final = {"ProductionVariantInstanceType": ("local", "local_gpu")}
+"""Their enumerations with additional words."""

@@ -8,7 +8,18 @@ from itertools import pairwise
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-MAKERS = {"create", "detach", "job_file", "launch", "run_script", "script_job", "run_job", "submitted"}
+MAKERS = {
+    "create",
+    "deploy",
+    "detach",
+    "in_service",
+    "job_file",
+    "launch",
+    "run_script",
+    "script_job",
+    "run_job",
+    "submitted",
+}
 """Helpers of tests, which are given the name of a job first."""
 NAME = re.compile("[a-zA-Z0-9](-*[a-zA-Z0-9])*")
 

@@ -21,10 +21,11 @@ from smlocal.jobs.view import Reporter
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
+    from smlocal.sagemaker.hosting.model_file import ModelFile
 
 
 def execute(
-    job: "AnyJobFile",
+    job: "AnyJobFile | ModelFile",
     *,
     name: str,
     strict: bool,
@@ -57,7 +58,7 @@ def execute(
 
 
 def execute_in_background(
-    job: "AnyJobFile",
+    job: "AnyJobFile | ModelFile",
     *,
     name: str,
     strict: bool,
@@ -111,7 +112,7 @@ def check_name(name: str, *, replace: bool) -> None:
 
 
 def _prepare(
-    job: "AnyJobFile",
+    job: "AnyJobFile | ModelFile",
     store: Store,
     engines: Engines,
     *,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from smlocal.jobs.planning.model import JobPlan
     from smlocal.jobs.prepared import Prepared
     from smlocal.jobs.view import Reporter
+    from smlocal.sagemaker.hosting.model_file import ModelFile
 
     AnyJobFile = JobFile | ReplicaJobFile
 
@@ -57,8 +58,20 @@ def refuse_misspelt_key(document: Document) -> None:
     refuse(document)
 
 
+def refuse_model_file(document: Document) -> None:
+    """Refuse a document that describes an endpoint."""
+    data = document.data
+    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers"} & data.keys():
+        return
+    from smlocal.errors.hosting import IsAnEndpointError
+
+    raise IsAnEndpointError(
+        f"{document.name} describes an endpoint, not a job", remedy=["Deploy it: smlocal deploy FILE"]
+    )
+
+
 def prepare(
-    job: "AnyJobFile", *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
+    job: "AnyJobFile | ModelFile", *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
 ) -> "Prepared":
     """Check everything that can be checked before a job is made. Mistakes are an error."""
     with _limited_by(job):
@@ -66,6 +79,14 @@ def prepare(
             from smlocal.sagemaker.prepare import prepare as prepare_sagemaker
 
             return prepare_sagemaker(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
+        from smlocal.sagemaker.hosting.model_file import (
+            ModelFile,  # the other two kinds are told apart by a module of one
+        )
+
+        if isinstance(job, ModelFile):
+            from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
+
+            return prepare_endpoint(job, name=name, home=home, engines=engines, reporter=reporter)
         from smlocal.ai_platform.job_preparation import prepare as prepare_replicas
 
         return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
@@ -94,7 +115,7 @@ def absent_paths(job: "AnyJobFile") -> list[str]:
 
 
 @contextmanager
-def _limited_by(job: "AnyJobFile") -> Iterator[None]:
+def _limited_by(job: "AnyJobFile | ModelFile") -> Iterator[None]:
     """Say of a path that the job may not use which setting in the user's own file limits it."""
     try:
         yield

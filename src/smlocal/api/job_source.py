@@ -12,7 +12,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from smlocal.api.image_name import is_image_name
-from smlocal.api.job_files import absent_paths, is_replica_job, read_replica_job, refuse_misspelt_key
+from smlocal.api.job_files import (
+    absent_paths,
+    is_replica_job,
+    read_replica_job,
+    refuse_misspelt_key,
+    refuse_model_file,
+)
 from smlocal.api.overrides import (
     KEYWORD_ARGUMENTS,
     Overrides,
@@ -103,6 +109,7 @@ def override(
     if is_replica_job(document.data):
         raise _no_request(document)
     refuse_misspelt_key(document)
+    refuse_model_file(document)
 
     channels, hyperparameters = given.get("channels") or {}, {**(given.get("hyperparameters") or {})}
     named = "HyperParameters."

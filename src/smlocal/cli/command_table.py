@@ -33,6 +33,11 @@ HEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "rules": "Show the debugger rules of a job, or build their image.",
         "tensors": "Show the tensors that the debugger's hook has saved in a job.",
     },
+    "Deploy": {
+        "deploy": "Serve a model from its image, as SageMaker hosting does.",
+        "invoke": "Invoke an endpoint and print its answer.",
+        "endpoints": "List the endpoints of this machine, newest first.",
+    },
     "Check": {
         "validate": "Check job files and report every problem.",
         "doctor": "Check whether this machine is ready to run jobs.",
@@ -76,7 +81,6 @@ _MEANT: Final[Mapping[str, tuple[str, ...]]] = {
     "init": ("new", "generate", "example"),
     "fetch": ("download", "get", "import"),
     "publish": ("upload", "push"),
-    "submit": ("deploy",),
     "compare": ("diff",),
     "config": ("configure", "settings"),
     "rm": ("clean", "prune", "purge"),

@@ -158,10 +158,20 @@ class DockerEngine:
         subnet: str,
         gateway: str,
         isolated: bool = False,
+        reached: bool = False,
         overlay: bool = False,
     ) -> None:
         """Create a bridge or an overlay."""
-        create_network(self.client, name, labels, subnet=subnet, gateway=gateway, isolated=isolated, overlay=overlay)
+        create_network(
+            self.client,
+            name,
+            labels,
+            subnet=subnet,
+            gateway=gateway,
+            isolated=isolated,
+            reached=reached,
+            overlay=overlay,
+        )
 
     @_checked_answer
     def swarm_member(self) -> SwarmMember:

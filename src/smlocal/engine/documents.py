@@ -38,7 +38,9 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         "LogConfig": _LOGS[product],
         "Mounts": [_mount(mount) for mount in spec.mounts],
         "NetworkMode": spec.network or "default",
-        "PortBindings": {f"{port}/tcp": [{"HostIp": "127.0.0.1", "HostPort": str(port)}] for port in spec.ports},
+        "PortBindings": {
+            f"{port}/tcp": [{"HostIp": "127.0.0.1", "HostPort": str(here)}] for port, here in _published(spec)
+        },
         "RestartPolicy": {"Name": "no"},
     }
     host |= _limits(spec.limits)
@@ -57,7 +59,7 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         "AttachStdin": spec.standard_input,
         "AttachStdout": True,
         "Env": [f"{name}={value}" for name, value in spec.environment.items()],
-        "ExposedPorts": {f"{port}/tcp": {} for port in spec.ports},
+        "ExposedPorts": {f"{port}/tcp": {} for port, _ in _published(spec)},
         "HostConfig": host,
         "Hostname": spec.hostname,
         "Image": spec.image,
@@ -78,6 +80,11 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
             endpoint["IPAMConfig"] = {"IPv4Address": spec.address}
         document["NetworkingConfig"] = {"EndpointsConfig": {spec.network: endpoint}}
     return document
+
+
+def _published(spec: ContainerSpec) -> list[tuple[int, int]]:
+    """Ports of the container, and those of this machine in front of them."""
+    return [*((port, port) for port in spec.ports), *spec.published.items()]
 
 
 def _limits(limits: Limits) -> dict[str, Any]:

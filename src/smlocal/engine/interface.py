@@ -77,6 +77,8 @@ class ContainerSpec:
     """Further networks, by name."""
     ports: tuple[int, ...] = ()
     """Ports that are the same ones of 127.0.0.1 on the engine's machine."""
+    published: Mapping[int, int] = field(default_factory=dict)
+    """Other ports of 127.0.0.1 there, by the container's port."""
     devices: GpuDevices | None = None
     """GPUs."""
     runtime: str = ""
@@ -290,13 +292,15 @@ class Engine(Protocol):
         subnet: str,
         gateway: str,
         isolated: bool = False,
+        reached: bool = False,
         overlay: bool = False,
     ) -> None:
         """Make a bridge network; raises `SubnetInUseError` if another network has some of its addresses.
 
         `EngineNameInUseError`: another network has its name. While that one is being made, Docker makes both.
 
-        From an isolated network nothing else can be reached, not even the engine's machine. With `overlay`, the engine
+        From an isolated network nothing else can be reached, not even the engine's machine, unless it is `reached` from
+        there: then it has an address on it. With `overlay`, the engine
         is a manager of a swarm, containers of all its engines can be on the network, and the first half of the subnet
         is the swarm's own.
         """

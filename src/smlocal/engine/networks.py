@@ -58,13 +58,22 @@ def _network(document: Mapping[str, Any]) -> Network:
 
 
 def create_network(
-    client: Client, name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool, overlay: bool
+    client: Client,
+    name: str,
+    labels: Mapping[str, str],
+    *,
+    subnet: str,
+    gateway: str,
+    isolated: bool,
+    overlay: bool,
+    reached: bool = False,
 ) -> None:
     """Create a bridge or an overlay. Docker notices a name in use only when that network is complete."""
     if not overlay:
-        _create(
-            client, _bridge_document(name, labels, client.product, subnet=subnet, gateway=gateway, isolated=isolated)
-        )
+        document = _bridge_document(name, labels, client.product, subnet=subnet, gateway=gateway, isolated=isolated)
+        if reached:
+            document.pop("Options", None)
+        _create(client, document)
         return
     document = overlay_document(name, labels, subnet=subnet, gateway=gateway, isolated=isolated)
     await_subnet(client, _create(client, document)["Id"], subnet)

@@ -181,6 +181,17 @@ class Attempt:
             self._do(watch.stop_started(time.monotonic()))
         self._watch_to_the_end(watch)
 
+    def start_failed(self, error: Exception) -> None:
+        """A container could not be started. A stop that was requested meanwhile takes precedence."""
+        self._handle_error(error, containers=True)
+
+    def watch_running(self, *, stop: bool) -> None:
+        """Watch the containers that run to their end; `stop`: they are not needed any more."""
+        watch = self._watch(name for name, run in self.runs.items() if not run.container.exited)
+        if stop:
+            self._do(watch.stop_started(time.monotonic()))
+        self._watch_to_the_end(watch)
+
     def _watch(self, running: Iterable[str]) -> Watch:
         stop = self.plan.stop
         return Watch(

@@ -117,11 +117,15 @@ class ContainerRun:
             raise
 
     def take_over(self, container: str) -> None:
-        """Use a container that another process has started. Its output is not read."""
+        """Use a container that another process has started. Its output is not read, unless `watch_end` is told to."""
         self.id = container
 
-    def watch_end(self) -> None:
-        """Wait for the end of a container that was taken over."""
+    def watch_end(self, *, read: bool = False) -> None:
+        """Wait for the end of a container that was taken over. `read`: what it writes from now on, too."""
+        if read:
+            self._started = time.monotonic()
+            self._watch(self.engine.attach(self.id))
+            return
         self._threads = [self._waiter(None)]
         self._threads[0].start()
 

@@ -52,6 +52,9 @@ def container_spec(
         aliases=() if plan.faults.names_after else host.names.aliases,
         joined=plan.network.joined,
         ports=() if plan.debug is None else (plan.debug.ports[host.host.name],),
+        published=(
+            {plan.serving.port: plan.serving.published} if plan.serving is not None and plan.serving.published else {}
+        ),
         devices=host.accelerators.gpus,
         runtime=host.accelerators.runtime,
         device_files=host.accelerators.neuron,

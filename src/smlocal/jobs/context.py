@@ -193,6 +193,8 @@ def _part(name: str, listing: Listing, how: str, *, file_system: str = "") -> st
             where = f"{where}/{listing.paths[0]}" if count == 1 else f"some of {where}"
     if file_system == "FileSystem":
         return f"{name}: {where} itself"
+    if file_system == "Unpacked":
+        return f"{name}: unpacked"
     kind = "object" if listing.remote else "file"
     return f"{name}: {count} {kind}{'s' * (count != 1)}{size}, {how} {where}"
 

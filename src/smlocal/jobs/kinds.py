@@ -197,6 +197,7 @@ class Showing(Protocol):
 KINDS: Final[Mapping[str, str]] = {
     "sagemaker": "smlocal.sagemaker",
     "ai_platform": "smlocal.ai_platform",
+    "sagemaker_hosting": "smlocal.sagemaker.hosting",
 }
 """The folder of each, by its name in plans and recorded jobs. Nothing below imports one in another way."""
 

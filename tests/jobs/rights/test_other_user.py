@@ -355,3 +355,48 @@ def test_what_is_left_by_a_lost_engine_can_be_removed(
         for container in docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").split():
             docker("rm", "--force", "--volumes", container)
         shutil.rmtree(place)
+
+
+@pytest.mark.slow(3)
+@pytest.mark.parametrize("supervisor", ["lives", "killed"])
+def test_nothing_of_an_endpoint_is_left_that_needs_root(
+    supervisor: str,
+    user: str,
+    interpreter: list[str],
+    image: Callable[[str], str],
+    docker: Callable[..., str],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    place, name = Path(tempfile.mkdtemp(prefix="smlocal-other-user-")), f"other-user-serves-{supervisor}"
+    (place / "weights").write_text("1")
+    with tarfile.open(place / "model.tar.gz", "w:gz") as file:
+        file.add(place / "weights", "weights")
+    for path in (place, *place.rglob("*")):
+        shutil.chown(path, user)
+
+    def smlocal_as_user(*words: str) -> str:
+        done = subprocess.run(
+            [*interpreter, "-m", "smlocal", *words],
+            cwd=place,
+            env={**os.environ, "HOME": str(place), "SMLOCAL_HOME": str(place / "home")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    try:
+        smlocal_as_user("deploy", "model.tar.gz", "--image", image("serve"), "--name", name)
+        (container,) = docker("ps", "--quiet", "--filter", f"label=smlocal.job={name}").split()
+        docker("exec", container, "sh", "-c", "umask 077; mkdir /opt/ml/model/made; echo 1 >/opt/ml/model/made/file")
+        if supervisor == "killed":
+            os.kill(json.loads(smlocal_as_user("describe", name, "--json"))["Local"]["SupervisorPid"], 9)
+        smlocal_as_user("stop", name, "--wait")
+        assert [path for path in place.rglob("*") if path.owner() != user] == []
+        assert json.loads(smlocal_as_user("describe", name, "--json"))["Local"]["Leftovers"] == []
+        assert not (place / "home" / "jobs" / name / "staged").exists()
+        smlocal_as_user("rm", name)
+        assert_nothing_left(name)
+    finally:
+        shutil.rmtree(place)

@@ -128,5 +128,5 @@ def test_every_command_completes_names(name: str, argument: click.Argument, reme
 def test_every_command_resolves_names(name: str, remember: Remember, capsys: pytest.CaptureFixture[str]) -> None:
     remember("tree-1")
     remember("tree-2")
-    required: dict[str, list[Any]] = {"report": ["--html", "-"]}
+    required: dict[str, list[Any]] = {"report": ["--html", "-"], "invoke": ["--body", "-"]}
     assert "[job-name-ambiguous]" in refused(capsys, name, "tree", *required.get(name, []))

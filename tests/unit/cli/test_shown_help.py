@@ -15,7 +15,7 @@ from smlocal.cli.main import cli, run_command_line
 from smlocal.cli.shown_help import ShownGroup, ShownOption
 from smlocal.jobfile.settings import OPTIONS
 
-SPLIT = ("run", "rerun", "plan", "check", "reproduce", "submit", "shell")
+SPLIT = ("run", "rerun", "plan", "check", "reproduce", "submit", "shell", "deploy")
 
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:

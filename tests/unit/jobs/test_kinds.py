@@ -14,10 +14,13 @@ from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker import preparing as training_preparing
 from smlocal.sagemaker import running as training_running
 from smlocal.sagemaker import showing as training_showing
+from smlocal.sagemaker.hosting import preparing as hosting_preparing
+from smlocal.sagemaker.hosting import running as hosting_running
+from smlocal.sagemaker.hosting import showing as hosting_showing
 
-PREPARING: list[Preparing] = [training_preparing, replicas_preparing]
-RUNNING: list[Running] = [training_running, replicas_running]
-SHOWING: list[Showing] = [training_showing, replicas_showing]
+PREPARING: list[Preparing] = [training_preparing, replicas_preparing, hosting_preparing]
+RUNNING: list[Running] = [training_running, replicas_running, hosting_running]
+SHOWING: list[Showing] = [training_showing, replicas_showing, hosting_showing]
 
 
 PARTS: dict[str, tuple[type, list[Any]]] = {

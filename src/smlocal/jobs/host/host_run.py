@@ -133,13 +133,13 @@ class HostRun:
         self._mounts = mounts(self.plan, self.host)
         self._running_before = running
 
-    def resume_watching(self) -> None:
-        """Wait for the end of a container that was taken over, if it is still running."""
+    def resume_watching(self, *, read: bool = False) -> None:
+        """Wait for the end of a container that was taken over, if it is still running. `read`: its output too."""
         if self._running_before:
             if self._late_names is not None:
                 self._late_names.add_peers()
             self._watch_usage()
-            self.container.watch_end()
+            self.container.watch_end(read=read)
 
     def complete_log(self, *, later: bool = False) -> None:
         """Replace this attempt's part of the log, which an earlier supervisor read, by all that the engine has.

@@ -101,7 +101,7 @@ def stage_trees(
 
     def stage(tree: TreePlan) -> StagedChannel:
         _check_listing(tree)
-        if tree.mode == "FileSystem":
+        if tree.as_it_is:
             return _bound(tree)
         directory = f"{plan.job_directory}/staged/{host.host.name}/{_folder(plan, tree)}"
         if tree.staging == "fuse":
@@ -131,7 +131,7 @@ def stage_trees(
 def file_systems(plan: JobPlan, host: HostPlan) -> tuple[StagedChannel, ...]:
     """The channels of one host that need no preparation; for an engine that does not see our folders, their volumes."""
     if plan.engines.first.shares_folders:
-        return tuple(_bound(tree) for tree in host.inputs.trees if tree.mode == "FileSystem")
+        return tuple(_bound(tree) for tree in host.inputs.trees if tree.as_it_is)
     return tuple(
         StagedChannel(
             mounts=(

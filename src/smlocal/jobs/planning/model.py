@@ -22,6 +22,7 @@ from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan, MirroredP
 from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.rules.plan import RulesPlan
+from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,6 +147,8 @@ class JobPlan:
     """None if the containers do not get the stand-in for the data parallel library."""
     debug: DebugPlan | None = None
     """None if no program waits for a debugger."""
+    serving: ServingPlan | None = None
+    """None if no container answers requests."""
     stop: StopPlan
     faults: FaultsPlan = field(default_factory=FaultsPlan)
     kept: KeptPlan = field(default_factory=KeptPlan)

@@ -47,9 +47,14 @@ class TreePlan:
     reason: str | None
     """Why it is not staged in the best way; None if it is."""
     mode: str = "File"
-    """`File`, `FastFile`, or `FileSystem` for EFS and FSx."""
+    """`File`, `FastFile`, `FileSystem` for EFS and FSx, or `Unpacked` for a folder that the job has made itself."""
     writable: bool = True
     """False for FastFile and for file systems with access mode `ro`."""
+
+    @property
+    def as_it_is(self) -> bool:
+        """True if the folder is mounted, and nothing is copied."""
+        return self.mode in {"FileSystem", "Unpacked"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -195,6 +195,7 @@ def make_network(engines: Engines, plan: JobPlan) -> JobPlan:
                 subnet=network.subnet,
                 gateway=network.gateway,
                 isolated=network.isolated,
+                reached=network.reached,
                 overlay=bool(network.manager),
             )
         except (SubnetInUseError, EngineNameInUseError):
@@ -222,6 +223,7 @@ def on_network(plan: JobPlan, name: str, subnet: str) -> JobPlan:
     if old is None:
         return plan
     new = plan_network(name, subnet, list(old.addresses), within=old.within, isolated=old.isolated, manager=old.manager)
+    new = replace(new, reached=old.reached)
     hosts = []
     for host in plan.hosts:
         # Local.Endpoints on this machine have the address of the gateway.

@@ -35,6 +35,8 @@ class NetworkPlan:
     """For a network across several engines: the address of the engine that makes and removes it."""
     isolated: bool = False
     """Hosts reach only each other, not even the machine that they are on."""
+    reached: bool = False
+    """The machine that the hosts are on must reach them. Then it has an address on an isolated network too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

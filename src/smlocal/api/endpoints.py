@@ -1,0 +1,282 @@
+"""Endpoints of this machine: made from a model, invoked, and listed."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from smlocal.api.execution import execute_in_background
+from smlocal.api.job_source import read_file
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.errors.hosting import (
+    DeployImageError,
+    EndpointNotInServiceError,
+    InvocationFailedError,
+    ModelMissingError,
+    NotAnEndpointError,
+)
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.control.orphans import ensure_supervised
+from smlocal.jobs.documents import JOB, REQUEST
+from smlocal.jobs.documents import LOCAL as RESULTS
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.view import JobView, Reporter
+from smlocal.sagemaker.contract.identity import default_name
+from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, is_model_file, read_model
+from smlocal.sagemaker.hosting.showing import status_word
+from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
+
+_FILES: Final = (".yaml", ".yml", ".json")
+_COMMAND_LINE: Final = "command line"
+_CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
+"""The settings of a job that its endpoint takes over."""
+_PAUSES: Final = (0.02, 0.1)
+_LISTENS_SECONDS: Final = 15.0
+_READ_SECONDS: Final = 70.0
+"""For an answer: the service's 60 s and some more, as its documentation advises clients."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedEndpoint:
+    """One of them."""
+
+    record: JobRecord
+    status: str
+    state: State
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InvocationAnswer:
+    """What a container has answered to an invocation."""
+
+    content_type: str
+    headers: Mapping[str, str]
+    pieces: Iterator[bytes]
+    """The body as it comes."""
+
+
+def model_to_deploy(
+    what: str, *, image: str | None, variables: Mapping[str, str], name: str | None
+) -> tuple[ModelFile, str]:
+    """The validated model of a job, an archive or a model file, and the name of its endpoint."""
+    document, stem = _document(what)
+    document.overrides = _COMMAND_LINE
+    at = _container_path(document)
+    if image is not None:
+        document.set((*at, "Image"), image)
+    for key, value in variables.items():
+        document.set((*at, "Environment", key), value)
+    if name is not None:
+        document.set(("EndpointName",), name)
+    if not document.has((*at, "Image")) and not document.has((*at, "ModelPackageName")):
+        raise DeployImageError(
+            f"no image is given to serve {what}", remedy=[f"Name one: smlocal deploy {what} --image IMAGE"]
+        )
+    model = read_model(document)
+    return model, model.raw.get("EndpointName") or default_name(stem, datetime.now().astimezone())
+
+
+def _container_path(document: Document) -> tuple[str | int, ...]:
+    return ("Containers", 0) if document.has(("Containers", 0)) else ("PrimaryContainer",)
+
+
+def _document(what: str) -> tuple[Document, str]:
+    if what.endswith(_FILES) and not os.path.isdir(what):
+        document = read_file(what)
+        if not is_model_file(document.data) and "AlgorithmSpecification" in document.data:
+            raise NotAnEndpointError(
+                f"{what} is a job file, and a model is deployed",
+                remedy=["Run the job, then deploy it by its name: smlocal deploy NAME"],
+            )
+        return document, os.path.splitext(os.path.basename(what))[0]
+    if os.path.exists(what) or os.sep in what or what.endswith((".gz", ".tgz")):
+        return _of_archive(what), os.path.basename(what).partition(".")[0]
+    return _of_job(what)
+
+
+def _of_archive(path: str) -> Document:
+    if os.path.isdir(path):
+        source = {"S3Uri": os.path.abspath(path), "S3DataType": "S3Prefix", "CompressionType": "None"}
+        container: dict[str, Any] = {"ModelDataSource": {"S3DataSource": source}}
+    else:
+        container = {"ModelDataUrl": os.path.abspath(path)}
+    return Document({"PrimaryContainer": container}, name=_COMMAND_LINE, directory=os.getcwd())
+
+
+def _of_job(what: str) -> tuple[Document, str]:
+    """The model, the image and the instance type of a job that has ended."""
+    from smlocal.api.job_names import resolve_job_name
+
+    name = resolve_job_name(what)
+    with Store.open(home_directory()) as store:
+        record, request = store.get(name), store.document(name, REQUEST)
+        results, recorded = store.document(name, RESULTS) or {}, store.document(name, JOB)
+    model = (results.get("Artifacts") or {}).get("Model")
+    if record.platform == facts.NAME:
+        raise NotAnEndpointError(f"{name} is an endpoint already", remedy=["Deploy the job or the file of its model."])
+    if not model or not os.path.exists(model):
+        raise ModelMissingError(
+            f"the job {name} has no model on this machine",
+            details=[str(model)] if model else [],
+            remedy=[f"smlocal describe {name} shows what became of it."],
+        )
+    document = _of_archive(model)
+    document.name = f"the job {name}"
+    container = document.data["PrimaryContainer"]
+    container["Image"] = (request.get("AlgorithmSpecification") or {}).get("TrainingImage")
+    if not container["Image"]:
+        del container["Image"]
+    instance = (request.get("ResourceConfig") or {}).get("InstanceType")
+    if instance not in instance_type_names():
+        instance = "local"  # endpoints have fewer types than training jobs
+    document.data["ProductionVariants"] = [
+        {"VariantName": facts.VARIANT, "InstanceType": instance, "InitialInstanceCount": 1}
+    ]
+    if request.get("RoleArn"):
+        document.data["ExecutionRoleArn"] = request["RoleArn"]
+    local = (recorded or {}).get("Data", {}).get(LOCAL) or {}
+    carried = {key: local[key] for key in _CARRIED if key in local}
+    if carried:
+        document.data[LOCAL] = carried
+    return document, name
+
+
+def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter) -> None:
+    """Return as soon as the endpoint has a supervisor, in a process of its own."""
+    execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter)
+
+
+def wait_in_service(name: str, *, working: Callable[[str], None]) -> ListedEndpoint:
+    """Wait until it is in service, or has ended."""
+    pause = _PAUSES[0]
+    with Store.open(home_directory()) as store:
+        while True:
+            ensure_supervised(store, name)
+            found = _listed(store, store.get(name))
+            if found.status == "InService" or found.record.status.terminal:
+                return found
+            working(f"{name} is {found.status}")
+            time.sleep(pause)
+            pause = min(pause * 1.3, _PAUSES[1])
+
+
+def view_endpoint(name: str) -> JobView:
+    """What is shown of one."""
+    from smlocal.jobs.finish.describe import view_job
+
+    with Store.open(home_directory()) as store:
+        return view_job(store, name)
+
+
+def list_endpoints() -> list[ListedEndpoint]:
+    """The newest first."""
+    with Store.open(home_directory()) as store:
+        return [_listed(store, record) for record in store.list() if record.platform == facts.NAME]
+
+
+def _listed(store: Store, record: JobRecord) -> ListedEndpoint:
+    return ListedEndpoint(
+        record=record, status=status_word(record), state=read_state(store.document(record.name, HOSTING))
+    )
+
+
+def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnswer:
+    """Invoke an endpoint as InvokeEndpoint does. An error that it answers is raised."""
+    import http.client
+    import json
+
+    from smlocal.sagemaker.hosting.state import invocation_address
+
+    with Store.open(home_directory()) as store:
+        record = store.get(name)
+        if record.platform != facts.NAME:
+            raise NotAnEndpointError(
+                f"{name} is a job, not an endpoint", remedy=[f"Deploy its model first: smlocal deploy {name}"]
+            )
+        ensure_supervised(store, name)
+        endpoint = _listed(store, store.get(name))
+    if endpoint.status != "InService" or not endpoint.state.port:
+        raise _not_in_service(endpoint)
+    connection = http.client.HTTPConnection("127.0.0.1", endpoint.state.port, timeout=_READ_SECONDS)
+    path = invocation_address(name, endpoint.state.port).partition(str(endpoint.state.port))[2]
+    try:
+        _connect(connection, name)
+        connection.request("POST", path, body=body, headers=dict(headers))
+        answer = connection.getresponse()
+    except OSError as error:
+        raise EndpointNotInServiceError(
+            f"the endpoint {name} does not answer: {error.strerror or error}",
+            remedy=[f"smlocal describe {name} shows its state, smlocal logs {name} its output."],
+        ) from error
+    if answer.status != 200:  # noqa: PLR2004 - HTTP
+        raw = answer.read()
+        connection.close()
+        try:
+            said = json.loads(raw)
+        except ValueError:
+            said = {"Message": raw.decode(errors="replace")}
+        raise _failed(name, answer.getheader("x-amzn-ErrorType") or str(answer.status), said)
+
+    def pieces() -> Iterator[bytes]:
+        try:
+            while piece := answer.read1(1 << 16):
+                yield piece
+            if answer.length:
+                raise http.client.IncompleteRead(b"", answer.length)
+        except (http.client.HTTPException, OSError) as error:
+            raise InvocationFailedError(
+                f"the answer of {name} was cut short", details=[str(error)], remedy=[f"smlocal logs {name}"]
+            ) from error
+        finally:
+            connection.close()
+
+    return InvocationAnswer(
+        content_type=answer.getheader("Content-Type") or "", headers=dict(answer.getheaders()), pieces=pieces()
+    )
+
+
+def _connect(connection: "HTTPConnection", name: str) -> None:
+    """Connect; a new supervisor of an endpoint whose supervisor was killed may need some time to listen."""
+    deadline = time.monotonic() + _LISTENS_SECONDS
+    while True:
+        try:
+            connection.connect()
+        except ConnectionRefusedError:
+            with Store.open(home_directory()) as store:
+                ended = store.get(name).status.terminal
+            if ended or time.monotonic() >= deadline:
+                raise
+            time.sleep(_PAUSES[1])
+        else:
+            return
+
+
+def _not_in_service(endpoint: ListedEndpoint) -> EndpointNotInServiceError:
+    record = endpoint.record
+    remedy = "Wait until it is InService: smlocal endpoints shows that."
+    if record.status.terminal:
+        remedy = f"Deploy it again; smlocal describe {record.name} shows why it has ended."
+    return EndpointNotInServiceError(
+        f"the endpoint {record.name} is not in service: it is {endpoint.status}",
+        details=[record.failure_reason] if record.failure_reason else [],
+        remedy=[remedy],
+    )
+
+
+def _failed(name: str, kind: str, said: Mapping[str, Any]) -> InvocationFailedError:
+    details = [f"OriginalStatusCode  {said['OriginalStatusCode']}"] if "OriginalStatusCode" in said else []
+    if said.get("OriginalMessage"):
+        details.append(f"OriginalMessage     {said['OriginalMessage']}")
+    return InvocationFailedError(
+        f"{kind}: {said.get('Message') or said.get('message') or ''}",
+        details=details,
+        remedy=[f"smlocal logs {name} shows what the container has written."],
+    )

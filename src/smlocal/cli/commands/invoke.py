@@ -1,0 +1,73 @@
+"""`smlocal invoke`: ask an endpoint."""
+
+import os
+import sys
+
+import click
+
+from smlocal.cli.job_argument import job_argument
+from smlocal.cli.shown_help import shown_command
+from smlocal.cli.terminal.standard_streams import output_errors
+from smlocal.errors.hosting import InvocationBodyError
+
+_MEMBERS = {
+    "content_type": "Content-Type",
+    "accept": "Accept",
+    "custom_attributes": "X-Amzn-SageMaker-Custom-Attributes",
+    "target_model": "X-Amzn-SageMaker-Target-Model",
+    "inference_id": "X-Amzn-SageMaker-Inference-Id",
+}
+"""The header of each option."""
+
+
+@shown_command(
+    "invoke",
+    examples=(
+        ("smlocal invoke my-endpoint --body request.json --content-type application/json", "Send a file."),
+        ("smlocal invoke my-endpoint --body - --content-type text/csv", "Send standard input."),
+    ),
+)
+@job_argument
+@click.option(
+    "--body",
+    required=True,
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="The file to send; - is standard input.",
+)
+@click.option("--content-type", metavar="TYPE", help="The MIME type of what is sent.")
+@click.option("--accept", metavar="TYPE", help="The MIME type that is wanted.")
+@click.option("--custom-attributes", metavar="TEXT", help="Passed on as X-Amzn-SageMaker-Custom-Attributes.")
+@click.option("--target-model", metavar="NAME", help="Passed on as X-Amzn-SageMaker-Target-Model.")
+@click.option("--inference-id", metavar="ID", help="Passed on as X-Amzn-SageMaker-Inference-Id.")
+def command(*, name: str, body: str, **given: str | None) -> None:
+    """Invoke an endpoint and print its answer.
+
+    Does what InvokeEndpoint does: an error of the container is a ModelError, with its status and message.
+    """
+    content = _content(body)
+    from smlocal.api.endpoints import invoke
+
+    headers = {_MEMBERS[option]: value for option, value in given.items() if value is not None}
+    for header, value in headers.items():
+        if not value.isascii() or not value.isprintable():
+            raise click.UsageError(f"{header}: only printable ASCII characters are possible.")
+    answer = invoke(name, content, headers)
+    out = sys.stdout.fileno()
+    for piece in answer.pieces:
+        view = memoryview(piece)
+        with output_errors():
+            while view:
+                view = view[os.write(out, view) :]
+
+
+def _content(path: str) -> bytes:
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise InvocationBodyError(
+            f"{path} cannot be read: {error.strerror}", remedy=["Check the path after --body."]
+        ) from error

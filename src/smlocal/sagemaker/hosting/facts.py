@@ -1,0 +1,109 @@
+"""What the service states about containers that serve: ports, limits, names and sentences. Pure."""
+
+from typing import Final
+
+from smlocal.sagemaker.contract.identity import partition
+
+NAME: Final = "sagemaker_hosting"
+"""The name of this kind of jobs in the store."""
+PORT: Final = 8080
+"""Where the container listens."""
+SAFE_PORTS: Final = "8081-8099"
+"""Ports that the platform leaves to the container. The guide names the variable; the range is inferred."""
+VARIANT: Final = "AllTraffic"
+"""The usual name of the only production variant."""
+STARTUP_SECONDS: Final = 480.0
+"""Until the first ping must have been answered, without ContainerStartupHealthCheckTimeoutInSeconds."""
+PING_SECONDS: Final = 2.0
+"""For the answer to one ping."""
+INVOCATION_SECONDS: Final = 60.0
+"""For the answer to an invocation."""
+MOST_BODY: Final = 6_291_456
+"""Bytes of a request: the maximum of Body in the service's model."""
+STOP_SECONDS: Final = 30
+"""From SIGTERM to SIGKILL."""
+PASSED: Final = frozenset(
+    {
+        "accept",
+        "content-type",
+        "x-amzn-sagemaker-custom-attributes",
+        "x-amzn-sagemaker-inference-id",
+        "x-amzn-sagemaker-target-model",
+        "x-amzn-sagemaker-target-variant",
+        "x-amzn-sagemaker-target-container-hostname",
+        "x-amzn-sagemaker-enable-explanations",
+        "x-amzn-sagemaker-session-id",
+        "x-amzn-sagemaker-prefix-aware-id",
+    }
+)
+"""The headers that InvokeEndpoint has, in small letters. Others of a client do not reach the container."""
+RETURNED: Final = {
+    "content-type": "Content-Type",
+    "x-amzn-sagemaker-custom-attributes": "X-Amzn-SageMaker-Custom-Attributes",
+    "x-amzn-sagemaker-new-session-id": "X-Amzn-SageMaker-New-Session-Id",
+    "x-amzn-sagemaker-closed-session-id": "X-Amzn-SageMaker-Closed-Session-Id",
+}
+"""The headers of a container's answer that reach the client."""
+INVOKED_VARIANT: Final = "x-Amzn-Invoked-Production-Variant"
+MOST_HEADER: Final = 1024
+"""Characters of one of these headers."""
+
+
+def endpoint_arn(name: str, *, region: str, account: str) -> str:
+    """The service writes the name in lower case."""
+    return f"arn:{partition(region)}:sagemaker:{region}:{account}:endpoint/{name.lower()}"
+
+
+def log_stream_arn(name: str, *, region: str, account: str) -> str:
+    """LogStreamArn of a ModelError: that of the group of logs."""
+    return f"arn:{partition(region)}:logs:{region}:{account}:log-group:/aws/sagemaker/Endpoints/{name}"
+
+
+def not_healthy(variant: str) -> str:
+    """The reason of an endpoint that no ping reached in time (seen)."""
+    return (
+        f"The primary container for production variant {variant} did not pass the ping health check. "
+        "Please check CloudWatch logs for this endpoint."
+    )
+
+
+def not_extracted(uri: str) -> str:
+    """The reason of an endpoint whose archive cannot be unpacked (seen)."""
+    return (
+        f'Failed to extract model data archive for container "container_1" from URL "{uri}". '
+        "Please ensure that the object located at the URL is a valid tar.gz archive."
+    )
+
+
+def not_downloaded(uri: str) -> str:
+    """The reason of an endpoint whose model cannot be read (seen)."""
+    return (
+        f'Failed to download model data for container "container_1" from URL: "{uri}". Please ensure that there is an '
+        "object located at the URL and that the role passed to CreateModel has permissions to download the object."
+    )
+
+
+def timed_out() -> str:
+    """The message of a container that does not answer in time (seen)."""
+    return (
+        "Your invocation timed out while waiting for a response from container primary. Review the latency metrics for "
+        "each container in Amazon CloudWatch, resolve the issue, and try again."
+    )
+
+
+def model_error(name: str, *, status: int, message: str, region: str, account: str) -> str:
+    """The message of ModelError (seen). `status` 0: the container gave no whole answer."""
+    kind = "client" if 400 <= status < 500 else "server"  # noqa: PLR2004 - HTTP
+    console = (
+        f"https://{region}.console.aws.amazon.com/cloudwatch/home?region={region}"
+        f"#logEventViewer:group=/aws/sagemaker/Endpoints/{name}"
+    )
+    return (
+        f'Received {kind} error ({status}) from primary with message "{message}". '
+        f"See {console} in account {account} for more information."
+    )
+
+
+def unknown_endpoint(name: str, *, account: str) -> str:
+    """The message of ValidationError for an endpoint that is not there, or not in service (seen)."""
+    return f"Endpoint {name} of account {account} not found."

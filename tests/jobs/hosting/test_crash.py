@@ -1,0 +1,120 @@
+"""The supervisor is killed: the endpoint is found again or ended, and nothing is left."""
+
+import json
+import os
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Clean = Callable[[str], None]
+
+
+@pytest.mark.slow(3)
+def test_an_endpoint_in_service_is_found_again(
+    hosting: Any, life: Any, assert_nothing_left: Clean, docker: Any
+) -> None:
+    address = hosting.in_service("found")
+    container = docker("ps", "--quiet", "--filter", "label=smlocal.job=found")
+    life.crash("found")
+    assert hosting.invoke("found", "still").stdout == "still"
+    assert docker("ps", "--quiet", "--filter", "label=smlocal.job=found") == container
+    assert hosting.described("found")["Local"]["Address"] == address
+    assert hosting.listed() == {"found": "InService"}
+    assert hosting.invoke("found", "say").returncode == 0
+    hosting.until(lambda: hosting.log("found") == "serving\nasked\n")
+    assert life("stop", "found", "--wait").returncode == 0
+    assert hosting.log("found") == "serving\nasked\n"
+    assert_nothing_left("found")
+
+
+@pytest.mark.slow(3)
+def test_a_container_that_died_meanwhile_is_started_again(
+    hosting: Any, life: Any, assert_nothing_left: Clean, docker: Any
+) -> None:
+    hosting.in_service("died")
+    life.crash("died")
+    docker("kill", *docker("ps", "--quiet", "--filter", "label=smlocal.job=died").split())
+    hosting.until(lambda: hosting.invoke("died", "again").stdout == "again")
+    assert hosting.described("died")["Local"]["RestartCount"] == 1
+    assert life("rm", "--stop", "died").returncode == 0
+    assert_nothing_left("died")
+
+
+@pytest.mark.slow(3)
+def test_a_container_that_was_removed_meanwhile_is_made_again(
+    hosting: Any, life: Any, assert_nothing_left: Clean, docker: Any
+) -> None:
+    hosting.in_service("removed")
+    life.crash("removed")
+    docker("rm", "--force", *docker("ps", "--quiet", "--filter", "label=smlocal.job=removed").split())
+    hosting.until(lambda: hosting.invoke("removed", "again").stdout == "again")
+    assert life("rm", "--stop", "removed").returncode == 0
+    assert_nothing_left("removed")
+
+
+@pytest.mark.slow(3)
+def test_an_endpoint_that_is_being_made_goes_on(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.archive()
+    path = hosting.model_file("made", variables={"PING": "late:4"})
+    life.commands.append(life.begin("deploy", path, "--name", "made"))
+    hosting.until(lambda: life.store.count() == 1 and hosting.log("made") == "serving\n")
+    life.crash("made")
+    hosting.until(lambda: hosting.listed() == {"made": "Creating"} or hosting.listed() == {"made": "InService"})
+    hosting.until(lambda: hosting.invoke("made", "x").stdout == "x")
+    assert life("rm", "--stop", "made").returncode == 0
+    assert_nothing_left("made")
+
+
+@pytest.mark.slow(2)
+def test_a_stop_of_an_endpoint_without_a_supervisor(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.in_service("served-orphan")
+    life.crash("served-orphan")
+    assert life("stop", "served-orphan", "--wait").returncode == 0
+    assert hosting.listed() == {"served-orphan": "Stopped"}
+    assert_nothing_left("served-orphan")
+    assert life("rm", "served-orphan").returncode == 0
+
+
+@pytest.mark.slow(2)
+def test_an_endpoint_that_is_being_made_is_stopped(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.archive()
+    path = hosting.model_file("unmade", variables={"PING": "never"})
+    life.commands.append(life.begin("deploy", path, "--name", "unmade"))
+    hosting.until(lambda: life.store.count() == 1 and hosting.log("unmade") == "serving\n")
+    assert life("stop", "unmade", "--wait").returncode == 0
+    assert_nothing_left("unmade")
+
+
+@pytest.mark.slow(12)
+def test_killed_at_any_moment_it_is_found_again_or_ended(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.archive()
+    chance = random.Random(seed := os.urandom(4))
+    for number in range(int(os.environ.get("SMLOCAL_CRASHES", "6"))):
+        name = f"any-{number}"
+        life.commands.append(life.begin("deploy", hosting.model_file(name), "--name", name))
+        hosting.until(lambda number=number: life.store.count() > number)
+        time.sleep(chance.uniform(0, 1.0))
+        life.crash(name)
+        hosting.until(lambda name=name: hosting.invoke(name, "x").stdout == "x")
+        assert hosting.described(name)["EndpointStatus"] == "InService", seed
+        assert life("stop", name, "--wait").returncode == 0
+        assert_nothing_left(name)
+        assert json.loads(life("jobs", "--json").stdout)["Endpoints"][0]["EndpointStatus"] == "Stopped"
+
+
+@pytest.mark.slow(4)
+def test_an_endpoint_whose_engine_is_lost_ends_and_leaves_nothing(
+    hosting: Any, relayed: Any, relay: Any, assert_nothing_left: Clean
+) -> None:
+    hosting.in_service("served-engine-gone")
+    relay.vanish()
+    hosting.until(lambda: relayed.job("served-engine-gone").status.terminal)
+    assert hosting.listed() == {"served-engine-gone": "Failed"}
+    assert "engine" in hosting.described("served-engine-gone")["Local"]["Explanation"]
+    relay.come_back()
+    assert relayed("recover").returncode == 0
+    assert_nothing_left("served-engine-gone")
+    assert relayed("rm", "served-engine-gone").returncode == 0

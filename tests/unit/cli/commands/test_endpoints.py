@@ -1,0 +1,100 @@
+"""The commands of endpoints, without an engine."""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.kit import Run
+
+from smlocal.jobs.contract.statuses import FAILED, JobPhase, JobStatus, PhaseMessage
+from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.hosting.state import HOSTING, State
+
+Make = Callable[..., None]
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> Make:
+    """Puts an endpoint into the home of this test."""
+
+    def make(name: str, *, reason: str | None = None, port: int = 4321) -> None:
+        with Store.open(str(tmp_path)) as store:
+            store.create(
+                name,
+                run_id="0" * 8,
+                created=time.time(),
+                documents={"request": {"PrimaryContainer": {"Image": "held"}}, HOSTING: State(port=port).document()},
+                supervisor_pid=os.getpid(),
+                platform="sagemaker_hosting",
+            )
+            store.transition(
+                name,
+                status=JobStatus.IN_PROGRESS,
+                phase=JobPhase.TRAINING,
+                message=PhaseMessage.TRAINING,
+                at=time.time(),
+            )
+            if reason is not None:
+                store.transition(
+                    name,
+                    status=FAILED.status,
+                    phase=FAILED.phase,
+                    message=FAILED.message,
+                    at=time.time(),
+                    failure_reason=reason,
+                )
+
+    return make
+
+
+def test_there_are_none_at_first(smlocal: Run) -> None:
+    done = smlocal("endpoints")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "No endpoints yet. Make one with smlocal deploy.\n"
+    assert json.loads(smlocal("endpoints", "--json").stdout) == {"Endpoints": []}
+
+
+def test_only_endpoints_are_listed_and_jobs_lists_them_apart(
+    smlocal: Run, endpoint: Make, remember: Callable[..., None]
+) -> None:
+    endpoint("serves")
+    endpoint("failed", reason="did not pass")
+    remember("trains")
+    head, failed, serves = smlocal("endpoints").stdout.splitlines()
+    assert head.split() == ["NAME", "STATUS", "RESTARTS", "ADDRESS", "OR", "REASON"]
+    assert failed.split() == ["failed", "Failed", "did", "not", "pass"]
+    assert serves.split() == ["serves", "InService", "http://127.0.0.1:4321/endpoints/serves/invocations"]
+    listed = json.loads(smlocal("endpoints", "--json").stdout)["Endpoints"]
+    assert [each["EndpointStatus"] for each in listed] == ["Failed", "InService"]
+    jobs = json.loads(smlocal("jobs", "--json").stdout)
+    assert [each["TrainingJobName"] for each in jobs["TrainingJobSummaries"]] == ["trains"]
+    assert [each["EndpointName"] for each in jobs["Endpoints"]] == ["failed", "serves"]
+
+
+def test_what_is_no_endpoint_is_not_invoked(smlocal: Run, endpoint: Make, remember: Callable[..., None]) -> None:
+    remember("trains")
+    endpoint("failed", reason="did not pass")
+    for name, error in (("trains", "not-an-endpoint"), ("failed", "endpoint-not-in-service")):
+        assert f"[{error}]" in smlocal("invoke", name, "--body", "-").stderr
+    assert "[invocation-body]" in smlocal("invoke", "failed", "--body", "absent").stderr
+    done = smlocal("invoke", "failed", "--body", "-", "--custom-attributes", "a\r\nX-Evil: b")
+    assert (done.returncode, "only printable ASCII" in done.stderr) == (2, True)
+
+
+def test_what_cannot_be_deployed_is_said(smlocal: Run, remember: Callable[..., None], tmp_path: Path) -> None:
+    remember("trains")
+    (tmp_path / "model.tar.gz").touch()
+    (tmp_path / "job.yaml").write_text("AlgorithmSpecification: {TrainingImage: held}")
+    for words, error in (
+        (("trains",), "model-missing"),
+        (("absent",), "job-unknown"),
+        (("absent.tar.gz", "--image", "held"), "model-missing"),
+        (("model.tar.gz",), "deploy-image"),
+        (("model.tar.gz", "--image", "held", "--name", "a b"), "request-invalid"),
+        (("job.yaml",), "not-an-endpoint"),
+    ):
+        done = smlocal("deploy", *words, cwd=tmp_path)
+        assert (done.returncode, f"[{error}]" in done.stderr) == (2, True), done.stderr

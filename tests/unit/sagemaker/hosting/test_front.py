@@ -1,0 +1,330 @@
+"""The front of a container: what passes, what does not, and which error each trouble becomes."""
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
+from smlocal.sagemaker.hosting.front import Front, Identity
+
+PATH = "/endpoints/here/invocations"
+Behave = Callable[["Container"], None]
+
+
+class Container(BaseHTTPRequestHandler):
+    """Does what its server was made for; `seen` has the requests."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: "Server"
+    content: bytes
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        self.content = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.seen.append((self.path, dict(self.headers.items()), self.content))
+        self.server.ports.add(self.client_address[1])
+        self.server.behave(self)
+
+    def answer(self, body: bytes, status: int = 200, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, behave: Behave) -> None:
+        super().__init__(("127.0.0.1", 0), Container)
+        self.behave = behave
+        self.seen: list[tuple[str, dict[str, str], bytes]] = []
+        self.ports: set[int] = set()
+
+
+def echo(container: Container) -> None:
+    container.answer(container.content, Content_Type="text/csv")
+
+
+@pytest.fixture
+def front() -> Iterator[Callable[..., tuple[Front, Server]]]:
+    made: list[tuple[Front, Server]] = []
+
+    def make(behave: Behave = echo, *, invocation: float = 20.0, most: int = 1000) -> tuple[Front, Server]:
+        server = Server(behave)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        limits = ServingPlan(port=8080, startup=1, ping=1, invocation=invocation, most_body=most)
+        one = Front(
+            identity=Identity(endpoint="here", variant="Blue", region="eu-west-1", account="123"), limits=limits
+        )
+        one.start(lambda thread, error: pytest.fail(f"{thread}: {error}"))
+        one.serve_from(("127.0.0.1", server.server_port))
+        made.append((one, server))
+        return one, server
+
+    yield make
+    for one, server in made:
+        one.close()
+        server.shutdown()
+        server.server_close()
+
+
+def ask(
+    front: Front, body: Any = b"1,2", path: str = PATH, **headers: str
+) -> tuple[int, http.client.HTTPMessage, bytes]:
+    with closing(http.client.HTTPConnection("127.0.0.1", front.port, timeout=60)) as connection:
+        connection.request("POST", path, body=body, headers={k.replace("_", "-"): v for k, v in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+
+def test_an_invocation_reaches_the_container(front: Any) -> None:
+    one, server = front()
+    status, headers, body = ask(one, b"1,2")
+    assert (status, body) == (200, b"1,2")
+    assert headers["Content-Type"] == "text/csv"
+    assert headers["x-Amzn-Invoked-Production-Variant"] == "Blue"
+    ((path, _, content),) = server.seen
+    assert (path, content) == ("/invocations", b"1,2")
+
+
+def test_only_headers_of_the_service_pass(front: Any) -> None:
+    one, server = front(lambda c: c.answer(b"", X_Amzn_SageMaker_Custom_Attributes="back", X_Other="stays"))
+    sent = {
+        "Content_Type": "text/csv",
+        "Accept": "application/json",
+        "X_Amzn_SageMaker_Custom_Attributes": "trace=1",
+        "X_Amzn_SageMaker_Target_Model": "a.tar.gz",
+        "X_Amzn_SageMaker_Inference_Id": "7",
+    }
+    _, headers, _ = ask(one, b"", **sent, Authorization="secret", X_Other="dropped", Cookie="c")
+    ((_, seen, _),) = server.seen
+    passed = {name.lower() for name in seen} - {"host", "content-length"}
+    assert passed == {name.lower().replace("_", "-") for name in sent}
+    assert headers["X-Amzn-SageMaker-Custom-Attributes"] == "back"
+    assert "X-Other" not in headers
+
+
+@pytest.mark.parametrize("status", [400, 404, 500, 503])
+def test_an_error_of_the_container_is_a_model_error(front: Any, status: int) -> None:
+    one, _ = front(lambda c: c.answer(b"no such feature", status))
+    code, headers, body = ask(one)
+    said = json.loads(body)
+    assert (code, headers["x-amzn-ErrorType"]) == (424, "ModelError")
+    assert said["OriginalStatusCode"] == status
+    assert said["OriginalMessage"] == "no such feature"
+    assert said["LogStreamArn"] == "arn:aws:logs:eu-west-1:123:log-group:/aws/sagemaker/Endpoints/here"
+    kind = "client" if status < 500 else "server"
+    assert said["Message"].startswith(f'Received {kind} error ({status}) from primary with message "no such feature".')
+
+
+def half(container: Container) -> None:
+    container.send_response(200)
+    container.send_header("Content-Length", "1000")
+    container.end_headers()
+    container.wfile.write(b"x" * 10)
+    container.close_connection = True
+
+
+def no_http(container: Container) -> None:
+    container.wfile.write(b"what?\r\n\r\n")
+    container.close_connection = True
+
+
+def close(container: Container) -> None:
+    container.close_connection = True
+
+
+@pytest.mark.parametrize("behave", [half, no_http, close])
+def test_an_answer_that_is_not_whole_is_a_model_error(front: Any, behave: Behave) -> None:
+    one, _ = front(behave)
+    status, _, body = ask(one)
+    assert (status, json.loads(body)["OriginalStatusCode"]) == (424, 0)
+
+
+def test_an_answer_that_does_not_come_is_a_model_error(front: Any) -> None:
+    never = threading.Event()
+    one, _ = front(lambda _: never.wait(30) and None, invocation=0.2)
+    status, _, body = ask(one)
+    never.set()
+    assert status == 424
+    assert "Your invocation timed out while waiting for a response from container" in json.loads(body)["Message"]
+
+
+def test_a_container_that_is_gone_is_said(front: Any) -> None:
+    one, _ = front()
+    one.serve_from(None)
+    assert ask(one)[0] == 503
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_that_is_too_large_is_refused(front: Any, *, chunked: bool) -> None:
+    one, server = front(most=1000)
+    body: Any = iter([b"x" * 600] * 2) if chunked else b"x" * 1001
+    more = {"Transfer_Encoding": "chunked"} if chunked else {}
+    with closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=60)) as connection:
+        headers = {k.replace("_", "-"): v for k, v in more.items()}
+        connection.request("POST", PATH, body=body, headers=headers, encode_chunked=chunked)
+        answer = connection.getresponse()
+        said = json.loads(answer.read())
+    assert answer.status == 413
+    assert said["Message"].endswith("has exceeded the upper limit of 1000 bytes.")
+    assert server.seen == []
+    assert ask(one, b"x" * 1000)[0] == 200
+
+
+def test_a_body_in_chunks_arrives_whole(front: Any) -> None:
+    one, server = front()
+    with closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=60)) as connection:
+        connection.request(
+            "POST", PATH, body=iter([b"1,", b"2"]), encode_chunked=True, headers={"Transfer-Encoding": "chunked"}
+        )
+        assert connection.getresponse().read() == b"1,2"
+    assert server.seen[0][2] == b"1,2"
+
+
+def test_a_streamed_answer_comes_piece_by_piece(front: Any) -> None:
+    go_on = threading.Event()
+
+    def stream(container: Container) -> None:
+        container.send_response(200)
+        container.send_header("Transfer-Encoding", "chunked")
+        container.end_headers()
+        container.wfile.write(b"5\r\nfirst\r\n")
+        go_on.wait(30)
+        container.wfile.write(b"6\r\nsecond\r\n0\r\n\r\n")
+
+    one, _ = front(stream)
+    with closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=60)) as connection:
+        connection.request("POST", PATH, body=b"")
+        answer = connection.getresponse()
+        assert answer.read1(100) == b"first"  # the container has not sent the rest
+        go_on.set()
+        assert answer.read() == b"second"
+
+
+def test_an_answer_of_many_bytes_passes(front: Any) -> None:
+    one, _ = front(lambda c: c.answer(b"x" * (5 << 20)))
+    assert len(ask(one)[2]) == 5 << 20
+
+
+def test_an_answer_without_content_is_one(front: Any) -> None:
+    def nothing(container: Container) -> None:
+        container.send_response(204)
+        container.end_headers()
+
+    one, _ = front(nothing)
+    assert ask(one)[::2] == (200, b"")
+
+
+def test_connections_are_kept_on_both_sides(front: Any) -> None:
+    one, server = front()
+    with closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=60)) as connection:
+        for number in range(20):
+            connection.request("POST", PATH, body=str(number))
+            assert connection.getresponse().read() == str(number).encode()
+    assert len(server.ports) == 1
+
+
+def test_a_kept_connection_that_the_container_has_closed_is_replaced(front: Any) -> None:
+    def once(container: Container) -> None:
+        echo(container)
+        container.close_connection = True  # without saying so
+
+    one, server = front(once)
+    assert [ask(one, b"a")[2], ask(one, b"b")[2], ask(one, b"c")[2]] == [b"a", b"b", b"c"]
+    assert [content for _, _, content in server.seen] == [b"a", b"b", b"c"]
+
+
+def test_a_request_is_not_sent_twice_to_a_server_that_fails_on_it(front: Any) -> None:
+    def fails_later(container: Container) -> None:
+        if container.content == b"bad":
+            container.close_connection = True
+        else:
+            echo(container)
+
+    one, server = front(fails_later)
+    assert ask(one, b"good")[0] == 200
+    assert ask(one, b"bad")[0] == 424
+    assert [content for _, _, content in server.seen] == [b"good", b"bad"]
+
+
+def test_many_clients_at_once_get_their_own_answers(front: Any) -> None:
+    one, _ = front()
+    wrong: list[str] = []
+
+    def client(number: int) -> None:
+        with closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=60)) as connection:
+            for each in range(20):
+                connection.request("POST", PATH, body=f"{number}-{each}")
+                got = connection.getresponse().read().decode()
+                if got != f"{number}-{each}":
+                    wrong.append(got)
+
+    clients = [threading.Thread(target=client, args=(number,)) for number in range(16)]
+    for each in clients:
+        each.start()
+    for each in clients:
+        each.join()
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "status"),
+    [
+        (b"POST %b HTTP/1.1\r\nX-Amzn-SageMaker-Custom-Attributes: a\nX-Evil: b\r\nContent-Length: 0\r\n\r\n", 400),
+        (b"POST %b HTTP/1.1\r\nX-Amzn-SageMaker-Custom-Attributes: \xe9\r\nContent-Length: 0\r\n\r\n", 400),
+        (b"POST %b HTTP/1.1\r\nX-Amzn-SageMaker-Custom-Attributes: " + b"x" * 1025 + b"\r\n\r\n", 400),
+        (b"POST %b HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
+        (b"POST %b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        (b"rubbish\r\n\r\n", 400),
+        (b"GET %b HTTP/1.1\r\n\r\n", 400),
+        (b"POST /endpoints/other/invocations HTTP/1.1\r\nContent-Length: 0\r\n\r\n", 404),
+    ],
+)
+def test_bad_requests_are_refused(front: Any, raw: bytes, status: int) -> None:
+    one, server = front()
+    with closing(socket.create_connection(("127.0.0.1", one.port), timeout=60)) as connection:
+        connection.sendall(raw.replace(b"%b", PATH.encode()))
+        assert connection.recv(1000).startswith(b"HTTP/1.1 %d " % status)
+    assert server.seen == []
+    assert ask(one)[0] == 200
+
+
+def test_a_client_that_waits_for_100_is_told_to_go_on(front: Any) -> None:
+    one, _ = front()
+    with closing(socket.create_connection(("127.0.0.1", one.port), timeout=60)) as connection:
+        head = f"POST {PATH} HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+        connection.sendall(head.encode())
+        assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b"ok")
+        assert connection.recv(1000).endswith(b"ok")
+
+
+def test_the_same_port_is_taken_again_if_it_is_free(front: Any) -> None:
+    one, server = front()
+    port = one.port
+    assert ask(one)[0] == 200
+    one.close()
+    again = Front(identity=one.identity, limits=one.limits, port=port)
+    again.start(lambda thread, error: pytest.fail(f"{thread}: {error}"))
+    again.serve_from(("127.0.0.1", server.server_port))
+    assert again.port == port
+    other = Front(identity=one.identity, limits=one.limits, port=port)
+    other.start(lambda thread, error: pytest.fail(f"{thread}: {error}"))
+    assert other.port != port
+    again.close()
+    other.close()

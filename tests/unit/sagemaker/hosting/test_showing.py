@@ -1,0 +1,97 @@
+"""How an endpoint is spoken of."""
+
+from typing import Any
+
+import pytest
+
+from smlocal.jobs.contract.statuses import JobPhase, JobStatus
+from smlocal.jobs.store.records import JobRecord, StoredJob
+from smlocal.sagemaker.hosting import showing
+from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
+
+REQUEST: dict[str, Any] = {
+    "EndpointName": "here",
+    "PrimaryContainer": {"Image": "held", "ModelDataUrl": "s3://bucket/m.tar.gz"},
+    "ProductionVariants": [{"VariantName": "Blue", "InitialInstanceCount": 2, "InitialVariantWeight": 0.5}],
+}
+
+
+def record(status: JobStatus = JobStatus.IN_PROGRESS, phase: JobPhase = JobPhase.TRAINING, **more: Any) -> JobRecord:
+    known: dict[str, Any] = {
+        "name": "here",
+        "created": 1.0,
+        "modified": 2.0,
+        "started": 1.5,
+        "ended": None,
+        "failure_reason": None,
+        "supervisor_pid": 7,
+        "run_id": "0",
+        "arn": "arn:aws:sagemaker:us-east-1:0:endpoint/here",
+        "model_uri": "",
+        "instances": 1,
+        "platform": "sagemaker_hosting",
+    }
+    return JobRecord(status=status, phase=phase, **known | more)
+
+
+def stored(of: JobRecord, state: State | None = None) -> StoredJob:
+    documents = {"request": REQUEST, **({} if state is None else {HOSTING: state.document()})}
+    return StoredJob(record=of, transitions=(), documents=documents)
+
+
+@pytest.mark.parametrize(
+    ("status", "phase", "word"),
+    [
+        (JobStatus.IN_PROGRESS, JobPhase.STARTING, "Creating"),
+        (JobStatus.IN_PROGRESS, JobPhase.DOWNLOADING, "Creating"),
+        (JobStatus.IN_PROGRESS, JobPhase.TRAINING, "InService"),
+        (JobStatus.STOPPING, JobPhase.STOPPING, "Deleting"),
+        (JobStatus.STOPPED, JobPhase.STOPPED, "Stopped"),
+        (JobStatus.FAILED, JobPhase.FAILED, "Failed"),
+    ],
+)
+def test_the_status_is_in_the_words_of_the_service(status: JobStatus, phase: JobPhase, word: str) -> None:
+    assert showing.words(record(status, phase)) == (word, "")
+    assert showing.describe(stored(record(status, phase)))["EndpointStatus"] == word
+
+
+def test_the_answer_is_that_of_describe_endpoint(service: dict[str, Any]) -> None:
+    answer = showing.describe(stored(record(failure_reason="why")))
+    known = service["shapes"][service["operations"]["DescribeEndpoint"]["output"]["shape"]]
+    assert answer.keys() <= known["members"].keys()
+    assert set(known["required"]) <= answer.keys()
+    (variant,) = answer["ProductionVariants"]
+    members = service["shapes"]["ProductionVariantSummary"]["members"]
+    assert variant.keys() <= members.keys()
+    assert (variant["VariantName"], variant["CurrentWeight"], variant["CurrentInstanceCount"]) == ("Blue", 0.5, 2)
+
+
+def test_the_entry_of_the_list_is_that_of_list_endpoints(service: dict[str, Any]) -> None:
+    of_list, entry = showing.listed(record(), lambda: stored(record()))
+    assert of_list == "Endpoints"
+    members = service["shapes"]["EndpointSummary"]["members"]
+    assert entry.keys() - {"FailureReason"} == members.keys()
+
+
+def test_only_a_running_endpoint_tells_where_it_is_and_what_happened() -> None:
+    state = State(port=4321)
+    state.restarted(3)
+    told = showing.still_to_come(stored(record(), state))
+    assert told["Address"] == "http://127.0.0.1:4321/endpoints/here/invocations"
+    assert (told["RestartCount"], told["Restarts"][0]["ExitCode"]) == (1, 3)
+    assert showing.still_to_come(stored(record(JobStatus.STOPPED, JobPhase.STOPPED), state)) == {}
+
+
+def test_the_state_is_read_as_it_was_stored() -> None:
+    state = State(port=1, in_service=2.0, trouble="why", logged={"Blue": 5})
+    for code in range(30):
+        state.restarted(code)
+    again = read_state(state.document())
+    assert again == state
+    assert (again.restarts, len(again.latest), again.latest[-1]["ExitCode"]) == (30, 20, 29)
+    assert read_state(None) == State()
+
+
+def test_the_host_is_the_variant() -> None:
+    assert showing.host_names(record(), lambda: REQUEST) == ["Blue"]
+    assert showing.host_names(record(), dict) == ["AllTraffic"]
