@@ -61,7 +61,7 @@ def refuse_misspelt_key(document: Document) -> None:
 def refuse_model_file(document: Document) -> None:
     """Refuse a document that describes an endpoint."""
     data = document.data
-    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers"} & data.keys():
+    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers", "Models"} & data.keys():
         return
     from smlocal.errors.hosting import IsAnEndpointError
 

@@ -12,6 +12,8 @@ SAFE_PORTS: Final = "8081-8099"
 """Ports that the platform leaves to the container. The guide names the variable; the range is inferred."""
 VARIANT: Final = "AllTraffic"
 """The usual name of the only production variant."""
+PRIMARY: Final = "primary"
+"""What messages call the only container."""
 STARTUP_SECONDS: Final = 480.0
 """Until the first ping must have been answered, without ContainerStartupHealthCheckTimeoutInSeconds."""
 PING_SECONDS: Final = 2.0
@@ -47,6 +49,11 @@ RETURNED: Final = {
 INVOKED_VARIANT: Final = "x-Amzn-Invoked-Production-Variant"
 MOST_HEADER: Final = 1024
 """Characters of one of these headers."""
+
+
+def numbered_container(number: int) -> str:
+    """What the service calls a container without a ContainerHostname, beside others (the guide, on logs)."""
+    return f"container-{number}"
 
 
 def endpoint_arn(name: str, *, region: str, account: str) -> str:

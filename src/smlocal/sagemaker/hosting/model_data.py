@@ -30,8 +30,8 @@ class ModelData:
 
 def find_model(model: ModelFile) -> ModelData:
     """Look for it; what is not there is an error."""
-    container = model.container
-    at: Path = ("PrimaryContainer",) if "PrimaryContainer" in model.raw else ("Containers", 0)
+    container = model.variants[0].model.containers[0].definition
+    at: Path = model.variants[0].model.containers[0].at
     if container.ModelDataUrl:
         uri, where = container.ModelDataUrl, (*at, "ModelDataUrl")
         return ModelData(uri=uri, archive=_file(model, _here(model, uri, where), where))

@@ -89,7 +89,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 
 
 def _image_name(model: ModelFile) -> str:
-    return model.container.Image or ""
+    return model.variants[0].model.containers[0].definition.Image or ""
 
 
 def _asked(model: ModelFile) -> Asked:
@@ -99,9 +99,9 @@ def _asked(model: ModelFile) -> Asked:
 
 
 def _host(model: ModelFile) -> Host:
-    kind = model.variant.InstanceType or "local"
+    kind = model.variants[0].definition.InstanceType or "local"
     return Host(
-        name=model.variant.VariantName or facts.VARIANT,
+        name=model.variants[0].name,
         number=1,
         instance_type=kind,
         gpus=type_gpus(kind),
@@ -164,7 +164,7 @@ def plan_endpoint(
     """The plan of this model on this machine."""
     run_id = run_id or os.urandom(4).hex()
     local, host, directory = model.local, _host(model), os.path.join(home, "jobs", name)
-    runtime = plain_runtime(placed.engine, image, model.container.Environment)
+    runtime = plain_runtime(placed.engine, image, model.variants[0].model.containers[0].definition.Environment)
     machine = replace(machine, accelerators=replace(machine.accelerators, plain_runtime=runtime))
     network = choose_network(
         1, local, PlacedEngines(each=(placed,)), isolated=model.isolated, run_id=run_id, remove_leftovers=True
@@ -213,7 +213,7 @@ def plan_endpoint(
             published=0 if _has_address(placed.facts) else _free_port(),
             archive=data.archive,
             uri=data.uri,
-            startup=model.startup,
+            startup=model.startup(model.variants[0]),
             ping=float(model.serving.PingSeconds),
             invocation=float(model.serving.InvocationSeconds),
             most_body=model.serving.MaxBodyBytes,
@@ -224,7 +224,7 @@ def plan_endpoint(
 
 
 def _names(model: ModelFile, host: Host, engines: EnginesFacts, network: NetworkFacts, *, region: str) -> HostNames:
-    stated = model.container.ContainerHostname
+    stated = model.variants[0].model.containers[0].definition.ContainerHostname
     called = stated or identity.instance_hostname(host.number, region)
     _, named = endpoints_of(model.local, engines, network, None)
     isolated = model.isolated
@@ -263,7 +263,7 @@ def _environment(
         "AWS_REGION": region,
         "SAGEMAKER_SAFE_PORT_RANGE": facts.SAFE_PORTS,
         **variables,
-        **(model.container.Environment or {}),
+        **(model.variants[0].model.containers[0].definition.Environment or {}),
         "SAGEMAKER_BIND_TO_PORT": str(facts.PORT),
         **({VISIBLE_DEVICES: "void"} if hidden else {}),
     }

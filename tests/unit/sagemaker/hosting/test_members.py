@@ -57,8 +57,7 @@ def test_what_is_refused_is_refused_by_its_name(name: str) -> None:
     ("request_", "name"),
     [
         ({"PrimaryContainer": {"Mode": "MultiModel"}}, "PrimaryContainer.Mode"),
-        ({"Containers": [{"Image": "a"}, {"Image": "b"}]}, "Containers"),
-        ({"ProductionVariants": [{"VariantName": "a"}, {"VariantName": "b"}]}, "ProductionVariants"),
+        ({"Models": [{"Containers": [{"Mode": "MultiModel"}]}]}, "Containers[].Mode"),
     ],
 )
 def test_values_are_refused_too(request_: dict[str, Any], name: str) -> None:
