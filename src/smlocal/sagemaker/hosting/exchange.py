@@ -201,6 +201,8 @@ class Exchange:
             self._end()
 
     def _ask(self, headers: Mapping[str, str], body: bytes) -> None:
+        if self._step + 1 < len(self.route.steps):  # it is about the answer to the client
+            headers = {name: value for name, value in headers.items() if name != "accept"}
         self._request = container_request(headers, body)
         found = self.pool.take(self.route.steps[self._step].address)
         if found is None:
@@ -284,7 +286,7 @@ class Exchange:
         content = b"".join(self._pieces)
         if self._mode == _ERROR:
             message = content[:_MOST_MESSAGE].decode("utf-8", "replace")
-            self._fail(model_error(self.identity, status=self._status, message=message))
+            self._fail(self._model_error(self._status, message))
             return
         reusable = reusable and head.keeps_open(head.first[0]) and (body.chunked or body.length is not None)
         self._let_go(reusable=reusable)
@@ -316,7 +318,7 @@ class Exchange:
         if self._mode == _STREAMED:
             self._cut_short("")
         else:
-            self._fail(model_error(self.identity, status=0, message=facts.timed_out()))
+            self._fail(self._model_error(0, facts.timed_out(self._called)))
 
     def _cut_short(self, why: str) -> None:
         if self._over:
@@ -327,7 +329,14 @@ class Exchange:
         elif self._mode == _ERROR:
             self._answered(reusable=False)
         else:
-            self._fail(model_error(self.identity, status=0, message=why))
+            self._fail(self._model_error(0, why))
+
+    @property
+    def _called(self) -> str:
+        return self.route.steps[self._step].container
+
+    def _model_error(self, status: int, message: str) -> AnswerError:
+        return model_error(self.identity, status=status, message=message, container=self._called)
 
     def _fail(self, error: AnswerError) -> None:
         if not self._over:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from smlocal.jobs.contract.member_table import MemberTable, Row, emulated, recorded, refused
 from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
-from smlocal.sagemaker.hosting.variants import MODELS
+from smlocal.sagemaker.hosting.facts import MODELS
 
 
 def _container(name: str) -> dict[str, Row]:
@@ -48,7 +48,9 @@ TABLE: Final[Mapping[str, Row]] = {
     "EndpointConfigName": recorded("Kept, and echoed."),
     "ProductionVariants[].VariantName": emulated("Names hosts and their logs."),
     "ProductionVariants[].ModelName": emulated("The model that it runs."),
-    "ProductionVariants[].InitialInstanceCount": emulated("At most Local.Serving.MaxInstances, each with its containers."),
+    "ProductionVariants[].InitialInstanceCount": emulated(
+        "At most Local.Serving.MaxInstances, each with its containers."
+    ),
     "ProductionVariants[].InstanceType": emulated("Decides how many GPUs the container gets."),
     "ProductionVariants[].InstancePools": refused("No instance is chosen here; use InstanceType."),
     "ProductionVariants[].VariantInstanceProvisionTimeoutInSeconds": recorded("No instance is launched."),

@@ -23,7 +23,14 @@ from smlocal.sagemaker.contract.model.hosting import (
 )
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.members import refused_members
-from smlocal.sagemaker.hosting.variants import MODELS, Variant, flat_rules, model_rules, variant_rules, variants_of
+from smlocal.sagemaker.hosting.variants import (
+    Container,
+    Variant,
+    flat_rules,
+    model_rules,
+    variant_rules,
+    variants_of,
+)
 from smlocal.sagemaker.jobfile.job_file import without_nulls
 
 SERVING: Final = "Serving"
@@ -32,7 +39,7 @@ _TAKEN: Final = frozenset(
     {
         *("Region", "Engines", "AddHosts", "Networks", "NetworkRange", "Endpoints", "Sources", "AllowedPaths"),
         *("AllowedBuckets", "Credentials", "Gpus", "AllowCpu", "Pull", "Memory", "Cpus", "ShmSize", "Ulimits"),
-        *("Processes", "StopGraceSeconds"),
+        *("Processes", "StopGraceSeconds", "Cache", "CacheGiB"),
     }
 )
 """The settings that an endpoint has a use for."""
@@ -52,7 +59,7 @@ class ServingLimits(Structure):
     """For the answer to an invocation."""
     MaxBodyBytes: Annotated[int, Whole(minimum=1, maximum=1 << 30)] = facts.MOST_BODY
     """The most bytes of a request."""
-    MaxInstances: Annotated[int, Whole(minimum=1, maximum=100)] | None = None
+    MaxInstances: Annotated[int, Whole(minimum=1, maximum=facts.MOST_INSTANCES)] | None = None
     """The instances of a variant that are run here. Default: 2, or 1 of a type with GPUs."""
 
 
@@ -67,6 +74,8 @@ class ModelFile:
     """A valid model file."""
 
     variants: tuple[Variant, ...]
+    models: tuple[CreateModelInput, ...] = field(repr=False)
+    """The requests of the models."""
     role: str
     isolated: bool
     local: LocalSettings
@@ -77,6 +86,12 @@ class ModelFile:
     """The request as it was given, without `Local` and without members that are null."""
     document: Document = field(repr=False)
 
+    @property
+    def containers(self) -> tuple[Container, ...]:
+        """Those of all models, each once."""
+        found = {each.at: each for variant in self.variants for each in variant.model.containers}
+        return tuple(found.values())
+
     def startup(self, variant: Variant) -> float:
         """Seconds until the first ping must be answered."""
         stated = self.serving.StartupSeconds or variant.definition.ContainerStartupHealthCheckTimeoutInSeconds
@@ -85,7 +100,7 @@ class ModelFile:
 
 def is_model_file(data: Mapping[str, Any]) -> bool:
     """True for a document of this form, by its members."""
-    return any(each in data for each in ("PrimaryContainer", "Containers", MODELS))
+    return any(each in data for each in ("PrimaryContainer", "Containers", facts.MODELS))
 
 
 def instance_type_names() -> frozenset[str]:
@@ -117,6 +132,7 @@ def read_model(document: Document, *, strict: bool = False) -> ModelFile:
     stated = (document.data.get(LOCAL) or {}).get("StopGraceSeconds")
     return ModelFile(
         variants=variants_of(_variants(request), models),
+        models=tuple(model for model, _ in models),
         role=next((model.ExecutionRoleArn for model, _ in models if model.ExecutionRoleArn), None)
         or request.ExecutionRoleArn
         or "",
@@ -132,7 +148,7 @@ def read_model(document: Document, *, strict: bool = False) -> ModelFile:
 def _models(request: ModelRequest) -> list[tuple[CreateModelInput, Path]]:
     if request.Models is None:
         return [(request, ())]
-    return [(model, (MODELS, index)) for index, model in enumerate(request.Models)]
+    return [(model, (facts.MODELS, index)) for index, model in enumerate(request.Models)]
 
 
 def _variants(request: ModelRequest) -> list[ProductionVariant]:

@@ -1,15 +1,19 @@
 """The models of a model file, the variants that run them, and the rules that hold between these members. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.validation.violation import Path, Violation
-from smlocal.sagemaker.contract.model.hosting import ContainerDefinition, CreateModelInput, ProductionVariant
+from smlocal.sagemaker.contract.model.hosting import (
+    ContainerDefinition,
+    CreateModelInput,
+    ProductionVariant,
+    S3ModelDataSource,
+)
 from smlocal.sagemaker.hosting import facts
 
-MODELS: Final = "Models"
-"""The list of CreateModel requests, in a file that has several."""
 _FLAT: Final = ("ModelName", "PrimaryContainer", "Containers", "InferenceExecutionConfig")
 """Members of a single model, which a file with a list of models has not."""
 
@@ -52,10 +56,10 @@ class Variant:
 
 def flat_rules(given: Mapping[str, object]) -> Iterator[Violation]:
     """A file has one model, or a list of them."""
-    if MODELS in given:
+    if facts.MODELS in given:
         for name in _FLAT:
             if name in given:
-                yield Violation(path=(name,), text=f"{name} and {MODELS} exclude each other")
+                yield Violation(path=(name,), text=f"{name} and {facts.MODELS} exclude each other")
 
 
 def model_rules(model: CreateModelInput, at: Path) -> Iterator[Violation]:
@@ -72,8 +76,29 @@ def model_rules(model: CreateModelInput, at: Path) -> Iterator[Violation]:
         if each.ModelDataUrl and each.ModelDataSource is not None:
             text = "ModelDataSource and ModelDataUrl exclude each other"
             yield Violation(path=(*place, "ModelDataSource"), text=text)
+        yield from _prefix_rules(each, place)
     if len(containers) > 1:
         yield from _hostname_rules(model, at)
+
+
+def _prefix_rules(container: ContainerDefinition, place: Path) -> Iterator[Violation]:
+    """A prefix in S3 ends like a folder (the service model), and additional sources have names of their own."""
+    further = container.AdditionalModelDataSources or ()
+    found: list[tuple[Path, S3ModelDataSource | None]] = [
+        (("AdditionalModelDataSources", index), each.S3DataSource) for index, each in enumerate(further)
+    ]
+    if container.ModelDataSource is not None:
+        found.append((("ModelDataSource",), container.ModelDataSource.S3DataSource))
+    for at, source in found:
+        uri = "" if source is None or source.S3DataType != "S3Prefix" else source.S3Uri
+        if uri.startswith("s3://") and not uri.endswith("/"):
+            where: Path = (*place, *at, "S3DataSource", "S3Uri")
+            yield Violation(path=where, text=f"S3Uri {uri} of an S3Prefix does not end with /")
+    names = [each.ChannelName for each in further]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            where = (*place, "AdditionalModelDataSources", index, "ChannelName")
+            yield Violation(path=where, text=f"ChannelName {name} is that of another source")
 
 
 def _hostname_rules(model: CreateModelInput, at: Path) -> Iterator[Violation]:
@@ -95,12 +120,7 @@ def variant_rules(
     """Each variant has a name of its own and one of the models, and each model has a variant."""
     names = [model.ModelName for model, _ in models]
     if listed:
-        for index, (model, at) in enumerate(models):
-            if not model.ModelName:
-                yield Violation(path=(*at, "ModelName"), text="ModelName is missing: variants name it")
-            elif model.ModelName in names[:index]:
-                text = f"ModelName {model.ModelName} is that of another model"
-                yield Violation(path=(*at, "ModelName"), text=text)
+        yield from _listed_rules(models, {variant.ModelName for variant in variants})
     for index, variant in enumerate(variants):
         at: Path = ("ProductionVariants", index)
         name = variant.VariantName
@@ -109,19 +129,27 @@ def variant_rules(
         if name and name in [each.VariantName for each in variants[:index]]:
             yield Violation(path=(*at, "VariantName"), text=f"VariantName {name} is that of another variant")
         if listed and not variant.ModelName:
-            yield Violation(path=(*at, "ModelName"), text=f"ModelName is missing: it names one of {MODELS}")
+            yield Violation(path=(*at, "ModelName"), text=f"ModelName is missing: it names one of {facts.MODELS}")
         if variant.ModelName and any(names) and variant.ModelName not in names:
             text = f"ModelName {variant.ModelName} names no model of this file"
             yield Violation(path=(*at, "ModelName"), text=text)
-    if listed:
-        used = {variant.ModelName for variant in variants}
-        for model, at in models:
-            if model.ModelName and model.ModelName not in used:
-                yield Violation(path=(*at, "ModelName"), text=f"no variant runs the model {model.ModelName}")
-        isolated = {model.EnableNetworkIsolation is True for model, _ in models}
-        if len(isolated) > 1:
-            text = "EnableNetworkIsolation is not the same for all models; that is not possible here"
-            yield Violation(path=(*models[0][1], "EnableNetworkIsolation"), text=text)
+
+
+def _listed_rules(
+    models: Sequence[tuple[CreateModelInput, Path]], used: AbstractSet[str | None]
+) -> Iterator[Violation]:
+    names = [model.ModelName for model, _ in models]
+    for index, (model, at) in enumerate(models):
+        where: Path = (*at, "ModelName")
+        if not model.ModelName:
+            yield Violation(path=where, text="ModelName is missing: variants name it")
+        elif model.ModelName in names[:index]:
+            yield Violation(path=where, text=f"ModelName {model.ModelName} is that of another model")
+        elif model.ModelName not in used:
+            yield Violation(path=where, text=f"no variant runs the model {model.ModelName}")
+    if len({model.EnableNetworkIsolation is True for model, _ in models}) > 1:
+        text = "EnableNetworkIsolation is not the same for all models; that is not possible here"
+        yield Violation(path=(*models[0][1], "EnableNetworkIsolation"), text=text)
 
 
 def variants_of(

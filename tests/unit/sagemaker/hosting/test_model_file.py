@@ -9,6 +9,10 @@ from smlocal.jobfile.document import Document
 from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, is_model_file, read_model
 
 CONTAINER = {"Image": "held:latest", "ModelDataUrl": "./model.tar.gz"}
+DRAFT = {
+    "ChannelName": "draft",
+    "S3DataSource": {"S3Uri": "s3://b/m/", "S3DataType": "S3Prefix", "CompressionType": "None"},
+}
 PAIR = [{**CONTAINER, "ContainerHostname": name} for name in ("clean", "predict")]
 LIST = [{"ModelName": "one", "PrimaryContainer": CONTAINER}, {"ModelName": "pair", "Containers": PAIR}]
 BOTH = [
@@ -64,6 +68,18 @@ def test_one_container_of_a_list_is_a_model_too() -> None:
             },
             "exclude each other",
         ),
+        (
+            {
+                "PrimaryContainer": {
+                    "Image": "x",
+                    "ModelDataSource": {
+                        "S3DataSource": {"S3Uri": "s3://b/m", "S3DataType": "S3Prefix", "CompressionType": "None"}
+                    },
+                }
+            },
+            "s3://b/m of an S3Prefix does not end with /",
+        ),
+        ({"PrimaryContainer": {**CONTAINER, "AdditionalModelDataSources": [DRAFT, DRAFT]}}, "ChannelName draft is"),
         ({"PrimaryContainer": {**CONTAINER, "Imag": "x"}}, "Imag"),
         ({"PrimaryContainer": {**CONTAINER, "ContainerHostname": "a b"}}, "primaryContainer.containerHostname"),
         ({"Local": {"Serving": {"PingSeconds": 0}}}, "PingSeconds"),
