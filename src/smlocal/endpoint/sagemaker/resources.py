@@ -118,7 +118,7 @@ def _less(one: tuple[str | float, str], other: tuple[str | float, str]) -> bool:
     """A token of another order is not comparable."""
     if isinstance(one[0], str) is not isinstance(other[0], str):
         raise validation_error("Invalid pagination token.")
-    return one < other  # type: ignore[operator] # both are of one type
+    return one < other
 
 
 def _after(token: str | None) -> tuple[str | float, str] | None:
@@ -137,8 +137,3 @@ def _fits(item: Listed, asked: Mapping[str, Any]) -> bool:
         and item.created >= asked.get("CreationTimeAfter", float("-inf"))
         and item.created <= asked.get("CreationTimeBefore", float("inf"))
     )
-
-
-def tags_of(body: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The tags of a resource."""
-    return list(body.get("Tags") or [])

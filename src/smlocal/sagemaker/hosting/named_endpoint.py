@@ -166,10 +166,12 @@ def _of_resource(store: Store, resource: Resource) -> Endpoint | None:
     _stop_former(store, settled)
     record = _record(store, body["Job"])
     if record is None or record.status in {JobStatus.STOPPED, JobStatus.COMPLETED}:
-        return _gone(store, settled)
+        _forget(store, settled)
+        return None
     if body.get("Deleting") and record.status.terminal:
         store.put_document(record.name, DELETED, {"At": time.time()})
-        return _gone(store, settled)
+        _forget(store, settled)
+        return None
     status = status_word(record)
     if body.get("Deleting"):
         status = DELETING
@@ -239,15 +241,13 @@ def _stop_former(store: Store, resource: Resource) -> None:
         store.change_resource(ENDPOINT, resource.name, without, at=resource.modified)
 
 
-def _gone(store: Store, resource: Resource) -> None:
-    """Forget it, if it still is about the same job."""
+def _forget(store: Store, resource: Resource) -> None:
+    """It is gone, if it still is about the same job."""
     job = resource.body["Job"]
     update = resource.body["Update"]
     if update is not None:
         _stop(store, update["Job"])
-    store.change_resource(
-        ENDPOINT, resource.name, lambda body: None if body["Job"] == job else body, at=time.time()
-    )
+    store.change_resource(ENDPOINT, resource.name, lambda body: None if body["Job"] == job else body, at=time.time())
 
 
 def _stop(store: Store, name: str) -> None:
