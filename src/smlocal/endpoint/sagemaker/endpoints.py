@@ -211,12 +211,6 @@ def called_endpoint(serving: HasStore, call: AwsCall) -> Endpoint:
     return endpoint
 
 
-def is_settled(serving: HasStore, name: str) -> bool:
-    """True unless a waiter has something to wait for."""
-    endpoint = find_endpoint(serving.store, name)
-    return endpoint is None or not endpoint.in_progress
-
-
 def _to_change(serving: HasStore, call: AwsCall) -> Endpoint:
     endpoint = called_endpoint(serving, call)
     if endpoint.in_progress:

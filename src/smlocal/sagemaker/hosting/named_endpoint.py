@@ -77,6 +77,12 @@ def settle(store: Store, name: str) -> None:
         _of_resource(store, resource)
 
 
+def is_settled(store: Store, name: str) -> bool:
+    """True unless something is in progress that a client may wait for."""
+    endpoint = find_endpoint(store, name)
+    return endpoint is None or not endpoint.in_progress
+
+
 def body_of(config: str, job: str, **more: Any) -> dict[str, Any]:
     """What is stored of a new endpoint."""
     return {"EndpointConfigName": config, "Job": job, "Update": None, "FailureReason": None, "Former": [], **more}
