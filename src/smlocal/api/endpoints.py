@@ -22,7 +22,7 @@ from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
 from smlocal.jobs.store.home import home_directory
-from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
@@ -50,6 +50,8 @@ class ListedEndpoint:
     """One of them."""
 
     record: JobRecord
+    called: str
+    """The name under which it answers: an update is a job of another name."""
     status: str
     state: State
 
@@ -152,6 +154,10 @@ def _of_job(what: str) -> tuple[Document, str]:
 
 def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter) -> None:
     """Return as soon as the endpoint has a supervisor, in a process of its own."""
+    with Store.open(home_directory()) as store:
+        there = find_endpoint(store, name)
+        if there is not None and there.job.name != name:  # a client's, after an update
+            raise name_in_use(name, job="endpoint")
     execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter)
 
 
@@ -185,7 +191,10 @@ def list_endpoints() -> list[ListedEndpoint]:
 
 def _listed(store: Store, record: JobRecord) -> ListedEndpoint:
     return ListedEndpoint(
-        record=record, status=status_word(record), state=read_state(store.document(record.name, HOSTING))
+        record=record,
+        called=endpoint_of(store, record.name),
+        status=status_word(record),
+        state=read_state(store.document(record.name, HOSTING)),
     )
 
 
@@ -205,11 +214,10 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnsw
             )
         ensure_supervised(store, record.name)
         endpoint = _listed(store, store.get(record.name))
-        called = endpoint_of(store, record.name)
     if endpoint.status != "InService" or not endpoint.state.port:
         raise _not_in_service(endpoint)
     connection = http.client.HTTPConnection("127.0.0.1", endpoint.state.port, timeout=_READ_SECONDS)
-    path = invocation_address(called, endpoint.state.port).partition(str(endpoint.state.port))[2]
+    path = invocation_address(endpoint.called, endpoint.state.port).partition(str(endpoint.state.port))[2]
     try:
         _connect(connection, endpoint.record.name)
         connection.request("POST", path, body=body, headers=dict(headers))
