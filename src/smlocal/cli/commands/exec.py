@@ -22,6 +22,7 @@ from smlocal.jobs.kinds import spoken_of
 from smlocal.jobs.store.home import home_directory, prepare_home
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.identity import DEFAULT_REGION
+from smlocal.sagemaker.hosting.named_endpoint import endpoint_of
 
 if TYPE_CHECKING:
     from smlocal.jobs.view import JobView
@@ -105,14 +106,15 @@ def job_lines(names: Sequence[str]) -> Iterator[str]:
 
 
 def _counted(names: Sequence[str]) -> str:
-    """`2 training jobs, 1 endpoint`."""
-    words: Counter[str] = Counter()
+    """`2 training jobs, 1 endpoint`: an update is a job of the same endpoint."""
+    found: dict[tuple[str, str], None] = {}
     with Store.open(home_directory()) as store:
         for name in names:
             try:
-                words[spoken_of(store.get(name)).job] += 1
+                found[spoken_of(store.get(name)).job, endpoint_of(store, name)] = None
             except JobUnknownError:
-                words["job"] += 1
+                found["job", name] = None
+    words = Counter(word for word, _ in found)
     return ", ".join(f"{number} {word}{'s' if number > 1 else ''}" for word, number in words.items())
 
 
