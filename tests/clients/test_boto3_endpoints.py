@@ -187,6 +187,7 @@ def test_an_invocation_carries_what_the_model_of_the_runtime_has(
     code, message = refused(
         endpoints.runtime.invoke_endpoint, EndpointName="clients-headers", Body=b"x" * (most + (3 << 20))
     )
+    assert code == "ValidationError"
     assert message == f"Request {most + (3 << 20)} has exceeded the upper limit of {most} bytes."
     endpoints.delete("clients-headers")
     assert_nothing_left("clients-headers")
@@ -245,7 +246,7 @@ def test_pieces_of_an_answer_are_events_as_they_come(
 
 
 @pytest.mark.slow(8)
-def test_a_stream_that_breaks_off_ends_with_an_exception(endpoints: Endpoints, user: User) -> None:
+def test_a_stream_that_breaks_off_ends_with_an_exception(endpoints: Endpoints) -> None:
     endpoints.configure("clients-breaks", ANSWER="stream")
     endpoints.endpoint("clients-breaks")
     answer = endpoints.runtime.invoke_endpoint_with_response_stream(EndpointName="clients-breaks", Body=b"1")
