@@ -25,12 +25,13 @@ from smlocal.jobs.control.requests import wake
 from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
 from smlocal.jobs.store.home import home_directory
-from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, is_model_file, read_model
+from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state
 
@@ -52,6 +53,8 @@ class ListedEndpoint:
     """One of them."""
 
     record: JobRecord
+    called: str
+    """The name under which it answers: an update is a job of another name."""
     status: str
     state: State
 
@@ -176,6 +179,10 @@ def _of_job(what: str) -> tuple[Document, str]:
 
 def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter) -> None:
     """Return as soon as the endpoint has a supervisor, in a process of its own."""
+    with Store.open(home_directory()) as store:
+        there = find_endpoint(store, name)
+        if there is not None and there.job.name != name:  # a client's, after an update
+            raise name_in_use(name, job="endpoint")
     execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter)
 
 
@@ -216,7 +223,10 @@ def list_endpoints() -> list[ListedEndpoint]:
 
 def _listed(store: Store, record: JobRecord) -> ListedEndpoint:
     return ListedEndpoint(
-        record=record, status=status_word(record), state=read_state(store.document(record.name, HOSTING))
+        record=record,
+        called=endpoint_of(store, record.name),
+        status=status_word(record),
+        state=read_state(store.document(record.name, HOSTING)),
     )
 
 
@@ -228,19 +238,20 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnsw
     from smlocal.sagemaker.hosting.state import invocation_address
 
     with Store.open(home_directory()) as store:
-        record = store.get(name)
+        named = find_endpoint(store, name)
+        record = store.get(name) if named is None else named.job
         if record.platform != facts.NAME:
             raise NotAnEndpointError(
                 f"{name} is a job, not an endpoint", remedy=[f"Deploy its model first: smlocal deploy {name}"]
             )
-        ensure_supervised(store, name)
-        endpoint = _listed(store, store.get(name))
+        ensure_supervised(store, record.name)
+        endpoint = _listed(store, store.get(record.name))
     if endpoint.status != "InService" or not endpoint.state.port:
         raise _not_in_service(endpoint)
     connection = http.client.HTTPConnection("127.0.0.1", endpoint.state.port, timeout=_READ_SECONDS)
-    path = invocation_address(name, endpoint.state.port).partition(str(endpoint.state.port))[2]
+    path = invocation_address(endpoint.called, endpoint.state.port).partition(str(endpoint.state.port))[2]
     try:
-        _connect(connection, name)
+        _connect(connection, endpoint.record.name)
         connection.request("POST", path, body=body, headers=dict(headers))
         answer = connection.getresponse()
     except OSError as error:

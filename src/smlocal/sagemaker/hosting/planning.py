@@ -87,7 +87,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 
 def find_models(model: ModelFile) -> Models:
     """The models of each container, by its place in the document."""
-    search = ModelSearch(document=model.document, local=model.local, region=_region(model), role=model.role)
+    search = ModelSearch(document=model.document, local=model.local, region=region_of(model), role=model.role)
     return {each.at: search.models(each.definition, each.at) for each in model.containers}
 
 
@@ -159,7 +159,8 @@ def _check_folders(data: Models, engine: EngineFacts, placed: PlacedEngine, imag
         )
 
 
-def _region(model: ModelFile) -> str:
+def region_of(model: ModelFile) -> str:
+    """The region of its ARN."""
     found = identity.region(
         stated=model.local.Region,
         environment=os.environ,
@@ -186,6 +187,7 @@ def plan_endpoint(
 ) -> JobPlan:
     """The plan of these models on this machine."""
     run_id = run_id or os.urandom(4).hex()
+    called = model.raw.get("EndpointName", name)
     local, directory = model.local, os.path.join(home, "jobs", name)
     stem = f"smlocal-{name}-{run_id}"
     containers = containers_of(model)
@@ -199,7 +201,7 @@ def plan_endpoint(
         remove_leftovers=True,
     )
     first = image_name(model.containers[0])
-    region, account = _region(model), identity.account(role=model.role, image=first)
+    region, account = region_of(model), identity.account(role=model.role, image=first)
     own = None
     if model.isolated:
         hosts = [each.name for each in containers]
@@ -223,10 +225,10 @@ def plan_endpoint(
         name=name,
         run_id=run_id,
         job_directory=directory,
-        request={**model.raw, "EndpointName": name},
+        request={**model.raw, "EndpointName": called},
         rights=local.rights,
         identity=IdentityPlan(
-            arn=facts.endpoint_arn(name, region=region, account=account), region=region, account=account
+            arn=facts.endpoint_arn(called, region=region, account=account), region=region, account=account
         ),
         image=program(first, images),
         engines=EnginesPlan(first=placed.facts, machine=machine),

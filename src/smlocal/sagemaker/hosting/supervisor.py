@@ -28,6 +28,7 @@ from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.front import Front
 from smlocal.sagemaker.hosting.model_data import bring_model, list_in_s3
+from smlocal.sagemaker.hosting.named_endpoint import settle
 from smlocal.sagemaker.hosting.routing import Router
 from smlocal.sagemaker.hosting.running import reason_of
 from smlocal.sagemaker.hosting.servers import Server
@@ -56,7 +57,7 @@ class HostingSupervisor(Supervisor):
             raise AssertionError(self.plan.name)  # every endpoint has one
         self.serving = self.plan.serving
         self.state = read_state(self.context.store.document(self.plan.name, HOSTING))
-        self.router = Router.of(self.plan.name, self.serving.variants, self.plan.hosts)
+        self.router = Router.of(self._endpoint, self.serving.variants, self.plan.hosts)
         self._read_weights()
 
     def run_attempts(self) -> None:
@@ -135,13 +136,18 @@ class HostingSupervisor(Supervisor):
 
     def more_results(self) -> dict[str, Any]:
         """Where it was invoked, and how often its containers were started again."""
-        return shown(self.state.document(), self.plan.name)
+        return shown(self.state.document(), self._endpoint)
 
     def finish(self) -> None:
         """Answer nobody any more, then end."""
         if self.front is not None:
             self.front.close()
         Supervisor.finish(self)
+
+    @property
+    def _endpoint(self) -> str:
+        """The name under which it answers: an update is a job of another name."""
+        return str(self.plan.request["EndpointName"])
 
     def _host(self, name: str | None) -> HostPlan:
         """The host of that name, or the first one."""
@@ -300,7 +306,8 @@ class HostingSupervisor(Supervisor):
         self.state.in_service = time.time()
         self._store()
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
-        self.context.reporter.progress(invocation_address(self.plan.name, self.state.port))
+        self.context.reporter.progress(invocation_address(self._endpoint, self.state.port))
+        settle(self.context.store, self._endpoint)
 
     def _open_front(self) -> None:
         identity = self.plan.identity
@@ -308,7 +315,7 @@ class HostingSupervisor(Supervisor):
             self._place(server)
         self.front = Front(
             identity=Identity(
-                endpoint=self.plan.name,
+                endpoint=self._endpoint,
                 variant=self.serving.variants[0].name,
                 region=identity.region,
                 account=identity.account,
