@@ -1,19 +1,19 @@
 """The address of this machine at which an endpoint is invoked: what the service does between a client and a container.
 
 It runs in a thread of the supervisor. Connections of clients and to the container are kept open. Without requests it
-does nothing at all. It is made of protocols of asyncio, not of its streams, which take three times as long.
+does nothing at all.
 """
 
-import asyncio
-from contextlib import suppress
+import socket
 from dataclasses import field
 from functools import partial
 from threading import Event, Thread
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
+from smlocal.sagemaker.hosting.connections import Connection, Loop, accept_from
 from smlocal.sagemaker.hosting.exchange import CONNECT_SECONDS, Exchange, Pool
 from smlocal.sagemaker.hosting.http_messages import MOST_HEAD, Body, MessageError, MessageHead, take_head
 from smlocal.sagemaker.hosting.route import Address, AnswerError, OneContainer, Routes
@@ -41,12 +41,14 @@ class Front:
     """Where it listens; before `start`, where it is wanted: 0 for any."""
     routes: Routes | None = None
     """Asked once for each invocation."""
-    pool: Pool = field(default_factory=Pool)
     clients: "set[Client]" = field(default_factory=set)
-    _loop: asyncio.AbstractEventLoop | None = None
+    loop: Loop = field(default_factory=Loop)
+    pool: Pool = field(init=False)
     _thread: Thread | None = None
     _listening: Event = field(default_factory=Event)
-    _over: asyncio.Event | None = None
+
+    def __post_init__(self) -> None:
+        self.pool = Pool(loop=self.loop)
 
     @property
     def address(self) -> str:
@@ -60,68 +62,55 @@ class Front:
             self._listening.set()
             died(thread, error)
 
-        self._thread = watched_thread(lambda: asyncio.run(self._run()), name="endpoint-front", died=failed)
+        self._thread = watched_thread(self._run, name="endpoint-front", died=failed)
         self._thread.start()
         self._listening.wait()
 
     def serve_from(self, upstream: Address | None) -> None:
         """Pass requests on to this address of the only container; None: there is none now."""
-        self.routes = OneContainer(variant=self.identity.variant, address=upstream)
+        self.routes = OneContainer(self.identity.variant, upstream)
         self.forget()
 
     def forget(self) -> None:
         """Close the connections to containers that carry no request: a container was started again."""
-        if self._loop is not None:
-            with suppress(RuntimeError):  # it has ended
-                self._loop.call_soon_threadsafe(self.pool.forget)
+        self.loop.call(self.pool.forget)
 
     def close(self) -> None:
         """Stop listening, and end all connections."""
-        if self._loop is None or self._over is None or self._thread is None:
-            return
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(CONNECT_SECONDS)
+        self.loop.call(self.loop.stop)
+        if self._thread is not None:
+            self._thread.join(CONNECT_SECONDS)
 
-    async def _run(self) -> None:
-        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
-        listen = partial(self._loop.create_server, lambda: Client(self), "127.0.0.1", backlog=1024)
+    def _run(self) -> None:
+        listen = partial(socket.create_server, backlog=1024)
         try:
-            server = await listen(port=self.port)
+            listener = listen(("127.0.0.1", self.port))
         except OSError:  # another program has the port that an earlier supervisor had
-            server = await listen(port=0)
-        self.port = server.sockets[0].getsockname()[1]
-        self._listening.set()
-        await self._over.wait()
-        server.close()
-        for each in list(self.clients):
-            each.close()
-        self.pool.forget()
-        await asyncio.sleep(0)  # the loop closes the sockets
+            listener = listen(("127.0.0.1", 0))
+        try:
+            self.port = listener.getsockname()[1]
+            accept_from(self.loop, listener, lambda accepted: Client(self, accepted))
+            self._listening.set()
+            self.loop.run()
+        finally:
+            listener.close()
+            for each in list(self.clients):
+                each.end()
+            self.pool.forget()
+            self.loop.close()
 
 
-class Client(asyncio.Protocol):
+class Client(Connection):
     """One connection of a client: takes one request after another."""
 
     __slots__ = (
-        "_at_end",
-        "_body",
-        "_dropped",
-        "_exchange",
-        "_front",
-        "_head",
-        "_keeps_open",
-        "_pieces",
-        "_size",
-        "_transport",
-        "_waiting",
-        "takes_chunks",
+        *("_at_end", "_body", "_dropped", "_exchange", "_front", "_head", "_keeps_open", "_pieces", "_size"),
+        *("_waiting", "takes_chunks"),
     )
 
-    def __init__(self, front: Front) -> None:
-        """Not connected yet."""
+    def __init__(self, front: Front, accepted: socket.socket) -> None:
+        """It has just been made."""
         self._front = front
-        self._transport: Any = None
         self._exchange: Exchange | None = None
         self._head: MessageHead | None = None
         self._body: Body | None = None
@@ -135,70 +124,51 @@ class Client(asyncio.Protocol):
         """How many more bytes of a refused request are read and dropped; 0: there is none."""
         self._keeps_open = True
         self.takes_chunks = True
+        front.clients.add(self)
+        Connection.__init__(self, front.loop, accepted)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember it."""
-        self._transport = cast("asyncio.Transport", transport)
-        self._front.clients.add(self)
-
-    def data_received(self, data: bytes) -> None:
+    def received(self, data: bytes) -> None:
         """A part of a request, or several."""
         if self._dropped:
             self._dropped = max(0, self._dropped - len(data))
             if not self._dropped:
-                self._transport.abort()
+                self.end()
         elif self._exchange is not None:
             self._waiting += data
             if len(self._waiting) > MOST_HEAD:
-                self._transport.pause_reading()
+                self.read(on=False)
         else:
-            self._take(self._waiting + data)
+            self._take(self._waiting + data if self._waiting else data)
 
-    def eof_received(self) -> bool:
-        """The client sends no more; it may wait for an answer."""
+    def ended(self, error: Exception | None) -> None:
+        """The client sends no more. Unless there is an error, it may wait for an answer."""
         self._at_end = True
-        if self._exchange is not None:
-            return True
-        if (self._waiting or self._head is not None) and not self._dropped:
-            self._not_http("it ends too early")
-        return False
+        if error is not None:
+            self.end(at_once=False)
+        elif self._exchange is None:
+            if (self._waiting or self._head is not None) and not self._dropped:
+                self._not_http("it ends too early")
+            self._leave()
 
-    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002 - whatever ended it
-        """The client is gone."""
-        self._front.clients.discard(self)
+    def full(self, *, full: bool) -> None:
+        """The client does not keep up, or does so again."""
         if self._exchange is not None:
-            self._exchange.abandon()
+            self._exchange.hold(held=full)
 
-    def pause_writing(self) -> None:
-        """The client does not keep up."""
+    def end(self, *, at_once: bool = True) -> None:
+        """Close the connection, and give up the request that is on its way."""
         if self._exchange is not None:
-            self._exchange.hold(held=True)
-
-    def resume_writing(self) -> None:
-        """The client keeps up again."""
-        if self._exchange is not None:
-            self._exchange.hold(held=False)
-
-    def close(self) -> None:
-        """End it at once."""
-        if self._exchange is not None:
-            self._exchange.abandon(at_once=True)
-        self._transport.abort()
-
-    def write(self, data: bytes) -> None:
-        """Send a part of the answer."""
-        if not self._transport.is_closing():
-            self._transport.write(data)
+            self._exchange.abandon(at_once=at_once)
+        self._leave(at_once=True)
 
     def answered(self, *, last: bool = False) -> None:
         """All of the answer was written."""
         self._exchange = None
         if last or not self._keeps_open or (self._at_end and not self._waiting):
-            self._transport.close()
-        elif not self._transport.is_closing():
-            if self._waiting:
-                self._transport.resume_reading()
-                self._take(self._waiting)
+            self._leave()
+        elif self._waiting and not self.closed:
+            self.read(on=not self._at_end)
+            self._take(self._waiting)
 
     def failed(self, error: AnswerError) -> None:
         """The service answers with an error."""
@@ -208,13 +178,17 @@ class Client(asyncio.Protocol):
     def broken(self) -> None:
         """The answer is cut short: so is this one, whose status has been sent."""
         self._exchange = None
-        self._transport.abort()
+        self._leave(at_once=True)
+
+    def _leave(self, *, at_once: bool = False) -> None:
+        self._front.clients.discard(self)
+        self.close(at_once=at_once)
 
     def _take(self, data: bytes) -> None:
         """Requests, until one is on its way."""
         self._waiting = b""
         try:
-            while self._exchange is None and not self._dropped and not self._transport.is_closing():
+            while self._exchange is None and not self._dropped and not self.done:
                 if self._head is None:
                     self._head, data = take_head(data)
                     if self._head is None:
@@ -263,7 +237,7 @@ class Client(asyncio.Protocol):
         if method != "POST":
             raise validation_error("an invocation is a POST")
         if front.routes is None:
-            raise AssertionError(front.identity.endpoint)  # it is given before it listens, or with `serve_from`
+            raise AssertionError(front.identity.endpoint)  # they are given before clients know the address
         headers = passed_headers(head.headers)
         exchange = Exchange(
             asker=self,
@@ -280,10 +254,10 @@ class Client(asyncio.Protocol):
         self.write(error_answer(error))
         if error.status == TOO_LARGE:  # what the client still sends is read: a connection closed before loses the answer
             self._dropped = _DRAINED
-            asyncio.get_running_loop().call_later(_DRAIN_SECONDS, self._transport.abort)
+            self._front.loop.after(_DRAIN_SECONDS, self.end)
         elif not self._keeps_open:
-            self._transport.close()
+            self._leave()
 
     def _not_http(self, why: str) -> None:
         self.write(error_answer(validation_error(f"the request is not valid HTTP: {why}")))
-        self._transport.close()
+        self._leave()

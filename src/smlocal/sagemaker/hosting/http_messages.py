@@ -3,8 +3,6 @@
 import re
 from typing import Final
 
-from smlocal.base.quick_dataclass import dataclass
-
 MOST_HEAD: Final = 65_536
 """Bytes of a head."""
 _MOST_LINE: Final = 4096
@@ -18,13 +16,14 @@ class MessageError(Exception):
     """The bytes are not an HTTP message, or it ends too early."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class MessageHead:
     """The first line of a message, and its headers."""
 
-    first: tuple[str, str, str]
-    headers: dict[str, str]
-    """By the name in small letters; of a header that comes several times, the last one."""
+    __slots__ = ("first", "headers")
+
+    def __init__(self, first: tuple[str, str, str], headers: dict[str, str]) -> None:
+        """`headers`: by the name in small letters; of one that comes several times, the last."""
+        self.first, self.headers = first, headers
 
     @property
     def length(self) -> int | None:
@@ -71,7 +70,7 @@ def _head(text: str) -> MessageHead:
         if name == "content-length" and headers.get(name, value) != value:
             raise MessageError("it states two lengths")
         headers[name] = value
-    return MessageHead(first=(words[0], words[1], words[2] if len(words) > 2 else ""), headers=headers)  # noqa: PLR2004
+    return MessageHead((words[0], words[1], words[2] if len(words) > 2 else ""), headers)  # noqa: PLR2004
 
 
 class Body:

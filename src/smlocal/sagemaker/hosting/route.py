@@ -42,16 +42,15 @@ class Routes(Protocol):
         """By the headers of the request, whose names are in small letters; `AnswerError` if it goes nowhere."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class OneContainer:
     """All invocations go to one container."""
 
-    variant: str
-    address: Address | None
-    """None: there is none now."""
+    def __init__(self, variant: str, address: Address | None) -> None:
+        """`address` None: there is none now."""
+        self._route = None if address is None else Route(variant=variant, steps=(Step(address=address),))
 
     def route(self, headers: Mapping[str, str]) -> Route:  # noqa: ARG002 - they choose nothing here
         """To the container, whatever they are."""
-        if self.address is None:
+        if self._route is None:
             raise AnswerError(503, "ServiceUnavailable", {"Message": "the container is being started again"})
-        return Route(variant=self.variant, steps=(Step(address=self.address),))
+        return self._route
