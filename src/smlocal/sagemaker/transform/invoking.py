@@ -21,6 +21,7 @@ _MOST_MESSAGE: Final = 4096
 """Bytes of an error that are logged."""
 _MOST_PARAMETERS: Final = 65_536
 _CONNECT_SECONDS: Final = 5.0
+_CONNECT_STEP: Final = 0.5
 _PARAMETER_SECONDS: Final = 60.0
 _OK: Final = range(200, 300)
 _CLIENT: Final = range(400, 500)
@@ -127,8 +128,7 @@ class Invoker:
     def _exchanged(self, connection: http.client.HTTPConnection, payload: Any, *, chunked: bool) -> Answer:
         deadline = time.monotonic() + self.seconds
         if connection.sock is None:
-            connection.timeout = min(_CONNECT_SECONDS, self.seconds)
-            connection.connect()
+            self._connect(connection)
         connection.sock.settimeout(self.seconds)
         self._send(connection, "POST", "/invocations", payload, chunked=chunked)
         answer = connection.getresponse()
@@ -145,8 +145,22 @@ class Invoker:
         except BaseException:
             whole.close()
             raise
+        answer.close()  # else the connection counts as busy
         whole.seek(0)
         return whole
+
+    def _connect(self, connection: http.client.HTTPConnection) -> None:
+        """Try for some seconds, in short steps: a container may have ended, and its address does not answer."""
+        deadline = time.monotonic() + min(_CONNECT_SECONDS, self.seconds)
+        while connection.sock is None:
+            connection.timeout = _CONNECT_STEP
+            try:
+                connection.connect()
+            except TimeoutError:
+                if self._cancelled or time.monotonic() >= deadline:
+                    raise
+        if self._cancelled:
+            raise CancelledError
 
     def _send(
         self, connection: http.client.HTTPConnection, method: str, path: str, payload: Any, *, chunked: bool

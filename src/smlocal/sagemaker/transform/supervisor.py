@@ -3,15 +3,12 @@
 import os
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import field, replace
 from threading import Event as Flag
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
-from smlocal.data.artifacts.mirror.folder_target import FolderTarget
-from smlocal.data.artifacts.mirror.target import PathConflictError
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import recorded_document
@@ -30,6 +27,7 @@ from smlocal.sagemaker.transform.data_processing import Form, Processing, form_o
 from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.invoking import Invoker
 from smlocal.sagemaker.transform.json_path import parse
+from smlocal.sagemaker.transform.publishing import move_outputs
 from smlocal.sagemaker.transform.showing import RESULTS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 from smlocal.sagemaker.transform.transformation import Parameters, Transformation
@@ -252,7 +250,7 @@ class TransformSupervisor(HostingSupervisor):
         if attempt.outcome.stopped is None and work.trouble is None:
             try:
                 outputs = self._moved(work)
-            except (OSError, PathConflictError) as error:
+            except OSError as error:
                 attempt.fail(input_failure(f"ClientError: Failed to write the output: {error}"), str(error))
         self._store_found(work, outputs=outputs)
         phases.leave(f"{outputs:,} files in {self.plan.output.directory}", good=attempt.outcome.failure is None)
@@ -274,19 +272,14 @@ class TransformSupervisor(HostingSupervisor):
             self.context.events.put(each)
 
     def _moved(self, work: Transformation) -> int:
-        """Move each output to the folder, at the path of its object; returns how many there are."""
-        target = FolderTarget(path=self.plan.output.directory, run_id=self.plan.run_id, links=self.plan.rights.links)
-        count = 0
-        with target.open() as folder:
-            for index, path in enumerate(work.listing.paths):
-                with suppress(FileNotFoundError):
-                    source = os.open(work.output(index), os.O_RDONLY | os.O_CLOEXEC)
-                    try:
-                        folder.write(os.fsencode(f"{path}{facts.OUT}"), source, mtime=int(time.time()))
-                    finally:
-                        os.close(source)
-                    count += 1
-        return count
+        """Move each output to the path of its object in the folder; returns how many there are."""
+        paths = work.listing.paths
+        return move_outputs(
+            ((work.output(index), f"{path}{facts.OUT}") for index, path in enumerate(paths)),
+            self.plan.output.directory,
+            links=self.plan.rights.links,
+            run_id=self.plan.run_id,
+        )
 
     def _store_found(self, work: Transformation, *, outputs: int) -> None:
         counts, parameters = work.counts, work.parameters
