@@ -1,16 +1,25 @@
 """Models that clients of the server have made, by their names."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, Final
 
 from smlocal.jobfile.document import Document
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
 
+_KIND: Final = "model"
+"""Of these resources in the store."""
 _MODEL: Final = ("PrimaryContainer", "ExecutionRoleArn", "EnableNetworkIsolation", "VpcConfig")
 
 
-def recorded_model(name: str) -> Mapping[str, Any] | None:  # noqa: ARG001 - the server records none yet
+def recorded_model(name: str) -> Mapping[str, Any] | None:
     """The CreateModel request of this name; None if no client has made it here."""
-    return None
+    if not os.path.isdir(home := home_directory()):
+        return None
+    with Store.open(home) as store:
+        found = store.resource(_KIND, name)
+    return None if found is None else found.body
 
 
 def with_known_model(document: Document) -> None:
