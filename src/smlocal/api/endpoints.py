@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.api.execution import execute_in_background
+from smlocal.api.job_files import is_transform_job
 from smlocal.api.job_source import read_file
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import UsageRefusedError
@@ -119,7 +120,9 @@ def _indexes(document: Document, at: Path) -> range:
 def _document(what: str) -> tuple[Document, str]:
     if what.endswith(_FILES) and not os.path.isdir(what):
         document = read_file(what)
-        if not is_model_file(document.data) and "AlgorithmSpecification" in document.data:
+        if is_transform_job(document.data) or (
+            not is_model_file(document.data) and "AlgorithmSpecification" in document.data
+        ):
             raise NotAnEndpointError(
                 f"{what} is a job file, and a model is deployed",
                 remedy=["Run the job, then deploy it by its name: smlocal deploy NAME"],

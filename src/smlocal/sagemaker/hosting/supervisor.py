@@ -147,7 +147,7 @@ class HostingSupervisor(Supervisor):
     @property
     def _endpoint(self) -> str:
         """The name under which it answers: an update is a job of another name."""
-        return str(self.plan.request["EndpointName"])
+        return str(self.plan.request.get("EndpointName", self.plan.name))
 
     def _host(self, name: str | None) -> HostPlan:
         """The host of that name, or the first one."""
