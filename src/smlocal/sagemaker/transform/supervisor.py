@@ -266,7 +266,9 @@ class TransformSupervisor(HostingSupervisor):
         if isinstance(ended, ContainerLost):
             self.attempt.find_lost_engines()
         if isinstance(ended, ContainerExited):
-            end = HostEnd(host=self._server.name, exit_code=ended.exit_code, oom_killed=ended.oom_killed, signalled=True)
+            end = HostEnd(
+                host=self._server.name, exit_code=ended.exit_code, oom_killed=ended.oom_killed, signalled=True
+            )
             self.attempt.outcome = replace(self.attempt.outcome, ends=(end,))
         kept = []
         while (event := self.context.events.next(0)) is not None:
