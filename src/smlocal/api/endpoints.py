@@ -27,7 +27,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, is_model_file, read_model
+from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, is_model_file, read_model
 from smlocal.sagemaker.hosting.showing import status_word
 from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
 
@@ -64,9 +64,17 @@ class InvocationAnswer:
 
 
 def model_to_deploy(
-    what: str, *, image: str | None, variables: Mapping[str, str], name: str | None
+    what: str,
+    *,
+    image: str | None,
+    variables: Mapping[str, str],
+    name: str | None,
+    startup_seconds: int | None = None,
 ) -> tuple[ModelFile, str]:
-    """The validated model of a job, an archive or a model file, and the name of its endpoint."""
+    """The validated model of a job, an archive or a model file, and the name of its endpoint.
+
+    `startup_seconds`: until it must have answered the first ping, in place of what the file says.
+    """
     document, stem = _document(what)
     document.overrides = _COMMAND_LINE
     at = _container_path(document)
@@ -76,6 +84,8 @@ def model_to_deploy(
         document.set((*at, "Environment", key), value)
     if name is not None:
         document.set(("EndpointName",), name)
+    if startup_seconds is not None:
+        document.set((LOCAL, SERVING, "StartupSeconds"), startup_seconds)
     if not document.has((*at, "Image")) and not document.has((*at, "ModelPackageName")):
         raise DeployImageError(
             f"no image is given to serve {what}", remedy=[f"Name one: smlocal deploy {what} --image IMAGE"]
@@ -149,9 +159,9 @@ def _of_job(what: str) -> tuple[Document, str]:
     return document, name
 
 
-def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter) -> None:
+def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter | None = None) -> None:
     """Return as soon as the endpoint has a supervisor, in a process of its own."""
-    execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter)
+    execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter or Reporter())
 
 
 def wait_in_service(name: str, *, working: Callable[[str], None]) -> ListedEndpoint:
