@@ -67,8 +67,8 @@ def shared_training_job(
 def endpoint(request: pytest.FixtureRequest) -> "Iterator[Endpoints]":
     """Deploys a model until the test has ended: `endpoint(model, image=...)`.
 
-    It takes the result of `training_job`, a job's name, an archive, a folder or a model file. The result has `invoke()`,
-    `address` and `logs`.
+    `model` is the result of `training_job`, the name of a job, an archive, a folder or a model file. The result has
+    `invoke()`, `address` and `logs`.
     """
     from smlocal.pytest_plugin.endpoints import Endpoints
 
