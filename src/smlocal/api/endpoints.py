@@ -31,7 +31,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, is_model_file, read_model
+from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, is_model_file, read_model
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state
@@ -71,9 +71,17 @@ class InvocationAnswer:
 
 
 def model_to_deploy(
-    what: str, *, image: str | None, variables: Mapping[str, str], name: str | None
+    what: str,
+    *,
+    image: str | None,
+    variables: Mapping[str, str],
+    name: str | None,
+    startup_seconds: int | None = None,
 ) -> tuple[ModelFile, str]:
-    """The validated model of a job, an archive or a model file, and the name of its endpoint."""
+    """The validated model of a job, an archive or a model file, and the name of its endpoint.
+
+    `startup_seconds`: until it must have answered the first ping, in place of what the file says.
+    """
     document, stem = _document(what)
     document.overrides = _COMMAND_LINE
     places = list(_containers(document))
@@ -89,6 +97,8 @@ def model_to_deploy(
             document.set((*at, "Environment", key), value)
     if name is not None:
         document.set(("EndpointName",), name)
+    if startup_seconds is not None:
+        document.set((LOCAL, SERVING, "StartupSeconds"), startup_seconds)
     at = places[0]
     if len(places) == 1 and not document.has((*at, "Image")) and not document.has((*at, "ModelPackageName")):
         raise DeployImageError(
@@ -180,13 +190,13 @@ def _of_job(what: str) -> tuple[Document, str]:
     return document, name
 
 
-def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter) -> None:
+def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter | None = None) -> None:
     """Return as soon as the endpoint has a supervisor, in a process of its own."""
     with Store.open(home_directory()) as store:
         there = find_endpoint(store, name)
         if there is not None and there.job.name != name:  # a client's, after an update
             raise name_in_use(name, job="endpoint")
-    execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter)
+    execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter or Reporter())
 
 
 def wait_in_service(name: str, *, working: Callable[[str], None]) -> ListedEndpoint:

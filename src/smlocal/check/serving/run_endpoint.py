@@ -32,7 +32,6 @@ from smlocal.jobs.documents import RECALL
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.hosting.model_file import read_model
 
 _GENERAL: Final = (EngineLostError, EngineUnreachableError, ImageMissingError)
@@ -123,7 +122,7 @@ class RunningEndpoint:
         grace = document.data["Local"]["StopGraceSeconds"]
         began = time.monotonic()
         self._said("serving the model that the job has left" if trained else "serving")
-        deploy_in_background(read_model(document), name=self._name, replace=False, reporter=Reporter())
+        deploy_in_background(read_model(document), name=self._name, replace=False)
         watched = _Watched(self._engine, self._name, self._folder.home)
         in_service = watched.wait()
         self._said(f"serve: {TrainingJob(self._name).state}, {time.monotonic() - began:.1f} s")

@@ -202,6 +202,8 @@ def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
             raise click.UsageError("--image takes the place of the image of a job file; name one, or only the image.")
         if given["train_and_serve"] and given["model"] is not None:
             raise click.UsageError("--model is served in place of what --train-and-serve trains; give one of them.")
+        if not given["content_type"].isascii() or not given["content_type"].isprintable():
+            raise click.UsageError("--content-type: only printable ASCII characters are possible.")
         _refuse_unbuilt(subject)
         return _check(subject=subject, service=service, **given)
 
