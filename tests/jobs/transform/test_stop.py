@@ -27,7 +27,9 @@ def test_a_stopped_job_has_no_output(transforms: Any, life: Any, assert_nothing_
 
 
 @pytest.mark.slow(3)
-def test_a_supervisor_that_is_killed_is_replaced(transforms: Any, life: Any, assert_nothing_left: Clean) -> None:
+def test_a_supervisor_that_is_killed_is_replaced(
+    transforms: Any, life: Any, docker: Callable[..., str], assert_nothing_left: Clean
+) -> None:
     """The work begins again; a record that killed nothing is sent twice."""
     transforms.data({"a.csv": "a\n", "b.csv": "wait\n"})
     begin(transforms, life, "transform-crash", variables={"ANSWER": "gate"})
@@ -35,8 +37,34 @@ def test_a_supervisor_that_is_killed_is_replaced(transforms: Any, life: Any, ass
     life.crash("transform-crash")
     life("describe", "transform-crash")  # begins another one
     life.until(lambda: life.log("transform-crash").count("waits") >= 2)
-    transforms.open_gate("transform-crash")
+    container = docker("ps", "--quiet", "--filter", "label=smlocal.job=transform-crash").strip()
+    docker("exec", container, "touch", "/tmp/go")
     life.until(lambda: life.job("transform-crash").status.terminal)
     assert life.job("transform-crash").status == "Completed", life.describe("transform-crash")
     assert transforms.output() == {"a.csv.out": "A\n", "b.csv.out": "WAIT\n"}
     assert_nothing_left("transform-crash")
+
+
+def test_a_job_is_run_again(transforms: Any, life: Any) -> None:
+    transforms.data({"a.csv": "a\n"})
+    assert transforms.run("transform-first").returncode == 0
+    again = life("rerun", "transform-first", "--name", "transform-again", "--env", "ANSWER=sizes")
+    assert again.returncode == 0, again.stderr
+    assert transforms.output()["a.csv.out"].startswith("2 ")
+    for command in ("check", "submit"):
+        refused = life(command, life.folder / "transform-first.json")
+        assert (refused.returncode, "[is-a-transform-job]" in refused.stderr) == (2, True), refused.stderr
+    refused = life("deploy", life.folder / "transform-first.json")
+    assert (refused.returncode, "[not-an-endpoint]" in refused.stderr) == (2, True), refused.stderr
+
+
+def test_objects_in_s3(transforms: Any, life: Any, s3: Any) -> None:
+    """They are fetched with the credentials of this machine, one after the other."""
+    bucket = s3.make_bucket()
+    s3.put(bucket, "in/a.csv", b"a\n")
+    s3.put(bucket, "in/deep/b.csv", b"b\n")
+    life.environment |= s3.environment
+    output = transforms.completed("transform-s3", objects={"S3Uri": f"s3://{bucket}/in/"})
+    assert output == {"a.csv.out": "A\n", "deep/b.csv.out": "B\n"}
+    log = transforms.data_log("transform-s3")
+    assert len(log) == 1
