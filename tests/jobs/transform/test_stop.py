@@ -1,5 +1,6 @@
 """Transform jobs that are stopped, or whose supervisor is killed, at any moment."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -37,12 +38,29 @@ def test_a_supervisor_that_is_killed_is_replaced(
     life.crash("transform-crash")
     life("describe", "transform-crash")  # begins another one
     life.until(lambda: life.log("transform-crash").count("waits") >= 2)
-    container = docker("ps", "--quiet", "--filter", "label=smlocal.job=transform-crash").strip()
-    docker("exec", container, "touch", "/tmp/go")
+    plan = json.loads((life.home / "jobs" / "transform-crash" / "plan.json").read_text())
+    docker("exec", plan["Hosts"][0]["Container"], "touch", "/tmp/go")
     life.until(lambda: life.job("transform-crash").status.terminal)
     assert life.job("transform-crash").status == "Completed", life.describe("transform-crash")
     assert transforms.output() == {"a.csv.out": "A\n", "b.csv.out": "WAIT\n"}
     assert_nothing_left("transform-crash")
+
+
+@pytest.mark.slow(3)
+def test_a_supervisor_that_is_killed_at_the_end_is_replaced(
+    transforms: Any, life: Any, assert_nothing_left: Clean
+) -> None:
+    """The server does not end at SIGTERM, so there is time to kill."""
+    transforms.data({"a.csv": "a\n"})
+    path = transforms.job_file("transform-end", variables={"ON_TERM": "ignore"})
+    life.commands.append(life.begin("run", "--detach", path))
+    life.until(lambda: life.store.count() > 0 and life.job("transform-end").phase == "Uploading")
+    life.crash("transform-end")
+    life("describe", "transform-end")
+    life.until(lambda: life.job("transform-end").status.terminal)
+    assert life.job("transform-end").status == "Completed", life.describe("transform-end")
+    assert transforms.output() == {"a.csv.out": "A\n"}
+    assert_nothing_left("transform-end")
 
 
 def test_a_job_is_run_again(transforms: Any, life: Any) -> None:
