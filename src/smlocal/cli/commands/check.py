@@ -329,7 +329,9 @@ def _files(subject: str, image: str | None, *, allow_local_paths: bool) -> "tupl
     from smlocal.api.job_source import read_document, read_file
 
     document = read_file(subject)
-    if "AlgorithmSpecification" not in document.data and {"PrimaryContainer", "Containers"} & document.data.keys():
+    if not {"AlgorithmSpecification", "TransformInput"} & document.data.keys() and (
+        {"PrimaryContainer", "Containers"} & document.data.keys()
+    ):
         from smlocal.api.endpoints import model_to_deploy  # most checks are about jobs
 
         return None, model_to_deploy(subject, image=image, variables={}, name=None)[0].document
