@@ -35,4 +35,5 @@ endpoint = builder.deploy(endpoint_name=name, initial_instance_count=1, instance
 answer = json.loads(endpoint.invoke(body=b"1,2", content_type="text/csv").body.read())
 endpoint.delete()
 endpoint.wait_for_delete(poll=1)
+print()  # its panel does not end the line
 print(json.dumps({"model": model.model_name, "answer": answer}))
