@@ -165,6 +165,11 @@ _AWAITED: Final[Mapping[str, Awaited]] = {
         waits=lambda answer: not JobStatus(answer["TrainingJobStatus"]).terminal,
         ended=lambda _, name, unfinished: name not in unfinished,
     ),
+    "DescribeTransformJob": Awaited(
+        member="TransformJobName",
+        waits=lambda answer: not JobStatus(answer["TransformJobStatus"]).terminal,
+        ended=lambda _, name, unfinished: name not in unfinished,
+    ),
     # One that is deleted is waited for until an error comes, which cannot follow the beginning of an answer.
     "DescribeEndpoint": Awaited(
         member="EndpointName",

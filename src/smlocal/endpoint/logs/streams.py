@@ -14,7 +14,6 @@ from smlocal.endpoint.logs.host_log import HostLog
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.contract.statuses import JobPhase
-from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.logs.log_readers import log_path
 from smlocal.jobs.logs.log_times import TimesIndex, in_milliseconds, times_path
 from smlocal.jobs.store.records import JobRecord
@@ -22,9 +21,10 @@ from smlocal.sagemaker.contract.identity import partition
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of
 from smlocal.sagemaker.name import NAME
+from smlocal.sagemaker.transform import facts as transforms
 
 _ENDPOINTS: Final = "/aws/sagemaker/Endpoints/"
-_STREAM = re.compile(r"(?P<job>[a-zA-Z0-9-]+)/(?P<host>[a-zA-Z0-9-]+)-(?P<second>\d+)", re.ASCII)
+_STREAM = re.compile(r"(?P<job>[a-zA-Z0-9-]+)/(?P<host>[a-zA-Z0-9-]+)-(?P<second>\d+)(?:/data-log)?", re.ASCII)
 _LOG = ".log"
 _COMMON = 50
 """Characters that the names of all jobs of an endpoint begin with, if its own is longer."""
@@ -54,6 +54,8 @@ class Group:
 
 
 TRAINING: Final = Group(name="/aws/sagemaker/TrainingJobs", platform=NAME)
+TRANSFORMS: Final = Group(name="/aws/sagemaker/TransformJobs", platform=transforms.NAME)
+_OF_JOBS: Final = {group.name: group for group in (TRAINING, TRANSFORMS)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +89,8 @@ def all_groups(serving: Serving) -> list[Group]:
         if record.platform == facts.NAME:
             endpoint = endpoint_of(serving.store, record.name)
             names[endpoint] = min(record.created, names.get(endpoint, record.created))
-    return [*(_of_endpoint(name, created=names[name]) for name in sorted(names)), TRAINING]
+    of_endpoints = [_of_endpoint(name, created=names[name]) for name in sorted(names)]
+    return [*of_endpoints, *(each for each in _OF_JOBS.values() if each is TRAINING or each.jobs(serving))]
 
 
 def called_group(serving: Serving, call: AwsCall) -> Group:
@@ -96,7 +99,7 @@ def called_group(serving: Serving, call: AwsCall) -> Group:
     if (name is None) == (identifier is None):
         raise invalid_parameter("Specify either logGroupName or logGroupIdentifier, and not both.")
     stated = name if name is not None else str(identifier).removesuffix(":*").rpartition(":")[2]
-    group = TRAINING if stated == TRAINING.name else _of_endpoint(stated.removeprefix(_ENDPOINTS))
+    group = _OF_JOBS.get(stated) or _of_endpoint(stated.removeprefix(_ENDPOINTS))
     arn = group.arn(serving, call.region)
     if name != group.name and identifier not in {group.name, arn, f"{arn}:*"}:
         raise unknown_group()
@@ -178,10 +181,9 @@ def _streams_of(serving: Serving, group: Group, job: str) -> list[LogStream]:
         return []
     complete = record.status.terminal or record.phase is JobPhase.UPLOADING
     hosts = [file.removesuffix(_LOG) for file in files if file.endswith(_LOG)]
-    variants = _variants(serving, job) if group.endpoint else ()
     return [
         LogStream(
-            name=_instance_stream(record, host, variants) if group.endpoint else f"{job}/{host}-{int(record.created)}",
+            name=_instance_stream(record, host) if group.endpoint else _job_stream(record, host),
             path=log_path(serving.store.directory(job), host),
             created=record.created,
             complete=complete,
@@ -190,21 +192,22 @@ def _streams_of(serving: Serving, group: Group, job: str) -> list[LogStream]:
     ]
 
 
-def _variants(serving: Serving, job: str) -> tuple[str, ...]:
-    request = serving.store.document(job, REQUEST) or {}
-    return tuple(each.get("VariantName", "") for each in request.get("ProductionVariants") or ())
+def _job_stream(record: JobRecord, host: str) -> str:
+    """`my-job/algo-1-1700000000`; that of what became of the input of a transform job is below that of its host."""
+    if host == transforms.DATA_LOG:
+        return f"{record.name}/{transforms.HOST}-{int(record.created)}/{host}"
+    return f"{record.name}/{host}-{int(record.created)}"
 
 
-def _instance_stream(record: JobRecord, host: str, variants: Sequence[str]) -> str:
+def _instance_stream(record: JobRecord, host: str) -> str:
     """`AllTraffic/i-0123456789abcdef0`, with the container behind it if the instance has several.
 
-    The host is VARIANT or VARIANT-NUMBER, and then `.CONTAINER`.
+    The host is VARIANT or VARIANT.NUMBER, and then `.CONTAINER`.
     """
-    instance, _, container = host.partition(".")
-    known = instance in variants or instance.rpartition("-")[0] not in variants
-    variant = instance if known else instance.rpartition("-")[0]
-    number = hashlib.sha256(f"{record.run_id}/{instance}".encode()).hexdigest()[:16]
-    return f"{variant}/i-0{number}{f'/{container}' if container else ''}"
+    variant, *rest = host.split(".")
+    number = rest.pop(0) if rest and rest[0].isdecimal() else "1"
+    instance = hashlib.sha256(f"{record.run_id}/{variant}/{number}".encode()).hexdigest()[:16]
+    return "/".join([variant, f"i-0{instance}", *rest])
 
 
 def _logs(serving: Serving, job: str) -> str:

@@ -39,6 +39,12 @@ from smlocal.endpoint.sagemaker.models import (
     list_endpoint_configs,
     list_models,
 )
+from smlocal.endpoint.sagemaker.transforms import (
+    create_transform_job,
+    describe_transform_job,
+    list_transform_jobs,
+    stop_transform_job,
+)
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobNotFinishedError, JobUnknownError
 from smlocal.jobs.documents import REQUEST
@@ -202,6 +208,7 @@ HANDLERS: Mapping[str, Handler] = {
     "CreateEndpointConfig": create_endpoint_config,
     "CreateModel": create_model,
     "CreateTrainingJob": create_training_job,
+    "CreateTransformJob": create_transform_job,
     "DeleteEndpoint": delete_endpoint,
     "DeleteEndpointConfig": delete_endpoint_config,
     "DeleteModel": delete_model,
@@ -211,13 +218,16 @@ HANDLERS: Mapping[str, Handler] = {
     "DescribeEndpointConfig": describe_endpoint_config,
     "DescribeModel": describe_model,
     "DescribeTrainingJob": describe_training_job,
+    "DescribeTransformJob": describe_transform_job,
     "ListEndpointConfigs": list_endpoint_configs,
     "ListEndpoints": list_endpoints,
     "ListModels": list_models,
     "ListTags": list_tags,
     "ListTrainingJobs": list_training_jobs,
+    "ListTransformJobs": list_transform_jobs,
     "Search": search,
     "StopTrainingJob": stop_training_job,
+    "StopTransformJob": stop_transform_job,
     "UpdateEndpoint": update_endpoint,
     "UpdateEndpointWeightsAndCapacities": update_endpoint_weights_and_capacities,
     "UpdateTrainingJob": update_training_job,

@@ -77,7 +77,7 @@ def _buckets(serving: Serving, request: Mapping[str, Any]) -> Iterator[tuple[str
 
 
 def _s3_output(request: Mapping[str, Any]) -> str | None:
-    config = request.get("OutputDataConfig")
+    config = request.get("OutputDataConfig") or request.get("TransformOutput")
     uri = config.get("S3OutputPath") if isinstance(config, dict) else None
     return uri if isinstance(uri, str) and _REMOTE.match(uri) else None
 
