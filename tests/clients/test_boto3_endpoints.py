@@ -470,3 +470,16 @@ def test_containers_in_a_row_and_by_name(endpoints: Endpoints, assert_nothing_le
     endpoints.delete("clients-row")
     assert_nothing_left("clients-row")
     assert_nothing_left("clients-row-2")
+
+
+@pytest.mark.slow(10)
+def test_an_endpoint_answers_again_when_its_supervisor_was_killed(
+    endpoints: Endpoints, life: Any, assert_nothing_left: Clean
+) -> None:
+    endpoints.configure("clients-killed")
+    endpoints.endpoint("clients-killed")
+    life.crash("clients-killed")
+    assert endpoints.invoke("clients-killed", b"still there") == b"still there"
+    assert endpoints.described("clients-killed")["EndpointStatus"] == "InService"
+    endpoints.delete("clients-killed")
+    assert_nothing_left("clients-killed")

@@ -76,10 +76,10 @@ def settle(store: Store, name: str, *, job: str) -> None:
     The process that began the job may have been killed before it could write whose it is.
     """
     resource = store.resource(ENDPOINT, name)
+    config = (store.document(job, REQUEST) or {}).get("EndpointConfigName", name)
     if resource is None:
         if job != name:
             record = store.get(job)
-            config = (store.document(job, REQUEST) or {}).get("EndpointConfigName", name)
             record_new(store, name, arn=record.arn, created=record.created, body=body_of(config, job))
         return
 
@@ -87,7 +87,6 @@ def settle(store: Store, name: str, *, job: str) -> None:
         update = body["Update"]
         if body.get("Deleting") or update is not None or job in {body["Job"], *body["Former"]}:
             return body
-        config = (store.document(job, REQUEST) or {}).get("EndpointConfigName", name)
         return {**body, "Update": {"Job": job, "EndpointConfigName": config, "StartTime": time.time()}}
 
     resource = store.change_resource(ENDPOINT, name, with_job, at=time.time())
