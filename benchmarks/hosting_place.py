@@ -61,10 +61,12 @@ def smlocal(place: Workplace, *arguments: str) -> str:
     return str(done.stdout)
 
 
+def container_of(name: str) -> str:
+    command = ["docker", "ps", "--quiet", "--filter", f"label=smlocal.job={name}"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def container_address(name: str) -> str:
-    found = subprocess.run(
-        ["docker", "ps", "--quiet", "--filter", f"label=smlocal.job={name}"], check=True, capture_output=True, text=True
-    )
     form = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
-    asked = ["docker", "inspect", "--format", form, found.stdout.strip()]
+    asked = ["docker", "inspect", "--format", form, container_of(name)]
     return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
