@@ -1,4 +1,4 @@
-"""An endpoint until its first ping is answered, against `docker run` and a loop of curl; and what it costs while idle."""
+"""An endpoint until its first ping, against `docker run` and a loop of curl; and what it costs while idle."""
 
 import subprocess
 import time

@@ -143,7 +143,7 @@ async def _at_once(host: str, port: int, path: str, count: int) -> tuple[float, 
     connections = [await asyncio.open_connection(host, port) for _ in range(_CLIENTS)]
     began = time.perf_counter()
     right = await asyncio.gather(
-        *(_client(number, *each, host, path, share) for number, each in enumerate(connections))
+        *(_client(each, lambda body: _request(host, path, body), number, share) for number, each in enumerate(connections))
     )
     took = time.perf_counter() - began
     for _, writer in connections:
@@ -152,12 +152,15 @@ async def _at_once(host: str, port: int, path: str, count: int) -> tuple[float, 
 
 
 async def _client(
-    number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, path: str, count: int
+    connection: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+    request: Callable[[bytes], bytes],
+    number: int,
+    count: int,
 ) -> int:
-    right = 0
+    (reader, writer), right = connection, 0
     for each in range(count):
         body = (b"%d-%d," % (number, each)).ljust(len(_BODY), b"x")
-        writer.write(_request(host, path, body))
+        writer.write(request(body))
         head = await reader.readuntil(b"\r\n\r\n")
         right += head.startswith(b"HTTP/1.1 200 ") and await reader.readexactly(len(body)) == body
     return right

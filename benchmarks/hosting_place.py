@@ -41,7 +41,8 @@ def deployed(place: Workplace, *flags: str, folder: Path = SERVE) -> Iterator[De
     try:
         local = json.loads(smlocal(place, "describe", name, "--json"))["Local"]
         address = urlsplit(local["Address"])
-        assert address.hostname is not None and address.port is not None
+        assert address.hostname is not None
+        assert address.port is not None
         yield Deployed(
             name=name,
             host=address.hostname,
