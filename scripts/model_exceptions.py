@@ -36,3 +36,12 @@ HOSTING_PATHS_HERE: Final = {
 """Their shapes that may be a local path."""
 HOSTING_WORDS_HERE: Final = {"ProductionVariantInstanceType": ("local", "local_gpu")}
 """Their enumerations with additional words."""
+
+TRANSFORM_OPTIONAL_HERE: Final = {
+    "CreateTransformJobRequest.TransformJobName": "the default is the file name and the time",
+    "CreateTransformJobRequest.ModelName": "the file may have the model itself",
+    "CreateTransformJobRequest.TransformResources": "the default is this machine",
+}
+"""The same of transform jobs."""
+TRANSFORM_WORDS_HERE: Final = {"TransformInstanceType": ("local", "local_gpu")}
+"""Their enumerations with additional words."""

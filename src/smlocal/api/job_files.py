@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any
 from smlocal.errors import PathNotAllowedError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.sagemaker.contract.coverage.lookup import coverage_json
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
 if TYPE_CHECKING:
     from smlocal.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
+    from smlocal.api.overrides import Overrides
     from smlocal.engine.engines import Engines
     from smlocal.jobs.contract.compared_job import ComparedJob
     from smlocal.jobs.planning.model import JobPlan
     from smlocal.jobs.prepared import Prepared
     from smlocal.jobs.view import Reporter
     from smlocal.sagemaker.hosting.model_file import ModelFile
+    from smlocal.sagemaker.transform.transform_file import TransformFile
 
-    AnyJobFile = JobFile | ReplicaJobFile
+    AnyJobFile = JobFile | ReplicaJobFile | TransformFile
 
 _MOST_FOLDERS = 5
 """Allowed folders that a message names."""
@@ -35,6 +36,11 @@ def is_replica_job(data: Mapping[str, Any]) -> bool:
     from smlocal.ai_platform.shape import job_kinds
 
     return bool(job_kinds(data))
+
+
+def is_transform_job(data: Mapping[str, Any]) -> bool:
+    """True for a CreateTransformJob request, by the keys of its document."""
+    return "TransformInput" in data and "AlgorithmSpecification" not in data
 
 
 def has_environment(data: Mapping[str, Any]) -> bool:
@@ -59,9 +65,16 @@ def refuse_misspelt_key(document: Document) -> None:
 
 
 def refuse_model_file(document: Document) -> None:
-    """Refuse a document that describes an endpoint."""
+    """Refuse a document that describes an endpoint, or a transform job."""
     data = document.data
-    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers"} & data.keys():
+    if is_transform_job(data):
+        from smlocal.errors.transform import IsATransformJobError
+
+        raise IsATransformJobError(
+            f"{document.name} describes a transform job, and this is about training jobs",
+            remedy=["Run it: smlocal run FILE"],
+        )
+    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers", "Models"} & data.keys():
         return
     from smlocal.errors.hosting import IsAnEndpointError
 
@@ -87,6 +100,12 @@ def prepare(
             from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
 
             return prepare_endpoint(job, name=name, home=home, engines=engines, reporter=reporter)
+        from smlocal.sagemaker.transform.transform_file import TransformFile
+
+        if isinstance(job, TransformFile):
+            from smlocal.sagemaker.transform.planning import prepare as prepare_transform
+
+            return prepare_transform(job, name=name, home=home, engines=engines, reporter=reporter)
         from smlocal.ai_platform.job_preparation import prepare as prepare_replicas
 
         return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
@@ -99,6 +118,12 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
             from smlocal.sagemaker.prepare import plan_job as plan_sagemaker
 
             return plan_sagemaker(job, name=name, home=home, engines=engines, strict=strict)
+        from smlocal.sagemaker.transform.transform_file import TransformFile  # as above
+
+        if isinstance(job, TransformFile):
+            from smlocal.sagemaker.transform.planning import plan_only as plan_transform
+
+            return plan_transform(job, name=name, home=home, engines=engines)
         from smlocal.ai_platform.job_preparation import plan_job as plan_replicas
 
         return plan_replicas(job, name=name, home=home, engines=engines)
@@ -133,16 +158,17 @@ def _limited_by(job: "AnyJobFile | ModelFile") -> Iterator[None]:
 def coverage_tables() -> dict[str, dict[str, Any]]:
     """How each member of a request is handled, by the request's name."""
     from smlocal.ai_platform.coverage.lookup import coverage_json as of_replicas
+    from smlocal.sagemaker.requests import REQUESTS
 
-    return {**coverage_json(), **of_replicas()}
+    return {**{name: each.members.as_json() for name, each in REQUESTS.items()}, **of_replicas()}
 
 
 def job_file_schema(request: str) -> dict[str, Any]:
-    """The JSON Schema of a job file, by the name of its request as in `coverage_tables`."""
-    if request == "CreateTrainingJob":
-        from smlocal.sagemaker.jobfile.schema import job_file_schema as of_sagemaker
+    """The JSON Schema of the file that holds a request, by its name as in `coverage_tables`."""
+    from smlocal.sagemaker.requests import REQUESTS
 
-        return of_sagemaker()
+    if request in REQUESTS:
+        return REQUESTS[request].schema()
     from smlocal.ai_platform.jobfile.schema import job_file_schema as of_replicas
     from smlocal.ai_platform.model.members import JobKind
 
@@ -183,6 +209,32 @@ def compared_replica_job(document: Document) -> "ComparedJob":
     from smlocal.ai_platform.comparison import compared_job
 
     return compared_job(document)
+
+
+def read_transform_job(
+    document: Document, given: "Overrides", *, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[TransformFile, str]":
+    """The validated transform job, and its name; `stem` is that of its file."""
+    from smlocal.api.overrides import apply_transform_overrides
+    from smlocal.sagemaker.contract.identity import default_name
+    from smlocal.sagemaker.transform.known_models import with_known_model
+    from smlocal.sagemaker.transform.transform_file import read_transform
+
+    apply_transform_overrides(document, given)
+    if not strict:
+        with_known_model(document)
+    job = read_transform(document, strict=strict, local_allowed=local_allowed)
+    return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
+
+
+def read_transform_again(
+    document: Document, given: "Overrides", *, recorded: str, strict: bool
+) -> "tuple[TransformFile, str]":
+    """The validated transform job of another run, which gets a new name like that of the recorded one."""
+    from smlocal.jobs.contract.made_names import without_time
+
+    document.data.pop("TransformJobName", None)
+    return read_transform_job(document, given, stem=without_time(recorded), strict=strict)
 
 
 def read_replica_job(

@@ -15,7 +15,9 @@ from smlocal.api.image_name import is_image_name
 from smlocal.api.job_files import (
     absent_paths,
     is_replica_job,
+    is_transform_job,
     read_replica_job,
+    read_transform_job,
     refuse_misspelt_key,
     refuse_model_file,
 )
@@ -73,6 +75,8 @@ def read_any(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["AnyJobFile", str]:
     """The validated job of any platform, and its name."""
+    if is_transform_job(document.data):
+        return read_transform_job(document, given, stem=_stem(path) if path else "transform", strict=strict)
     if not is_replica_job(document.data):
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
     name = apply_local_overrides(document, given)
@@ -148,6 +152,8 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
         document = read_standard_input() if path == "-" else read_file(path)
         if is_replica_job(document.data):
             job, _ = read_replica_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
+        elif is_transform_job(document.data):
+            job, _ = read_transform_job(document, Overrides(), stem="job", strict=strict, local_allowed=not strict)
         else:
             prepare(document)
             job, _ = read_document(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.api.job_list import counted
 from smlocal.api.training_job import TrainingJob
 from smlocal.base.readable import readable_bytes, short_path
 from smlocal.cli.commands.serve import check_endpoint_packages
@@ -86,7 +87,7 @@ def _has_region() -> bool:
 
 def job_lines(names: Sequence[str]) -> Iterator[str]:
     """The jobs of a program, in the order in which it has started them. Those that are running go on."""
-    yield "1 training job of this program" if len(names) == 1 else f"{len(names)} training jobs of this program"
+    yield f"{counted(names)} of this program"
     views: list[JobView] = []
     for name in names[:_MOST]:
         try:
@@ -125,6 +126,8 @@ def _next(views: "Sequence[JobView]") -> Iterator[str]:
     failed = [view for view in views if view.status is JobStatus.FAILED]
     if failed:
         commands = [f"logs {failed[0].name}", f"describe {failed[0].name}"]
+    elif running and "EndpointName" in running[0].answer:
+        commands = [f"invoke {running[0].name} --body FILE", f"rm --stop {running[0].name}"]
     elif running:
         commands = [f"logs -f {running[0].name}", f"wait {running[0].name}"]
     else:

@@ -6,15 +6,17 @@ import sys
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.request_body import read_body
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.standard_streams import output_errors
-from smlocal.errors.hosting import InvocationBodyError
 
 _MEMBERS = {
     "content_type": "Content-Type",
     "accept": "Accept",
     "custom_attributes": "X-Amzn-SageMaker-Custom-Attributes",
     "target_model": "X-Amzn-SageMaker-Target-Model",
+    "target_variant": "X-Amzn-SageMaker-Target-Variant",
+    "target_container": "X-Amzn-SageMaker-Target-Container-Hostname",
     "inference_id": "X-Amzn-SageMaker-Inference-Id",
 }
 """The header of each option."""
@@ -39,13 +41,15 @@ _MEMBERS = {
 @click.option("--accept", metavar="TYPE", help="The MIME type that is wanted.")
 @click.option("--custom-attributes", metavar="TEXT", help="Passed on as X-Amzn-SageMaker-Custom-Attributes.")
 @click.option("--target-model", metavar="NAME", help="Passed on as X-Amzn-SageMaker-Target-Model.")
+@click.option("--target-variant", metavar="NAME", help="The production variant that answers.")
+@click.option("--target-container", metavar="NAME", help="The container that answers, with direct invocation.")
 @click.option("--inference-id", metavar="ID", help="Passed on as X-Amzn-SageMaker-Inference-Id.")
 def command(*, name: str, body: str, **given: str | None) -> None:
     """Invoke an endpoint and print its answer.
 
     Does what InvokeEndpoint does: an error of the container is a ModelError, with its status and message.
     """
-    content = _content(body)
+    content = read_body(body)
     from smlocal.api.endpoints import invoke
 
     headers = {_MEMBERS[option]: value for option, value in given.items() if value is not None}
@@ -59,15 +63,3 @@ def command(*, name: str, body: str, **given: str | None) -> None:
         with output_errors():
             while view:
                 view = view[os.write(out, view) :]
-
-
-def _content(path: str) -> bytes:
-    try:
-        if path == "-":
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise InvocationBodyError(
-            f"{path} cannot be read: {error.strerror}", remedy=["Check the path after --body."]
-        ) from error

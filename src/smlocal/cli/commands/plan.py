@@ -98,10 +98,12 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
 
 
 def _no_script(plan: "JobPlan") -> "UsageRefusedError":
-
+    why = "its replicas are restarted, and the job is tried again"
+    if plan.serving is not None:
+        why = "its records are sent to the container while that runs"
     return UsageRefusedError(
-        f"{plan.name} cannot be a script of docker commands: its replicas are restarted, and the job is tried again",
-        remedy=["smlocal plan --json prints everything that the replicas are started with."],
+        f"{plan.name} cannot be a script of docker commands: {why}",
+        remedy=["smlocal plan --json prints everything that its containers are started with."],
     )
 
 

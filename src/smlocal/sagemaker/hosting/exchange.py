@@ -203,6 +203,8 @@ class Exchange:
             self._end()
 
     def _ask(self, headers: Mapping[str, str], body: bytes) -> None:
+        if self._step + 1 < len(self._route.steps):  # it is about the answer to the client
+            headers = {name: value for name, value in headers.items() if name != "accept"}
         self._request = container_request(headers, body)
         self._send(self._pool.take(self._route.steps[self._step].address))
 
@@ -268,7 +270,7 @@ class Exchange:
         content = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         if self._mode == _ERROR:
             message = content[:_MOST_MESSAGE].decode("utf-8", "replace")
-            self._fail(model_error(self._identity, status=self._status, message=message))
+            self._fail(self._model_error(self._status, message))
             return
         self._let_go(reusable=reusable and (body.chunked or body.length is not None) and head.keeps_open(head.first[0]))
         if self._step + 1 < len(self._route.steps):
@@ -302,7 +304,7 @@ class Exchange:
         if self._mode == _STREAMED:
             self._cut_short("")
         else:
-            self._fail(model_error(self._identity, status=0, message=facts.timed_out()))
+            self._fail(self._model_error(0, facts.timed_out(self._called)))
 
     def _cut_short(self, why: str) -> None:
         if self._over:
@@ -313,7 +315,14 @@ class Exchange:
         elif self._mode == _ERROR and self._body is not None:
             self._answered(reusable=False)
         else:
-            self._fail(model_error(self._identity, status=0, message=why))
+            self._fail(self._model_error(0, why))
+
+    @property
+    def _called(self) -> str:
+        return self._route.steps[self._step].container
+
+    def _model_error(self, status: int, message: str) -> AnswerError:
+        return model_error(self._identity, status=status, message=message, container=self._called)
 
     def _fail(self, error: AnswerError) -> None:
         if not self._over:

@@ -1,13 +1,12 @@
 """Where an invocation goes: the one thing that the front asks about the containers of an endpoint."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.sagemaker.hosting.facts import PRIMARY
 
 Address = tuple[str, int]
-PRIMARY: Final = "primary"
-"""What the service calls the only container of a model."""
 
 
 class AnswerError(Exception):

@@ -77,13 +77,13 @@ def too_large(size: int, most: int) -> AnswerError:
     return AnswerError(TOO_LARGE, "ValidationError", {"Message": message})
 
 
-def model_error(about: Identity, *, status: int, message: str) -> AnswerError:
+def model_error(about: Identity, *, status: int, message: str, container: str = facts.PRIMARY) -> AnswerError:
     """A container has answered with an error; `status` 0: or not at all."""
     where = {"region": about.region, "account": about.account}
     document = {
         "ErrorCode": "CLIENT_ERROR_FROM_MODEL" if 400 <= status < 500 else "INTERNAL_FAILURE_FROM_MODEL",  # noqa: PLR2004 - HTTP
         "LogStreamArn": facts.log_stream_arn(about.endpoint, **where),
-        "Message": facts.model_error(about.endpoint, status=status, message=message, **where),
+        "Message": facts.model_error(about.endpoint, status=status, message=message, called=container, **where),
         "OriginalMessage": message,
         "OriginalStatusCode": status,
     }

@@ -1,17 +1,15 @@
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from pages.coverage import sagemaker_coverage
 from tests.contract.member_tests import TEST_OF
 
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.reading import load_document
+from smlocal.jobs.contract.member_table import Value
 from smlocal.jobs.contract.support import Support
-from smlocal.sagemaker.contract.coverage import lookup
-from smlocal.sagemaker.contract.coverage.members import TABLE, Value
+from smlocal.sagemaker.contract.coverage.members import MEMBERS, TABLE
 from smlocal.sagemaker.jobfile.job_file import read_job
 
 Request = Callable[..., dict[str, Any]]
@@ -71,7 +69,7 @@ def test_a_refused_member_is_named(request_with: Request, read: Any, member: str
 def test_any_other_member_is_accepted(request_with: Request, read: Any, member: str, value: str | None) -> None:
     given = None if value is None else _BOOLEANS.get(value, value)
     job = read(request_with(member, given))
-    present = {name for name, _, _ in lookup.members(job.raw)}
+    present = {name for name, _, _ in MEMBERS.members(job.raw)}
     assert member in present
 
 
@@ -100,11 +98,6 @@ def test_the_emulated_members_have_a_test() -> None:
     assert set(TEST_OF) == {name for name, row in TABLE.items() if row.support is Support.EMULATED}
 
 
-def test_every_note_is_a_sentence() -> None:
-    notes = [row.note for row in TABLE.values()] + [v.note for row in TABLE.values() for v in row.values.values()]
-    assert all(note[0].isupper() and note.endswith(".") and "|" not in note for note in notes)
-
-
 def test_values_are_values_of_the_member(service: dict[str, Any]) -> None:
     for name, row in TABLE.items():
         if not row.values:
@@ -118,7 +111,7 @@ def test_values_are_values_of_the_member(service: dict[str, Any]) -> None:
 
 
 def test_the_json_form() -> None:
-    table = lookup.coverage_json()["CreateTrainingJob"]
+    table = MEMBERS.as_json()
     assert table["AlgorithmSpecification.TrainingImage"] == {"support": "emulated", "note": "The image to run."}
     assert table["EnableNetworkIsolation"]["values"]["true"]["support"] == "emulated"
 
@@ -131,8 +124,3 @@ def test_members_the_answer_has_no_place_for(service: dict[str, Any]) -> None:
     assert create.keys() - describe.keys() == {"Tags", "SessionChainingConfig"}
     # Common members have the same shape, so nothing below is lost either.
     assert all(create[name]["shape"] == describe[name]["shape"] for name in create.keys() & describe.keys())
-
-
-def test_the_page_has_a_row_of_every_member() -> None:
-    rows = re.findall(r"^\| `(.+?)` \| (\w+) \|", sagemaker_coverage(), re.MULTILINE)
-    assert rows == [(name, str(row.support)) for name, row in TABLE.items()]
