@@ -43,7 +43,7 @@ _FILES: Final = (".yaml", ".yml", ".json")
 _COMMAND_LINE: Final = "command line"
 _CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
 """The settings of a job that its endpoint takes over."""
-_PAUSES: Final = (0.02, 0.1)
+_PAUSES: Final = (0.01, 0.05)
 _LISTENS_SECONDS: Final = 15.0
 _READ_SECONDS: Final = 70.0
 """For an answer: the service's 60 s and some more, as its documentation advises clients."""
