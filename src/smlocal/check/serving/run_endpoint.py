@@ -127,7 +127,7 @@ class RunningEndpoint:
         in_service = watched.wait()
         self._said(f"serve: {TrainingJob(self._name).state}, {time.monotonic() - began:.1f} s")
         seen = EndpointSeen(
-            endpoint=self._name,
+            endpoint="serve",
             in_service=in_service,
             explanation="",
             limit=document.data["Local"]["Serving"]["StartupSeconds"],
