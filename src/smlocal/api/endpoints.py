@@ -23,8 +23,10 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.contract.validation.violation import Path
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.control.requests import wake
-from smlocal.jobs.documents import JOB, REQUEST
+from smlocal.jobs.documents import JOB, RECALL, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.store.records import JobRecord
@@ -226,6 +228,12 @@ def view_endpoint(name: str) -> JobView:
 
     with Store.open(home_directory()) as store:
         return view_job(store, name)
+
+
+def plan_of(name: str) -> JobPlan:
+    """How an endpoint that has a supervisor is run: where its container is reached, and where its model is."""
+    with Store.open(home_directory()) as store:
+        return recall(store.document(name, RECALL) or {})
 
 
 def list_endpoints() -> list[ListedEndpoint]:

@@ -7,12 +7,15 @@ from smlocal.check.serving.examples import COPIED, server
 from smlocal.check.serving.interface import PORT, EndpointSeen, Probe
 from smlocal.check.subject import LaunchProfile, Subject
 
+_SEE_THE_LOG = "See the end of its log. A server that needs a model gets one with --model or --train-and-serve."
+
 
 def _check(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen()
-    if seen.in_service or seen.reached or any(each.port == PORT for each in seen.listeners or ()):
+    if seen.is_reached or any(each.port == PORT for each in seen.listeners or ()):
         return
-    yield Finding(message=_what(seen), job=seen.endpoint, details=seen.details)
+    remedy = _SEE_THE_LOG if seen.ends else ""
+    yield Finding(message=_what(seen), job=seen.endpoint, details=seen.details, remedy=remedy)
 
 
 def _what(seen: EndpointSeen) -> str:
