@@ -97,7 +97,7 @@ class EndpointSeen:
     blocked: PingSeen | None = None
     """The ping while another request was being sent; None: not asked."""
     written: tuple[str, ...] | None = None
-    """Paths below /opt/ml/model that the container has changed; None: not known."""
+    """Paths below /opt/ml/model that the container has changed; None: it has no model, or it cannot be read."""
     answer: AnswerSeen | None = None
     """To the one request of the user, or to a line of the training data."""
     stop: StopSeen | None = None

@@ -28,6 +28,7 @@ from smlocal.errors import (
     MachineNotReadyError,
     SmlocalError,
 )
+from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.hosting.model_file import read_model
 
 _GENERAL: Final = (EngineLostError, EngineUnreachableError, ImageMissingError)
@@ -263,7 +264,8 @@ class _Watched:
 
     def written(self) -> tuple[str, ...] | None:
         """What the container has changed in its model."""
-        folder = next((tree.listing.root for tree in plan_of(self._name).hosts[0].inputs.trees), "")
+        trees = plan_of(self._name).hosts[0].inputs.trees
+        folder = next((tree.listing.root for tree in trees if tree.target == paths.MODEL), "")
         container = self.container()
         if not container or not os.path.isdir(folder):
             return None
