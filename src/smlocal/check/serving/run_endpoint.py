@@ -155,12 +155,13 @@ class RunningEndpoint:
             seen = replace(seen, blocked=probes.ping_beside_another(address, kind))
         if Probe.MODEL in self._wanted:
             seen = replace(seen, written=watched.written())
-        if Probe.RUBBISH in self._wanted:
+        pings.append(probes.ping(address))
+        if Probe.RUBBISH in self._wanted:  # the last question: it may be the end of the server
             answers: list[AnswerSeen] = []
             for rubbish_kind, body in probes.RUBBISH:
-                answers.append(probes.ask(url, body, rubbish_kind))
+                if all(each.status for each in answers):
+                    answers.append(probes.ask(url, body, rubbish_kind))
             seen = replace(seen, rubbish=tuple(answers))
-        pings.append(probes.ping(watched.address()))
         return replace(seen, pings=tuple(pings))
 
     def _stop(self, watched: "_Watched", grace: float) -> StopSeen | None:
