@@ -9,8 +9,6 @@ from smlocal.check.subject import LaunchProfile, Subject
 
 _SEE_THE_LOG = "See the end of its log. A server that needs a model gets one with --model or --train-and-serve."
 
-_NOT_STARTED = "cannot be started: "
-
 
 def _check(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen()
@@ -24,7 +22,7 @@ def _what(seen: EndpointSeen) -> str:
     if seen.ends:
         times = "" if seen.ends == 1 else f" {seen.ends} times"
         return f"the container ended{times} before anything listened on port {PORT}, with exit code {seen.exit_code}"
-    if _NOT_STARTED in seen.explanation:
+    if not seen.is_started:
         return seen.explanation
     ports = sorted({each.port for each in seen.listeners or ()})
     others = f"; the container listens on port {', '.join(map(str, ports))}" if ports else ""

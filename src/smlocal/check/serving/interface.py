@@ -120,6 +120,11 @@ class EndpointSeen:
         """Whether something at the port can be called from outside."""
         return self.in_service or self.reached or any(e.port == PORT and not e.loopback for e in self.listeners or ())
 
+    @property
+    def is_started(self) -> bool:
+        """Whether the container ran, and did not end by itself."""
+        return not self.ends and "cannot be started: " not in self.explanation
+
     def not_judged(self) -> CannotLookError:
         """The reason to skip a rule, where another rule says what is wrong."""
         return CannotLookError(f"{NOT_IN_SERVICE}: {self.explanation}", test="let it answer /ping first")
