@@ -1,9 +1,14 @@
-"""Invocations of an endpoint against the same bytes by HTTP to its container: one after another, 50 at once, in chunks."""
+"""Invocations of an endpoint against the same bytes by HTTP to its container: one after another, 50 at once, in chunks.
+
+The server is that of the tests, on `http.server`; it answers with what it was sent.
+"""
 
 import asyncio
+import http.client
 import socket
 import time
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import closing
 from statistics import median
 from typing import Any
 
@@ -44,22 +49,34 @@ def measure_streaming(size: Size) -> list[Figure]:
 
 def _latency(size: Size, one: Deployed) -> list[Figure]:
     calls = size.of(_CALLS)
-    with ExitStack() as stack:
-        here = stack.enter_context(_Connection(one.host, one.port, one.path))
-        there = stack.enter_context(_Connection(one.container, 8080, "/invocations"))
-        client = _runtime(one)
-        by_http = lambda: _median(calls, here.ask)  # noqa: E731
-        direct = lambda: _median(calls, there.ask)  # noqa: E731
-        by_boto = lambda: _median(calls, lambda: _invoke(client, one.name))  # noqa: E731
-        ours, theirs = alternate(by_http, direct, rounds=size.rounds, name="p50 by HTTP")
-        boto, again = alternate(by_boto, direct, rounds=size.rounds, name="p50 by invoke_endpoint")
-    more = boto.median - again.median
+    here, there = _Connection(one.host, one.port, one.path), _Connection(one.container, 8080, "/invocations")
+    client, straight = _runtime(one), _runtime(one, container=True)
+
+    def by(ask: Callable[[], None]) -> Callable[[], float]:
+        return lambda: _median(calls, ask)
+
+    def boto(each: Any) -> Callable[[], float]:
+        return by(lambda: _invoke(each, one.name))
+
+    with closing(here), closing(there):
+        ours, direct = alternate(by(here.ask), by(there.ask), rounds=size.rounds, name="p50 by HTTP")
+        invoked, alone = alternate(boto(client), boto(straight), rounds=size.rounds, name="p50 by boto3")
+        literal, again = alternate(boto(client), by(there.ask), rounds=size.rounds, name="p50 by boto3 and by HTTP")
+    more = literal.median - again.median
     return [
-        _comparison("p50 of 1 KB at the endpoint's address, by HTTP ÷ to the container", ours, theirs, P50_BOUND),
-        _comparison("p50 of 1 KB through boto3's invoke_endpoint ÷ by HTTP to the container", boto, again, P50_BOUND),
+        _comparison("p50 of 1 KB by `http.client`: our address ÷ the container", ours, direct, P50_BOUND),
+        _comparison(
+            "p50 of 1 KB by boto3's `invoke_endpoint`: our address ÷ its request sent to the container",
+            invoked,
+            alone,
+            P50_BOUND,
+        ),
+        _comparison(
+            "p50 of 1 KB: `invoke_endpoint` at our address ÷ `http.client` to the container", literal, again, P50_BOUND
+        ),
         Figure(
-            what="the same, as a difference",
-            ours=spread(boto, _milliseconds),
+            what="the same: how much more",
+            ours=spread(literal, _milliseconds),
             theirs=spread(again, _milliseconds),
             figure=_milliseconds(more),
             bound=_milliseconds(MORE_BOUND),
@@ -108,27 +125,16 @@ def _request(host: str, path: str, body: bytes) -> bytes:
     return head.encode() + body
 
 
-class _Connection:
-    """One that asks, and checks that the answer is what was sent."""
+class _Connection(http.client.HTTPConnection):
+    """One that is kept; it checks that the answer is what was sent."""
 
     def __init__(self, host: str, port: int, path: str) -> None:
-        self._socket = socket.create_connection((host, port), timeout=60)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._request = _request(host, path, _BODY)
-
-    def __enter__(self) -> "_Connection":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._socket.close()
+        super().__init__(host, port, timeout=60)
+        self._path = path
 
     def ask(self) -> None:
-        self._socket.sendall(self._request)
-        got = b""
-        while not got.endswith(_BODY):
-            piece = self._socket.recv(65536)
-            assert piece
-            got += piece
+        self.request("POST", self._path, body=_BODY, headers={"Content-Type": "text/csv"})
+        assert self.getresponse().read() == _BODY
 
 
 async def _at_once(host: str, port: int, path: str, count: int) -> tuple[float, int]:
@@ -137,7 +143,7 @@ async def _at_once(host: str, port: int, path: str, count: int) -> tuple[float, 
     connections = [await asyncio.open_connection(host, port) for _ in range(_CLIENTS)]
     began = time.perf_counter()
     right = await asyncio.gather(
-        *(_client(number, *each, _request(host, path, b"%s"), share) for number, each in enumerate(connections))
+        *(_client(each, lambda body: _request(host, path, body), number, share) for number, each in enumerate(connections))
     )
     took = time.perf_counter() - began
     for _, writer in connections:
@@ -146,12 +152,15 @@ async def _at_once(host: str, port: int, path: str, count: int) -> tuple[float, 
 
 
 async def _client(
-    number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes, count: int
+    connection: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+    request: Callable[[bytes], bytes],
+    number: int,
+    count: int,
 ) -> int:
-    right = 0
+    (reader, writer), right = connection, 0
     for each in range(count):
         body = (b"%d-%d," % (number, each)).ljust(len(_BODY), b"x")
-        writer.write(_request("here", request.split(b" ")[1].decode(), body))
+        writer.write(request(body))
         head = await reader.readuntil(b"\r\n\r\n")
         right += head.startswith(b"HTTP/1.1 200 ") and await reader.readexactly(len(body)) == body
     return right
@@ -175,10 +184,18 @@ def _first_byte(host: str, port: int, path: str) -> float:
     return median(once() for _ in range(_STREAMS))
 
 
-def _runtime(one: Deployed) -> Any:
+def _runtime(one: Deployed, *, container: bool = False) -> Any:
+    """A client of the endpoint; `container`: its requests are sent to the container instead."""
     session = boto3.Session(aws_access_key_id="key", aws_secret_access_key="secret", region_name="us-east-1")
     address = f"http://{one.host}:{one.port}"
-    return session.client("sagemaker-runtime", endpoint_url=address, config=Config(retries={"max_attempts": 0}))
+    client = session.client("sagemaker-runtime", endpoint_url=address, config=Config(retries={"max_attempts": 0}))
+    if container:
+
+        def redirect(request: Any, **_: object) -> None:
+            request.url = f"http://{one.container}:8080/invocations"
+
+        client.meta.events.register("before-send.sagemaker-runtime.InvokeEndpoint", redirect)
+    return client
 
 
 def _invoke(client: Any, name: str) -> None:

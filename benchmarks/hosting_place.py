@@ -41,7 +41,8 @@ def deployed(place: Workplace, *flags: str, folder: Path = SERVE) -> Iterator[De
     try:
         local = json.loads(smlocal(place, "describe", name, "--json"))["Local"]
         address = urlsplit(local["Address"])
-        assert address.hostname is not None and address.port is not None
+        assert address.hostname is not None
+        assert address.port is not None
         yield Deployed(
             name=name,
             host=address.hostname,
@@ -61,10 +62,12 @@ def smlocal(place: Workplace, *arguments: str) -> str:
     return str(done.stdout)
 
 
+def container_of(name: str) -> str:
+    command = ["docker", "ps", "--quiet", "--filter", f"label=smlocal.job={name}"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def container_address(name: str) -> str:
-    found = subprocess.run(
-        ["docker", "ps", "--quiet", "--filter", f"label=smlocal.job={name}"], check=True, capture_output=True, text=True
-    )
     form = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
-    asked = ["docker", "inspect", "--format", form, found.stdout.strip()]
+    asked = ["docker", "inspect", "--format", form, container_of(name)]
     return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()

@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 COMMANDS = ("run", "check", "validate")
-ONLY_OF_CHECK = ("dockerfile", "fail-on", "sarif")
+OPTIONS_OF_CHECK = ("dockerfile", "fail-on", "sarif", "body", "content-type")
+SERVES = "train-and-serve"
+ONLY_OF_CHECK = (*OPTIONS_OF_CHECK, SERVES)
 
 
 def main() -> int:
@@ -58,6 +60,8 @@ def mistakes(inputs: dict[str, str]) -> Iterator[str]:
         yield "The command validate takes a job file, and no image."
     if command in {"run", "validate"}:
         yield from (f"The input {name} is of the command check." for name in ONLY_OF_CHECK if inputs[name])
+    if inputs[SERVES] not in {"", "true", "false"}:
+        yield f"The input {SERVES} is true or false."
     try:
         shlex.split(inputs["args"])
     except ValueError as error:
@@ -73,7 +77,8 @@ def command_line(inputs: dict[str, str], junit: str, answer: str) -> list[str]:
         return [*words, *(["--", inputs["job"]] if inputs["job"] else [])]
     if inputs["job"] and inputs["image"]:
         words.append(f"--image={inputs['image']}")
-    words += [f"--{name}={inputs[name]}" for name in ONLY_OF_CHECK if inputs[name]]
+    words += [f"--{name}={inputs[name]}" for name in OPTIONS_OF_CHECK if inputs[name]]
+    words += [f"--{SERVES}"] if inputs[SERVES] == "true" else []
     return [*words, "--", inputs["job"] or inputs["image"]]
 
 

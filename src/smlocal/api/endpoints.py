@@ -22,15 +22,17 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.contract.validation.violation import Path
 from smlocal.jobs.control.orphans import ensure_supervised
-from smlocal.jobs.documents import JOB, REQUEST
+from smlocal.jobs.documents import JOB, RECALL, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, is_model_file, read_model
+from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, is_model_file, read_model
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
 from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
@@ -42,7 +44,7 @@ _FILES: Final = (".yaml", ".yml", ".json")
 _COMMAND_LINE: Final = "command line"
 _CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
 """The settings of a job that its endpoint takes over."""
-_PAUSES: Final = (0.02, 0.1)
+_PAUSES: Final = (0.01, 0.05)
 _LISTENS_SECONDS: Final = 15.0
 _READ_SECONDS: Final = 70.0
 """For an answer: the service's 60 s and some more, as its documentation advises clients."""
@@ -70,9 +72,17 @@ class InvocationAnswer:
 
 
 def model_to_deploy(
-    what: str, *, image: str | None, variables: Mapping[str, str], name: str | None
+    what: str,
+    *,
+    image: str | None,
+    variables: Mapping[str, str],
+    name: str | None,
+    startup_seconds: int | None = None,
 ) -> tuple[ModelFile, str]:
-    """The validated model of a job, an archive or a model file, and the name of its endpoint."""
+    """The validated model of a job, an archive or a model file, and the name of its endpoint.
+
+    `startup_seconds`: until it must have answered the first ping, in place of what the file says.
+    """
     document, stem = _document(what)
     document.overrides = _COMMAND_LINE
     places = list(_containers(document))
@@ -88,6 +98,8 @@ def model_to_deploy(
             document.set((*at, "Environment", key), value)
     if name is not None:
         document.set(("EndpointName",), name)
+    if startup_seconds is not None:
+        document.set((LOCAL, SERVING, "StartupSeconds"), startup_seconds)
     at = places[0]
     if len(places) == 1 and not document.has((*at, "Image")) and not document.has((*at, "ModelPackageName")):
         raise DeployImageError(
@@ -179,13 +191,13 @@ def _of_job(what: str) -> tuple[Document, str]:
     return document, name
 
 
-def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter) -> None:
+def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter | None = None) -> None:
     """Return as soon as the endpoint has a supervisor, in a process of its own."""
     with Store.open(home_directory()) as store:
         there = find_endpoint(store, name)
         if there is not None and there.job.name != name:  # a client's, after an update
             raise name_in_use(name, job="endpoint")
-    execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter)
+    execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter or Reporter())
 
 
 def wait_in_service(name: str, *, working: Callable[[str], None]) -> ListedEndpoint:
@@ -208,6 +220,12 @@ def view_endpoint(name: str) -> JobView:
 
     with Store.open(home_directory()) as store:
         return view_job(store, name)
+
+
+def plan_of(name: str) -> JobPlan:
+    """How an endpoint that has a supervisor is run: where its container is reached, and where its model is."""
+    with Store.open(home_directory()) as store:
+        return recall(store.document(name, RECALL) or {})
 
 
 def list_endpoints() -> list[ListedEndpoint]:

@@ -1,5 +1,6 @@
 """The jobs that were made here."""
 
+from collections import Counter
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -10,6 +11,7 @@ from smlocal.errors import JobUnknownError
 from smlocal.jobs.control.orphans import is_orphan
 from smlocal.jobs.documents import LOCAL
 from smlocal.jobs.finish.describe import has_kept_containers, list_entry
+from smlocal.jobs.kinds import spoken_of
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
@@ -109,3 +111,18 @@ def jobs_junit(names: Sequence[str]) -> str:
 
     with Store.open(home_directory()) as store:
         return junit([job_suite(store, names)])
+
+
+def counted(names: Sequence[str]) -> str:
+    """`2 training jobs, 1 endpoint`: an update is a job of the same endpoint."""
+    from smlocal.sagemaker.hosting.named_endpoint import endpoint_of  # `smlocal jobs` counts nothing
+
+    found: dict[tuple[str, str], None] = {}
+    with Store.open(home_directory()) as store:
+        for name in names:
+            try:
+                found[spoken_of(store.get(name)).job, endpoint_of(store, name)] = None
+            except JobUnknownError:
+                found["job", name] = None
+    words = Counter(word for word, _ in found)
+    return ", ".join(f"{number} {word}{'s' if number > 1 else ''}" for word, number in words.items())

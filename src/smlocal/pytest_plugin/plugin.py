@@ -1,4 +1,4 @@
-"""The part that pytest loads when it starts, used or not: two options and two fixtures.
+"""The part that pytest loads when it starts, used or not: two options and three fixtures.
 
 It imports nothing but pytest.
 """
@@ -11,10 +11,12 @@ import pytest
 if TYPE_CHECKING:
     from pluggy import Result
 
+    from smlocal.pytest_plugin.endpoints import Endpoints
     from smlocal.pytest_plugin.training_jobs import TrainingJobs
 
 _FAILED = pytest.StashKey[bool]()
 _JOBS = pytest.StashKey["TrainingJobs"]()
+_ENDPOINTS = pytest.StashKey["Endpoints"]()
 _SHARED = "shared_training_job"
 
 
@@ -61,15 +63,34 @@ def shared_training_job(
     _remove(jobs, request.config, failed=request.session.stash.get(_FAILED, False))
 
 
+@pytest.fixture
+def endpoint(request: pytest.FixtureRequest) -> "Iterator[Endpoints]":
+    """Deploys a model until the test has ended: `endpoint(model, image=...)`.
+
+    `model` is the result of `training_job`, the name of a job, an archive, a folder or a model file. The result has
+    `invoke()`, `address` and `logs`.
+    """
+    from smlocal.pytest_plugin.endpoints import Endpoints
+
+    node = request.node
+    endpoints = node.stash[_ENDPOINTS] = Endpoints(request.config, node.name)
+    yield endpoints
+    endpoints.remove(forget=_is_forgotten(request.config, failed=node.stash.get(_FAILED, False)))
+
+
 def _remove(jobs: "TrainingJobs", config: pytest.Config, *, failed: bool) -> None:
-    keep = config.getoption("--smlocal-keep")
-    if keep == "none" or (keep == "failed" and not failed):
+    if _is_forgotten(config, failed=failed):
         jobs.remove()
+
+
+def _is_forgotten(config: pytest.Config, *, failed: bool) -> bool:
+    keep = config.getoption("--smlocal-keep")
+    return bool(keep == "none" or (keep == "failed" and not failed))
 
 
 @pytest.hookimpl(hookwrapper=True)  # the older kind of wrapper, which every pytest since 7.0 knows
 def pytest_runtest_makereport(item: pytest.Item) -> "Generator[None, Result[pytest.TestReport], None]":
-    """Show the jobs of a test that fails."""
+    """Show the jobs and endpoints of a test that fails."""
     report = (yield).get_result()
     if report.failed:
         uses_shared = _SHARED in getattr(item, "fixturenames", ())
@@ -77,3 +98,5 @@ def pytest_runtest_makereport(item: pytest.Item) -> "Generator[None, Result[pyte
             node.stash[_FAILED] = True
             if _JOBS in node.stash and report.when != "teardown":
                 report.sections += node.stash[_JOBS].sections()
+            if _ENDPOINTS in node.stash and report.when != "teardown":
+                report.sections += node.stash[_ENDPOINTS].sections()

@@ -1,8 +1,5 @@
 """The training jobs of one test: the value of the fixture `training_job`."""
 
-import os
-import re
-import secrets
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,18 +13,16 @@ from smlocal.api.job_source import JobSource
 from smlocal.api.keywords import check_keywords
 from smlocal.api.overrides import Overrides
 from smlocal.errors import EngineForbiddenError, EngineUnreachableError, JobUnknownError, NameInUseError, SmlocalError
+from smlocal.pytest_plugin.this_run import exists, explained, prefix, unique_name
 
 _LINES = 20
 """The lines of a job's log in the report of a failed test."""
-_LONGEST_NAME = 63
 _REFUSED = {
     "detach": "training_job returns when the job has ended",
     "replace": "a job that has the name already is not a job of this test",
     "show": "`pytest -s` shows jobs while they run",
 }
 """Keywords of `smlocal.run` that are not accepted here, and why."""
-_RUN = secrets.token_hex(4)
-"""The id of this run of pytest, where xdist gives it none."""
 
 
 class FinishedJob:
@@ -104,18 +99,18 @@ class TrainingJobs:
             if keyword in _REFUSED:
                 raise TypeError(f"training_job does not accept {keyword!r}: {_REFUSED[keyword]}")
         check_keywords(overrides, others=["strict"])
-        name = overrides.get("name") or self._name()
+        name = overrides.get("name") or unique_name(self._config, self._test)
         overrides["name"] = name
         if overrides.get("output") is None:
             overrides["output"] = self._folders.mktemp("training-job")
-        if not _exists(name):  # a job of that name is not one of ours: it is refused, and stays
+        if not exists(name):  # a job of that name is not one of ours: it is refused, and stays
             self._names.append(name)
         try:
             smlocal.run(job, strict=strict, show=self._config.getoption("capture") == "no", **overrides)
         except (EngineUnreachableError, EngineForbiddenError) as error:
             if not self._config.getoption("--smlocal-required"):
                 pytest.skip(f"no container engine: {error}")
-            raise _explained(error) from None
+            raise explained(error) from None
         except SmlocalError as error:
             if isinstance(error, NameInUseError):  # another process was faster
                 self._names = [each for each in self._names if each != name]
@@ -123,7 +118,7 @@ class TrainingJobs:
                     "Choose another name, or give none: training_job then makes up a unique one.",
                     f"To remove the other job, if it has ended: smlocal rm {name}",
                 )
-            raise _explained(error) from None
+            raise explained(error) from None
         return FinishedJob(name)
 
     def sections(self) -> "list[tuple[str, str]]":
@@ -150,40 +145,8 @@ class TrainingJobs:
         yield from lines
         if self._config.getoption("--smlocal-keep") != "none":
             yield f"--- more: smlocal describe {job.name}; smlocal logs {job.name}"
-            pattern = f"'{_prefix()}*'"
-            if job.name.startswith(_prefix()):
+            pattern = f"'{prefix()}*'"
+            if job.name.startswith(prefix()):
                 yield f"--- to remove all jobs of this run: smlocal rm {pattern}"
             else:
                 yield f"--- to remove it and all jobs that this run has named: smlocal rm {job.name} {pattern}"
-
-    def _name(self) -> str:
-        """A unique name, from the run, the worker and the test."""
-        counter = self._config.stash.setdefault(_COUNTER, [0])
-        counter[0] += 1
-        worker = os.environ.get("PYTEST_XDIST_WORKER")
-        words = re.sub(r"[^a-zA-Z0-9]+", "-", self._test).strip("-")
-        name = "-".join(each for each in (worker, str(counter[0]), words) if each)
-        return f"{_prefix()}{name}"[:_LONGEST_NAME].rstrip("-")
-
-
-_COUNTER = pytest.StashKey[list[int]]()
-
-
-def _exists(name: str) -> bool:
-    try:
-        smlocal.TrainingJob(name)
-    except JobUnknownError:
-        return False
-    return True
-
-
-def _prefix() -> str:
-    """The beginning of the names of all jobs of this run of pytest."""
-    return f"pytest-{os.environ.get('PYTEST_XDIST_TESTRUNUID', _RUN)[:8]}-"
-
-
-def _explained(error: SmlocalError) -> SmlocalError:
-    """The error without its place in smlocal, and with notes that say where the mistake is and how to correct it."""
-    for line in (*error.details, *error.remedy):
-        error.add_note(line)
-    return error.with_traceback(None)

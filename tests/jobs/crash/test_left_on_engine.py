@@ -135,6 +135,9 @@ def test_a_network_that_is_made_after_its_supervisor_was_killed(
     relayed.crash(name)
     done = relayed("recover")
     assert (done.returncode, relayed.job(name).status) == (0, "Failed"), done.stderr
+    # With a container of its run, the network stays: any other job may remove that of a crashed job without one.
+    labels = [f"smlocal.job={name}", f"smlocal.run={relayed.job(name).run_id}"]
+    docker("create", *(word for each in labels for word in ("--label", each)), relayed.image)
     relay.let_go()
     relayed.until(lambda: bool(docker("network", "ls", "--quiet", "--filter", f"label=smlocal.job={name}")))
     done = relayed("recover")

@@ -9,7 +9,7 @@ from tests.kit.pytest_plugin_option import WITH_PLUGIN
 
 from smlocal.jobs.contract.statuses import COMPLETED
 from smlocal.jobs.store.jobs import Store
-from smlocal.pytest_plugin.training_jobs import TrainingJobs
+from smlocal.pytest_plugin.this_run import unique_name
 
 ROOT = Path(__file__).parents[3]
 ONE_JOB = """
@@ -129,15 +129,13 @@ def test_names_of_jobs_are_valid_and_differ(
     test: str,
     worker: str | None,
     pytestconfig: pytest.Config,
-    tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if worker is None:
         monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     else:
         monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
-    jobs = TrainingJobs(pytestconfig, test, tmp_path_factory)
-    names = [jobs._name(), jobs._name()]
+    names = [unique_name(pytestconfig, test), unique_name(pytestconfig, test)]
     assert names[0] != names[1]
     for name in names:
         assert re.fullmatch("[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}", name)

@@ -202,6 +202,8 @@ def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
             raise click.UsageError("--image takes the place of the image of a job file; name one, or only the image.")
         if given["train_and_serve"] and given["model"] is not None:
             raise click.UsageError("--model is served in place of what --train-and-serve trains; give one of them.")
+        if not given["content_type"].isascii() or not given["content_type"].isprintable():
+            raise click.UsageError("--content-type: only printable ASCII characters are possible.")
         _refuse_unbuilt(subject)
         return _check(subject=subject, service=service, **given)
 
@@ -327,7 +329,9 @@ def _files(subject: str, image: str | None, *, allow_local_paths: bool) -> "tupl
     from smlocal.api.job_source import read_document, read_file
 
     document = read_file(subject)
-    if "AlgorithmSpecification" not in document.data and {"PrimaryContainer", "Containers"} & document.data.keys():
+    if not {"AlgorithmSpecification", "TransformInput"} & document.data.keys() and (
+        {"PrimaryContainer", "Containers"} & document.data.keys()
+    ):
         from smlocal.api.endpoints import model_to_deploy  # most checks are about jobs
 
         return None, model_to_deploy(subject, image=image, variables={}, name=None)[0].document

@@ -2,12 +2,12 @@
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.api.job_list import counted
 from smlocal.api.training_job import TrainingJob
 from smlocal.base.readable import readable_bytes, short_path
 from smlocal.cli.commands.serve import check_endpoint_packages
@@ -18,11 +18,8 @@ from smlocal.cli.terminal.printable import printable
 from smlocal.endpoint.local_mode import LocalModeLine, local_mode_lines
 from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobs.contract.statuses import JobStatus
-from smlocal.jobs.kinds import spoken_of
 from smlocal.jobs.store.home import home_directory, prepare_home
-from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.identity import DEFAULT_REGION
-from smlocal.sagemaker.hosting.named_endpoint import endpoint_of
 
 if TYPE_CHECKING:
     from smlocal.jobs.view import JobView
@@ -90,7 +87,7 @@ def _has_region() -> bool:
 
 def job_lines(names: Sequence[str]) -> Iterator[str]:
     """The jobs of a program, in the order in which it has started them. Those that are running go on."""
-    yield f"{_counted(names)} of this program"
+    yield f"{counted(names)} of this program"
     views: list[JobView] = []
     for name in names[:_MOST]:
         try:
@@ -103,19 +100,6 @@ def job_lines(names: Sequence[str]) -> Iterator[str]:
         yield f"  and {len(names) - _MOST} more: smlocal jobs"
     if views:
         yield from _next(views)
-
-
-def _counted(names: Sequence[str]) -> str:
-    """`2 training jobs, 1 endpoint`: an update is a job of the same endpoint."""
-    found: dict[tuple[str, str], None] = {}
-    with Store.open(home_directory()) as store:
-        for name in names:
-            try:
-                found[spoken_of(store.get(name)).job, endpoint_of(store, name)] = None
-            except JobUnknownError:
-                found["job", name] = None
-    words = Counter(word for word, _ in found)
-    return ", ".join(f"{number} {word}{'s' if number > 1 else ''}" for word, number in words.items())
 
 
 def _lines(view: "JobView") -> Iterator[str]:

@@ -95,10 +95,10 @@ def delete_endpoint_config(serving: Serving, call: AwsCall) -> dict[str, Any]:
 def models_of(serving: Serving, config: Mapping[str, Any], *, region: str) -> list[Resource]:
     """The models of a configuration, each once; `ServiceError` if one is missing."""
     names = []
-    for number, variant in enumerate(config["ProductionVariants"], 1):
+    for number, variant in enumerate(config["ProductionVariants"]):
         if variant.get("ModelName") is None:
             raise validation_error(
-                f"smlocal does not run inference components: productionVariants.{number}.member.modelName is missing."
+                f"smlocal does not run inference components: ProductionVariants[{number}] has no ModelName."
             )
         names.append(variant["ModelName"])
     return [found(serving, MODEL, each, region=region) for each in dict.fromkeys(names)]

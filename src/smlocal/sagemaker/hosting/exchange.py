@@ -272,9 +272,7 @@ class Exchange:
             message = content[:_MOST_MESSAGE].decode("utf-8", "replace")
             self._fail(self._model_error(self._status, message))
             return
-        self._let_go(
-            reusable=reusable and (body.chunked or body.length is not None) and head.keeps_open(head.first[0])
-        )
+        self._let_go(reusable=reusable and (body.chunked or body.length is not None) and head.keeps_open(head.first[0]))
         if self._step + 1 < len(self._route.steps):
             self._step += 1
             kind = head.headers.get("content-type")

@@ -252,7 +252,9 @@ class Client(Connection):
 
     def _refused(self, error: AnswerError) -> None:
         self.write(error_answer(error))
-        if error.status == TOO_LARGE:  # what the client still sends is read: a connection closed before loses the answer
+        if (
+            error.status == TOO_LARGE
+        ):  # what the client still sends is read: a connection closed before loses the answer
             self._dropped = _DRAINED
             self._front.loop.after(_DRAIN_SECONDS, self.end)
         elif not self._keeps_open:

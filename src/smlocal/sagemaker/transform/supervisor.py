@@ -16,9 +16,12 @@ from smlocal.jobs.context import end_details
 from smlocal.jobs.contract.failures import input_failure
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.contract.statuses import Ending, JobPhase, PhaseMessage
+from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, ContainerLost, Event, ThreadDied, Woken
 from smlocal.jobs.documents import JOB
+from smlocal.jobs.finish.cleanup import clear_attempt
+from smlocal.jobs.history import Past
 from smlocal.jobs.logs.log_file import LogFile
 from smlocal.jobs.logs.log_readers import log_path
 from smlocal.sagemaker.hosting.servers import Server
@@ -52,6 +55,15 @@ class TransformSupervisor(HostingSupervisor):
         HostingSupervisor.__post_init__(self)
         self.asked = read_transform(recorded_document(self.context.store.document(self.plan.name, JOB)))
         self.data_log = LogFile(log_path(self.plan.job_directory, facts.DATA_LOG))
+
+    def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
+        """Continue a job whose supervisor was killed: what was sent is sent again."""
+        if phase is JobPhase.UPLOADING and not past.outcome.decided:
+            self.attempt.outcome = past.outcome
+            clear_attempt(self.context.engines, self.plan)  # the container has nothing to do, or has ended
+            self.run_attempts()
+        else:
+            HostingSupervisor.resume(self, past, found, phase)
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the job ends, and why, in the service's words."""

@@ -24,15 +24,13 @@ def read(*, strict: bool = False, **data: Any) -> TransformFile:
 
 def test_the_limits_are_those_of_batch_transform() -> None:
     model = read().model
-    assert (model.startup(model.variants[0]), model.serving.InvocationSeconds, model.serving.PingSeconds) == (
-        1800.0,
-        600,
-        2,
-    )
+    assert model.startup(model.variants[0]) == 1800
+    assert (model.serving.InvocationSeconds, model.serving.PingSeconds) == (600, 2)
     assert read(ModelClientConfig={"InvocationsTimeoutInSeconds": 30}).model.serving.InvocationSeconds == 30
     local = {"Serving": {"StartupSeconds": 3, "InvocationSeconds": 4}, "Output": "./there"}
     asked = read(ModelClientConfig={"InvocationsTimeoutInSeconds": 30}, Local=local)
-    assert (asked.model.startup, asked.model.serving.InvocationSeconds, asked.local.Output) == (3.0, 4, "./there")
+    assert asked.model.startup(asked.model.variants[0]) == 3
+    assert (asked.model.serving.InvocationSeconds, asked.local.Output) == (4, "./there")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""What a check deploys, and which rules it asks."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smlocal.check.registry import all_rules, chosen_rules
+from smlocal.check.serving.model import Serving, model_document, model_image
+from smlocal.check.subject import LaunchProfile
+from smlocal.jobfile.document import Document
+from smlocal.sagemaker.hosting.model_file import read_model
+
+
+def deployed(serving: Serving, *, trained: str = "", timeout: int = 60) -> dict[str, Any]:
+    document = model_document(serving, trained=trained, timeout=timeout)
+    read_model(document)
+    return document.data
+
+
+def test_an_image_alone_has_no_model_and_no_credentials() -> None:
+    data = deployed(Serving(image="i", local={"Credentials": "inherit", "Region": "eu-west-1", "Output": "./x"}))
+    assert data["PrimaryContainer"] == {"Image": "i"}
+    local = data["Local"]
+    assert (local["Region"], local["Pull"], local["StopGraceSeconds"]) == ("eu-west-1", "never", 30)
+    assert local["Serving"] == {"StartupSeconds": 60, "InvocationSeconds": 60}
+    assert not {"Credentials", "Output"} & local.keys()
+
+
+def test_a_model_file_keeps_what_it_says(tmp_path: Path) -> None:
+    given = {
+        "EndpointName": "mine",
+        "PrimaryContainer": {"Image": "i", "ModelDataUrl": "./model.tar.gz", "Environment": {"A": "b"}},
+        "Local": {"Credentials": "inherit", "Serving": {"StartupSeconds": 5, "PingSeconds": 1}, "StopGraceSeconds": 2},
+    }
+    document = Document(given, name="model.yaml", directory=str(tmp_path))
+    assert model_image(document) == "i"
+    data = deployed(Serving(image="i", document=document), timeout=20)
+    assert data["PrimaryContainer"] == given["PrimaryContainer"]
+    assert data["Local"]["Serving"] == {"StartupSeconds": 5, "PingSeconds": 1, "InvocationSeconds": 20}
+    assert data["Local"]["StopGraceSeconds"] == 2
+    assert "EndpointName" not in data
+    assert given["EndpointName"] == "mine"
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_the_trained_model_is_served_in_place_of_another(tmp_path: Path, *, is_folder: bool) -> None:
+    path = tmp_path / "model"
+    path.mkdir() if is_folder else path.touch()
+    document = Document({"PrimaryContainer": {"ModelDataUrl": "./other"}}, name="m", directory="/")
+    container = deployed(Serving(image="i", document=document), trained=str(path))["PrimaryContainer"]
+    if is_folder:
+        assert container["ModelDataSource"]["S3DataSource"]["S3Uri"] == str(path)
+        assert "ModelDataUrl" not in container
+    else:
+        assert container == {"Image": "i", "ModelDataUrl": str(path)}
+
+
+def test_serving_is_checked_in_place_of_training_or_with_it() -> None:
+    training = {rule.id for rule in chosen_rules()}
+    serving = {rule.id for rule in chosen_rules(profiles=[LaunchProfile.SERVE])}
+    both = {rule.id for rule in chosen_rules(profiles=[LaunchProfile.TRAIN_AND_SERVE])}
+    assert {"train-missing", "job-fails", "image-size"} <= training
+    assert not {rule.id for rule in all_rules() if rule.probes} & training
+    assert {"server-missing", "no-listener", "image-size", "ignore-unused"} <= serving
+    assert not {"train-missing", "job-fails", "trained-model-fails"} & serving
+    assert both == training | serving | {"trained-model-fails"}
+    static = {rule.id for rule in chosen_rules(profiles=[LaunchProfile.SERVE], static=True)}
+    assert static & {rule.id for rule in all_rules() if rule.probes} == set()
