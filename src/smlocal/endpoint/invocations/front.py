@@ -38,6 +38,8 @@ _MORE_SECONDS: Final = 10.0
 _BODY_SECONDS: Final = 60.0
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
+_WHOLE: Final = 1 << 20
+"""Bytes of an answer that is passed on at once."""
 _OK: Final = 200
 _NOT_PASSED: Final = frozenset({"content-length", "transfer-encoding", "connection"})
 
@@ -100,6 +102,11 @@ class Invocations:
                 headers["x-amzn-sagemaker-content-type"] = headers.pop("content-type")
             events = _events(answer, until=began + address.seconds)
             return StreamingResponse(events, headers=headers, media_type=CONTENT_TYPE)
+        if answer.length is not None and answer.length <= _WHOLE:
+            try:
+                return Response(await answer.read(), headers=headers)
+            except BrokenOffError:
+                raise _unavailable(name) from None
         if answer.length is not None:
             headers["content-length"] = str(answer.length)
         return StreamingResponse(_passed_on(answer), headers=headers)
