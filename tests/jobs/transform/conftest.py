@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tarfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,11 @@ class Transforms:
         source = {"S3DataType": "S3Prefix", "S3Uri": "./data", **members.pop("objects", {})}
         request = {
             "TransformJobName": name,
-            "PrimaryContainer": {"Image": self.image, "Environment": members.pop("variables", {})},
+            "PrimaryContainer": {
+                "Image": self.image,
+                "Environment": members.pop("variables", {}),
+                **members.pop("container", {}),
+            },
             "TransformInput": {
                 "DataSource": {"S3DataSource": source},
                 "SplitType": "Line",
@@ -57,6 +62,11 @@ class Transforms:
         """By path below `out`."""
         folder = self.life.folder / "out"
         return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+    def model(self) -> dict[str, str]:
+        """Members of a container with a model: an archive without files."""
+        with tarfile.open(self.life.folder / "model.tar.gz", "w:gz"):
+            return {"ModelDataUrl": "./model.tar.gz"}
 
     def open_gate(self, name: str) -> None:
         """Let a server go on that waits for a file beside its model."""

@@ -30,7 +30,7 @@ def test_a_stopped_job_has_no_output(transforms: Any, life: Any, assert_nothing_
 def test_a_supervisor_that_is_killed_is_replaced(transforms: Any, life: Any, assert_nothing_left: Clean) -> None:
     """The work begins again; a record that killed nothing is sent twice."""
     transforms.data({"a.csv": "a\n", "b.csv": "wait\n"})
-    begin(transforms, life, "transform-crash", variables={"ANSWER": "gate"})
+    begin(transforms, life, "transform-crash", variables={"ANSWER": "gate"}, container=transforms.model())
     life.until(lambda: "waits" in life.log("transform-crash"))
     life.crash("transform-crash")
     life("describe", "transform-crash")  # begins another one
