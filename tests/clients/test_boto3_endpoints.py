@@ -236,7 +236,7 @@ def test_pieces_of_an_answer_are_events_as_they_come(
     assert answer["InvokedProductionVariant"] == "AllTraffic"
     events = iter(answer["Body"])
     assert next(events) == {"PayloadPart": {"Bytes": b"part 0\n"}}
-    model = user.home / "jobs" / "clients-stream" / "staged" / "model"
+    model = user.home / "jobs" / "clients-stream" / "staged" / "AllTraffic" / "model"
     touch_inside(model / "go-0")  # the container waits for it before the second piece
     assert next(events) == {"PayloadPart": {"Bytes": b"part 1\n"}}
     touch_inside(model / "go-1")
