@@ -130,6 +130,16 @@ def test_what_the_service_refuses_is_refused(address: str) -> None:
     code, message = refused(sagemaker.create_transform_job, **asked)
     assert code == "ValidationException"
     assert message.startswith('No S3 objects found under S3 URL "s3://records/none/" given in input data source.')
+    place = {"S3Uri": "s3://records/in/", "S3DataType": "S3Prefix", "CompressionType": "None"}
+    container = {"Image": "absent", "ModelDataSource": {"S3DataSource": place}}
+    sagemaker.create_model(ModelName="uncompressed", ExecutionRoleArn=ROLE, PrimaryContainer=container)
+    assert refused(sagemaker.create_transform_job, **request("boto3-transform-3", model="uncompressed")) == (
+        "ValidationException",
+        (
+            "SageMaker Batch currently doesn't support Model entity with container definitions which use ModelDataSource "
+            "attribute"
+        ),
+    )
     for call in (sagemaker.describe_transform_job, sagemaker.stop_transform_job):
         assert refused(call, TransformJobName="absent") == (
             "ValidationException",
