@@ -14,7 +14,6 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 
 if TYPE_CHECKING:
     from smlocal.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
-    from smlocal.api.overrides import Overrides
     from smlocal.engine.engines import Engines
     from smlocal.jobs.contract.compared_job import ComparedJob
     from smlocal.jobs.planning.model import JobPlan
@@ -209,32 +208,6 @@ def compared_replica_job(document: Document) -> "ComparedJob":
     from smlocal.ai_platform.comparison import compared_job
 
     return compared_job(document)
-
-
-def read_transform_job(
-    document: Document, given: "Overrides", *, stem: str, strict: bool, local_allowed: bool = True
-) -> "tuple[TransformFile, str]":
-    """The validated transform job, and its name; `stem` is that of its file."""
-    from smlocal.api.overrides import apply_transform_overrides
-    from smlocal.sagemaker.contract.identity import default_name
-    from smlocal.sagemaker.transform.known_models import with_known_model
-    from smlocal.sagemaker.transform.transform_file import read_transform
-
-    apply_transform_overrides(document, given)
-    if not strict:
-        with_known_model(document)
-    job = read_transform(document, strict=strict, local_allowed=local_allowed)
-    return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
-
-
-def read_transform_again(
-    document: Document, given: "Overrides", *, recorded: str, strict: bool
-) -> "tuple[TransformFile, str]":
-    """The validated transform job of another run, which gets a new name like that of the recorded one."""
-    from smlocal.jobs.contract.made_names import without_time
-
-    document.data.pop("TransformJobName", None)
-    return read_transform_job(document, given, stem=without_time(recorded), strict=strict)
 
 
 def read_replica_job(

@@ -17,7 +17,6 @@ from smlocal.api.job_files import (
     is_replica_job,
     is_transform_job,
     read_replica_job,
-    read_transform_job,
     refuse_misspelt_key,
     refuse_model_file,
 )
@@ -26,6 +25,7 @@ from smlocal.api.overrides import (
     Overrides,
     apply_local_overrides,
     apply_overrides,
+    apply_transform_overrides,
     fill,
     new_channels,
     new_hyperparameters,
@@ -46,6 +46,7 @@ from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
+    from smlocal.sagemaker.transform.transform_file import TransformFile
 
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
 """A job file, or a CreateTrainingJob request with an optional `Local` block."""
@@ -81,6 +82,20 @@ def read_any(
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
     name = apply_local_overrides(document, given)
     return read_replica_job(document, name=name, stem=_stem(path) if path else "job", strict=strict)
+
+
+def read_transform_job(
+    document: Document, given: Overrides, *, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[TransformFile, str]":
+    """The validated transform job, and its name; `stem` is that of its file."""
+    from smlocal.sagemaker.transform.known_models import with_known_model
+    from smlocal.sagemaker.transform.transform_file import read_transform
+
+    apply_transform_overrides(document, given)
+    if not strict:
+        with_known_model(document)
+    job = read_transform(document, strict=strict, local_allowed=local_allowed)
+    return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
 
 
 def read_document(

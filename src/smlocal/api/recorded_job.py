@@ -9,10 +9,9 @@ from smlocal.api.job_files import (
     is_replica_job,
     is_transform_job,
     read_again,
-    read_transform_again,
     refuse_model_file,
 )
-from smlocal.api.job_source import read_document
+from smlocal.api.job_source import read_document, read_transform_job
 from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document, RanBefore, recorded_document
@@ -44,7 +43,8 @@ def read_recorded(
     document = recorded_document(job, name=f"the request of {recorded}")
     document.overrides = changed_by
     if is_transform_job(document.data):
-        return read_transform_again(document, given, recorded=recorded, strict=strict)
+        document.data.pop("TransformJobName", None)
+        return read_transform_job(document, given, stem=without_time(recorded), strict=strict)
     refuse_model_file(document)
     if is_replica_job(document.data):
         return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)
