@@ -14,8 +14,9 @@ import pytest
 from tests.kit import until
 
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
-from smlocal.sagemaker.hosting.front import Front, Identity
+from smlocal.sagemaker.hosting.front import Front
 from smlocal.sagemaker.hosting.route import Route, Step
+from smlocal.sagemaker.hosting.service_answers import Identity
 
 PATH = "/endpoints/here/invocations"
 Behave = Callable[["Container"], None]
