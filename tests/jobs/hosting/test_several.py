@@ -76,6 +76,7 @@ def test_containers_in_a_row_answer_one_after_the_other(
     logs = [f"AllTraffic.container-{number}" for number in (1, 2, 3)]
     assert [life.log("many-row", each) for each in logs] == ["serving\n"] * 3
     assert "AllTraffic.container-2" in life("logs", "many-row").stdout
+    assert life("logs", "many-row", "--host", "AllTraffic.container-2").stdout == "serving\n"
     assert life("stop", "many-row", "--wait").returncode == 0
     assert hosts(hosting, "many-row") == logs
     assert_nothing_left("many-row")
