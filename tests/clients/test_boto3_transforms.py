@@ -136,8 +136,8 @@ def test_what_the_service_refuses_is_refused(address: str) -> None:
     assert refused(sagemaker.create_transform_job, **request("boto3-transform-3", model="uncompressed")) == (
         "ValidationException",
         (
-            "SageMaker Batch currently doesn't support Model entity with container definitions which use ModelDataSource "
-            "attribute"
+            "SageMaker Batch currently doesn't support Model entity with container definitions which use "
+            "ModelDataSource attribute"
         ),
     )
     for call in (sagemaker.describe_transform_job, sagemaker.stop_transform_job):
