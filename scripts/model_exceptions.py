@@ -36,3 +36,16 @@ HOSTING_PATHS_HERE: Final = {
 """Their shapes that may be a local path."""
 HOSTING_WORDS_HERE: Final = {"ProductionVariantInstanceType": ("local", "local_gpu")}
 """Their enumerations with additional words."""
+
+PROCESSING_OPTIONAL_HERE: Final = {
+    "CreateProcessingJobRequest.ProcessingJobName": "the default is the file name and the time",
+    "CreateProcessingJobRequest.ProcessingResources": "the default is one host of this machine",
+    "CreateProcessingJobRequest.RoleArn": "no role is assumed on this machine",
+    "ProcessingClusterConfig.VolumeSizeInGB": "the disk is that of this machine",
+    "ProcessingResources.ClusterConfig": "the default is one host of this machine",
+    "ProcessingS3Input.S3DataType": "the default is S3Prefix",
+    "ProcessingS3Output.S3UploadMode": "the default is EndOfJob",
+}
+"""The same of processing jobs."""
+PROCESSING_WORDS_HERE: Final = {"ProcessingInstanceType": ("local", "local_gpu")}
+"""Their enumerations with additional words."""
