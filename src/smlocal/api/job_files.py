@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from smlocal.jobs.prepared import Prepared
     from smlocal.jobs.view import Reporter
     from smlocal.sagemaker.hosting.model_file import ModelFile
+    from smlocal.sagemaker.processing.job_file import ProcessingFile
 
-    AnyJobFile = JobFile | ReplicaJobFile
+    AnyJobFile = JobFile | ReplicaJobFile | ProcessingFile
 
 _MOST_FOLDERS = 5
 """Allowed folders that a message names."""
@@ -87,6 +88,12 @@ def prepare(
             from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
 
             return prepare_endpoint(job, name=name, home=home, engines=engines, reporter=reporter)
+        from smlocal.sagemaker.processing.job_file import ProcessingFile
+
+        if isinstance(job, ProcessingFile):
+            from smlocal.sagemaker.processing.planning import prepare as prepare_processing
+
+            return prepare_processing(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
         from smlocal.ai_platform.job_preparation import prepare as prepare_replicas
 
         return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
@@ -99,6 +106,12 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
             from smlocal.sagemaker.prepare import plan_job as plan_sagemaker
 
             return plan_sagemaker(job, name=name, home=home, engines=engines, strict=strict)
+        from smlocal.sagemaker.processing.job_file import ProcessingFile
+
+        if isinstance(job, ProcessingFile):
+            from smlocal.sagemaker.processing.planning import plan_job as plan_processing
+
+            return plan_processing(job, name=name, home=home, engines=engines, strict=strict)
         from smlocal.ai_platform.job_preparation import plan_job as plan_replicas
 
         return plan_replicas(job, name=name, home=home, engines=engines)
@@ -106,6 +119,12 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
 
 def absent_paths(job: "AnyJobFile") -> list[str]:
     """A line for each local path that the job reads and that is not there."""
+    from smlocal.sagemaker.processing.job_file import ProcessingFile
+
+    if isinstance(job, ProcessingFile):
+        from smlocal.sagemaker.processing.equal_training_job import equal_training_job
+
+        job = equal_training_job(job)
     if not isinstance(job, JobFile):
         return []  # a folder for a bucket is made if it is not there
     from smlocal.jobs.planning.aspects.inputs.look import absent_paths as absent  # it loads the engine
@@ -183,6 +202,17 @@ def compared_replica_job(document: Document) -> "ComparedJob":
     from smlocal.ai_platform.comparison import compared_job
 
     return compared_job(document)
+
+
+def read_processing_job(
+    document: Document, *, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[ProcessingFile, str]":
+    """The validated processing job, and its name; `stem` is that of its file."""
+    from smlocal.sagemaker.contract.identity import default_name
+    from smlocal.sagemaker.processing.job_file import read_processing
+
+    job = read_processing(document, strict=strict, local_allowed=local_allowed)
+    return job, job.request.ProcessingJobName or default_name(stem, datetime.now().astimezone())
 
 
 def read_replica_job(

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace as changed
 from typing import Any, Final, Literal, TypedDict, get_origin
 
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
@@ -12,6 +13,7 @@ from smlocal.jobfile.settings import OPTIONS, LocalSettings
 from smlocal.jobs.contract.model.structure import members, split
 from smlocal.jobs.contract.validation.suggestions import closest
 from smlocal.jobs.contract.validation.violation import Path as MemberPath
+from smlocal.sagemaker.processing.facts import is_processing
 
 KEYWORD_ARGUMENTS: Final = "keyword arguments"
 """The words for overrides in messages if they are not flags."""
@@ -80,11 +82,12 @@ class Overrides(TypedDict, total=False):
 
 def apply_overrides(document: "Document", given: Overrides) -> None:
     """Change the document accordingly."""
-    for option, value in _given(given):
+    apply = _apply_input if is_processing(document.data) else _apply_channel
+    for option, value in _options(document, given):
         if option.keyword == "channels":
             for name, path in value.items():
-                _apply_channel(document, name, _absolute(path))
-        elif option.keyword == "output" and not _is_remote(_asked_output(document)):
+                apply(document, name, _absolute(path))
+        elif option.keyword == "output" and not is_processing(document.data) and not _is_remote(_asked_output(document)):
             document.set(_OUTPUT, _absolute(value))  # it replaces a local path in the file
         else:
             _apply(document, option, value)
@@ -111,7 +114,7 @@ def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
 def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> None:
     """Change the document where it says nothing itself; `origin` is what gave the defaults."""
     kept: Any = {}
-    for option, value in _given(given):
+    for option, value in _options(document, given, refuse=False):
         if option.form is not Form.MAP:
             if not _stated(document, option):
                 kept[option.keyword] = value
@@ -132,6 +135,60 @@ def fill(document: "Document") -> None:
         section = document.data.get(str(place[0])) or {}
         if place[1] not in section:
             document.set(place, value)
+
+
+_PLACES: Final[Mapping[str, MemberPath]] = {
+    "name": ("ProcessingJobName",),
+    "image": ("AppSpecification", "ImageUri"),
+    "entrypoint": ("AppSpecification", "ContainerEntrypoint"),
+    "instance_type": ("ProcessingResources", "ClusterConfig", "InstanceType"),
+    "instance_count": ("ProcessingResources", "ClusterConfig", "InstanceCount"),
+    "environment": ("Environment",),
+    "max_run": ("StoppingCondition", "MaxRuntimeInSeconds"),
+    "role": ("RoleArn",),
+    "members": (),
+    "channels": ("ProcessingInputs",),
+}
+"""The places of options in a request of a processing job."""
+_NOT_OF_PROCESSING: Final = frozenset({"code", "no_rules"})
+
+
+def _for_processing(
+    document: "Document", options: list[tuple[Option, Any]], *, refuse: bool
+) -> list[tuple[Option, Any]]:
+    """The same options with their places in such a request. Those that it has no place for are refused, or dropped."""
+    found, refused = [], []
+    for option, value in options:
+        if option.keyword in _PLACES:
+            found.append((changed(option, place=_PLACES[option.keyword]), value))
+        elif option.place[:1] == (LOCAL,) and option.keyword not in _NOT_OF_PROCESSING:
+            found.append((option, value))
+        else:
+            refused.append(option.keyword if _is_call(document) else option.flag)
+    if refused and refuse:
+        raise UsageRefusedError(
+            f"{document.name} is a processing job, and only a training job takes {', '.join(refused)}",
+            remedy=["Leave it out, or change the job file."],
+        )
+    return found
+
+
+def _apply_input(document: "Document", name: str, path: str) -> None:
+    """Give an input of a processing job other data."""
+    inputs: Any = document.data.get("ProcessingInputs")
+    known = [each.get("InputName") if _is_map(each) else None for each in inputs or ()]
+    if name not in known:
+        raise ChannelUnknownError(
+            f"{document.name} has no input {name!r}",
+            details=[f"Its inputs: {', '.join(map(str, known)) or 'none'}"],
+            remedy=[f"For a new input, say where the container finds it: --input {name}=PATH:/opt/ml/processing/{name}"],
+        )
+    document.set(("ProcessingInputs", known.index(name), "S3Input", "S3Uri"), path)
+
+
+def _options(document: "Document", given: Overrides, *, refuse: bool = True) -> list[tuple[Option, Any]]:
+    options = [*_given(given)]
+    return _for_processing(document, options, refuse=refuse) if is_processing(document.data) else options
 
 
 def _given(given: Overrides) -> Iterator[tuple[Option, Any]]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from smlocal.api.job_files import is_replica_job, read_again, refuse_model_file
-from smlocal.api.job_source import read_document
+from smlocal.api.job_source import read_any, read_document
 from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document, RanBefore, recorded_document
@@ -17,6 +17,7 @@ from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.identity import default_name
+from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
@@ -40,6 +41,8 @@ def read_recorded(
     document.overrides = changed_by
     if is_replica_job(document.data):
         return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)
+    if is_processing(document.data):
+        return _of_processing(document, recorded, plan, given, defaults, strict=strict)
     if image_id:
         image = ((job["Data"].get("AlgorithmSpecification") or {}).get("TrainingImage")) or ""
         document.ran_before = RanBefore(job=recorded, image=image, image_id=image_id)
@@ -49,6 +52,23 @@ def read_recorded(
     if defaults is not None:
         apply_defaults(document, defaults, origin="configuration file")
     return read_document(document, given, path=None, fill_in=False, strict=strict, on_message=on_message)
+
+
+def _of_processing(
+    document: Document,
+    recorded: str,
+    plan: Mapping[str, Any] | None,
+    given: Overrides,
+    defaults: Overrides | None,
+    *,
+    strict: bool,
+) -> tuple["AnyJobFile", str]:
+    document.set(("ProcessingJobName",), _new_name(recorded))
+    if plan is not None and not (document.data.get("Local") or {}).get("Output"):
+        document.set(("Local", "Output"), os.path.dirname(plan["output"]["directory"]))
+    if defaults is not None:
+        apply_defaults(document, defaults, origin="configuration file")
+    return read_any(document, given, path=None, fill_in=False, strict=strict)
 
 
 def _new_name(recorded: str) -> str:

@@ -28,7 +28,6 @@ _WITHOUT_USE: Final = {
     "MergeOutput": "processing jobs have no output.tar.gz",
     "Rules": "processing jobs have no debugger rules",
     "OnRule": "processing jobs have no debugger rules",
-    "ProcessesPerHost": "no toolkit starts the program of a processing job",
     "ResourceConfigKeys": "resourceconfig.json of a processing job has two keys",
     "NetworkInterface": "resourceconfig.json of a processing job names no interface",
 }
