@@ -90,9 +90,7 @@ def _read_processing(
 ) -> tuple["AnyJobFile", str]:
     """The validated processing job, and its name."""
     image = (document.data.get("AppSpecification") or {}).get("ImageUri") or "job"
-    job, name = read_processing_job(
-        document, stem=_name_stem(path, image), strict=strict, local_allowed=local_allowed
-    )
+    job, name = read_processing_job(document, stem=_name_stem(path, image), strict=strict, local_allowed=local_allowed)
     _check_image_name(document, ("AppSpecification", "ImageUri"), job.image)
     return job, name
 

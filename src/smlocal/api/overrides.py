@@ -87,7 +87,9 @@ def apply_overrides(document: "Document", given: Overrides) -> None:
         if option.keyword == "channels":
             for name, path in value.items():
                 apply(document, name, _absolute(path))
-        elif option.keyword == "output" and not is_processing(document.data) and not _is_remote(_asked_output(document)):
+        elif (
+            option.keyword == "output" and not is_processing(document.data) and not _is_remote(_asked_output(document))
+        ):
             document.set(_OUTPUT, _absolute(value))  # it replaces a local path in the file
         else:
             _apply(document, option, value)
@@ -181,7 +183,9 @@ def _apply_input(document: "Document", name: str, path: str) -> None:
         raise ChannelUnknownError(
             f"{document.name} has no input {name!r}",
             details=[f"Its inputs: {', '.join(map(str, known)) or 'none'}"],
-            remedy=[f"For a new input, say where the container finds it: --input {name}=PATH:/opt/ml/processing/{name}"],
+            remedy=[
+                f"For a new input, say where the container finds it: --input {name}=PATH:/opt/ml/processing/{name}"
+            ],
         )
     document.set(("ProcessingInputs", known.index(name), "S3Input", "S3Uri"), path)
 

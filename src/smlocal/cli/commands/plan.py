@@ -98,10 +98,12 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
 
 
 def _no_script(plan: "JobPlan") -> "UsageRefusedError":
-
+    why, hosts = "its outputs are uploaded, and no such command does that", "containers"
+    if plan.folders.root == "":
+        why, hosts = "its replicas are restarted, and the job is tried again", "replicas"
     return UsageRefusedError(
-        f"{plan.name} cannot be a script of docker commands: its replicas are restarted, and the job is tried again",
-        remedy=["smlocal plan --json prints everything that the replicas are started with."],
+        f"{plan.name} cannot be a script of docker commands: {why}",
+        remedy=[f"smlocal plan --json prints everything that the {hosts} are started with."],
     )
 
 

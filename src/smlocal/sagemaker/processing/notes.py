@@ -1,5 +1,7 @@
 """Notes: where a processing job differs from the service, and possible problems."""
 
+from collections.abc import Iterator
+
 from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
@@ -37,19 +39,20 @@ def notes(plan: JobPlan, job: ProcessingFile, equal: JobFile) -> tuple[Note, ...
     return tuple(sorted(applying, key=lambda note: not note.warning))
 
 
-def _own(plan: JobPlan, job: ProcessingFile) -> list[tuple[str, str | None]]:
+def _own(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
     collectors = plan.mirrored.collectors
+    if "ProcessingJobName" not in job.raw:
+        yield "relaxed-name", "ProcessingJobName is missing; the service requires it"
     uris = [*(each.uri for each in inputs(plan)), *(each.uri for each in collectors)]
-    local = [uri for uri in uris if not uri.startswith(("s3://", "https://"))]
+    if local := [uri for uri in uris if not uri.startswith(("s3://", "https://"))]:
+        yield "relaxed-uri", f"local paths are used where the service requires s3:// URIs ({some(local)})"
     elsewhere = [
         f"{each.uri} in {each.directory}"
         for each in collectors
         if each.s3_prefix is None and each.uri.startswith(("s3://", "https://"))
     ]
+    if elsewhere:
+        yield "processing-outputs", f"nothing is written to S3: {some(elsewhere)}"
     recorded = [name for name in MEMBERS.recorded(job.raw) if name not in {"RoleArn", "NetworkConfig.VpcConfig"}]
-    return [
-        ("relaxed-name", None if "ProcessingJobName" in job.raw else "ProcessingJobName is missing; the service requires it"),
-        ("relaxed-uri", f"local paths are used where the service requires s3:// URIs ({some(local)})" if local else None),
-        ("processing-outputs", f"nothing is written to S3: {some(elsewhere)}" if elsewhere else None),
-        ("recorded", f"recorded, no effect here: {', '.join(recorded)}" if recorded else None),
-    ]
+    if recorded:
+        yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"

@@ -124,9 +124,7 @@ def _host(plan: JobPlan, host: HostPlan, job: ProcessingFile, arn: str) -> HostP
         directories=(facts.CONFIG, *folders, *(os.path.dirname(each.target) for each in pipes)),
         files=config_files(job, host.host, [each.host for each in plan.hosts], name=plan.name, arn=arn),
         environment={
-            name: value
-            for name, value in host.environment.items()
-            if name in requested or name not in _OF_TRAINING
+            name: value for name, value in host.environment.items() if name in requested or name not in _OF_TRAINING
         },
         inputs=HostInputs(
             trees=tuple(replace(each, target=targets[each.name]) for each in host.inputs.trees), pipes=pipes

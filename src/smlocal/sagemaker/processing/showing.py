@@ -1,5 +1,6 @@
 """Processing jobs in answers and on screens: `jobs.kinds.Showing`."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -199,12 +200,12 @@ def view(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         stages=stages,
         members={each: answer.get(each) for each in members},
         answer=answer,
-        notes=(("message", _short(message)),) if message and record.status is JobStatus.FAILED else (),
+        notes=(("message", _short(message)),) if message else (),
         outputs=tuple(
             OutputFolder(name=each["Name"], folder=each["Directory"], location=each["Published"] or "")
             for each in answer["Local"].get(OUTPUTS, ())
+            if not record.status.terminal or os.path.isdir(each["Directory"])
         ),
-        unexpected=(("message", _short(message)),) if message and record.status is JobStatus.COMPLETED else (),
     )
 
 
@@ -236,7 +237,7 @@ def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, st
         yield "Supervisor", f"process {local['SupervisorPid']}" if running else "not running; a new one is starting"
     for each in local.get(OUTPUTS, ()):
         stands = f"\nfor {each['S3Uri']}" if each["S3Uri"].startswith(("s3://", "https://")) else ""
-        yield f"Output {each['Name']}", each["Published"] or f"{each['Directory']}{stands}"
+        yield "Output", f"{each['Name']}: {each['Published'] or each['Directory']}{stands}"
     if local.get("ContainersKept"):
         yield "Containers", f"kept, with their folders\nsmlocal rm {view.name} removes them"
     for path, kept in (local.get("Artifacts") or {}).get("NotSaved", {}).items():
@@ -244,4 +245,4 @@ def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, st
     yield "Phases", ""
     for stage in view.stages:
         if not stage.final and stage.ended is not None:
-            yield f"  {stage.name}", f"{stage.ended - stage.began:.1f} s"
+            yield f"  {stage.name:<11}", f"{stage.ended - stage.began:.1f} s"
