@@ -76,6 +76,8 @@ def read_any(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["AnyJobFile", str]:
     """The validated job of any platform, and its name."""
+    if not document.data and any(given.get(each) for each in ("inputs", "processing_outputs")):
+        document.data["AppSpecification"] = {}
     if is_processing(document.data):
         apply_overrides(document, given)
         return _read_processing(document, path=path, strict=strict)

@@ -3,9 +3,9 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace as changed
 from typing import Any, Final, Literal, TypedDict, get_origin
 
+from smlocal.api.processing_overrides import DATA_OF_PROCESSING, for_processing, is_only_of
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
@@ -35,6 +35,10 @@ class Overrides(TypedDict, total=False):
     image: str | None
     channels: Mapping[str, Path] | None
     """Name to folder, file or s3:// location."""
+    inputs: Mapping[str, str] | None
+    """Inputs of a processing job: `{"data": "./data:/opt/ml/processing/input"}`."""
+    processing_outputs: Mapping[str, str] | None
+    """Outputs of a processing job: `{"train": "/opt/ml/processing/train:./train"}`."""
     hyperparameters: Mapping[str, str | float | bool] | None
     """Numbers and booleans become strings by `str`: the service takes strings only."""
     environment: Mapping[str, str] | None
@@ -82,14 +86,15 @@ class Overrides(TypedDict, total=False):
 
 def apply_overrides(document: "Document", given: Overrides) -> None:
     """Change the document accordingly."""
-    apply = _apply_input if is_processing(document.data) else _apply_channel
+    processing = is_processing(document.data)
     for option, value in _options(document, given):
-        if option.keyword == "channels":
+        if processing and option.keyword in DATA_OF_PROCESSING:
+            for name, text in value.items():
+                DATA_OF_PROCESSING[option.keyword](document, name, text, _absolute)
+        elif option.keyword == "channels":
             for name, path in value.items():
-                apply(document, name, _absolute(path))
-        elif (
-            option.keyword == "output" and not is_processing(document.data) and not _is_remote(_asked_output(document))
-        ):
+                _apply_channel(document, name, _absolute(path))
+        elif option.keyword == "output" and not processing and not _is_remote(_asked_output(document)):
             document.set(_OUTPUT, _absolute(value))  # it replaces a local path in the file
         else:
             _apply(document, option, value)
@@ -120,6 +125,8 @@ def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> No
         if option.form is not Form.MAP:
             if not _stated(document, option):
                 kept[option.keyword] = value
+        elif is_processing(document.data) and option.keyword in DATA_OF_PROCESSING:
+            pass  # the file names all of its data
         elif option.keyword == "channels":
             named = channel_names(document)
             kept["channels"] = {name: path for name, path in value.items() if name not in named}
@@ -139,60 +146,18 @@ def fill(document: "Document") -> None:
             document.set(place, value)
 
 
-_PLACES: Final[Mapping[str, MemberPath]] = {
-    "name": ("ProcessingJobName",),
-    "image": ("AppSpecification", "ImageUri"),
-    "entrypoint": ("AppSpecification", "ContainerEntrypoint"),
-    "instance_type": ("ProcessingResources", "ClusterConfig", "InstanceType"),
-    "instance_count": ("ProcessingResources", "ClusterConfig", "InstanceCount"),
-    "environment": ("Environment",),
-    "max_run": ("StoppingCondition", "MaxRuntimeInSeconds"),
-    "role": ("RoleArn",),
-    "members": (),
-    "channels": ("ProcessingInputs",),
-}
-"""The places of options in a request of a processing job."""
-_NOT_OF_PROCESSING: Final = frozenset({"code", "no_rules"})
-
-
-def _for_processing(
-    document: "Document", options: list[tuple[Option, Any]], *, refuse: bool
-) -> list[tuple[Option, Any]]:
-    """The same options with their places in such a request. Those that it has no place for are refused, or dropped."""
-    found, refused = [], []
-    for option, value in options:
-        if option.keyword in _PLACES:
-            found.append((changed(option, place=_PLACES[option.keyword]), value))
-        elif option.place[:1] == (LOCAL,) and option.keyword not in _NOT_OF_PROCESSING:
-            found.append((option, value))
-        else:
-            refused.append(option.keyword if _is_call(document) else option.flag)
-    if refused and refuse:
-        raise UsageRefusedError(
-            f"{document.name} is a processing job, and only a training job takes {', '.join(refused)}",
-            remedy=["Leave it out, or change the job file."],
-        )
-    return found
-
-
-def _apply_input(document: "Document", name: str, path: str) -> None:
-    """Give an input of a processing job other data."""
-    inputs: Any = document.data.get("ProcessingInputs")
-    known = [each.get("InputName") if _is_map(each) else None for each in inputs or ()]
-    if name not in known:
-        raise ChannelUnknownError(
-            f"{document.name} has no input {name!r}",
-            details=[f"Its inputs: {', '.join(map(str, known)) or 'none'}"],
-            remedy=[
-                f"For a new input, say where the container finds it: --input {name}=PATH:/opt/ml/processing/{name}"
-            ],
-        )
-    document.set(("ProcessingInputs", known.index(name), "S3Input", "S3Uri"), path)
-
-
 def _options(document: "Document", given: Overrides, *, refuse: bool = True) -> list[tuple[Option, Any]]:
+    """Those that are given, with their places in this document."""
     options = [*_given(given)]
-    return _for_processing(document, options, refuse=refuse) if is_processing(document.data) else options
+    if is_processing(document.data):
+        return for_processing(document, options, refuse=refuse)
+    foreign = [option.keyword if _is_call(document) else option.flag for option, _ in options if is_only_of(option)]
+    if foreign and refuse:
+        raise UsageRefusedError(
+            f"{document.name} is not a processing job, and only such a job takes {', '.join(foreign)}",
+            remedy=["Leave it out. The data of a training job: --channel NAME=PATH."],
+        )
+    return [(option, value) for option, value in options if not is_only_of(option)]
 
 
 def _given(given: Overrides) -> Iterator[tuple[Option, Any]]:

@@ -68,5 +68,5 @@ def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
     yield "Stops", f"after {plan.stop.max_runtime} s; SIGTERM, {plan.stop.grace} s, SIGKILL"
 
 
-def script(plan: JobPlan) -> None:  # noqa: ARG001 - there is none
+def script(plan: JobPlan) -> None:
     """A script would have to upload the outputs."""

@@ -54,7 +54,7 @@ def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # no
 def _completed(request: Mapping[str, Any]) -> dict[str, Any]:
     """The request with the members that every answer of the service has."""
     resources = (request.get("ProcessingResources") or {}).get("ClusterConfig") or {}
-    usual = {"InstanceCount": 1, "VolumeSizeInGB": facts.VOLUME_GB}
+    usual: dict[str, Any] = {"InstanceCount": 1, "VolumeSizeInGB": facts.VOLUME_GB}
     if not resources.get("InstancePreferences"):
         usual["InstanceType"] = "local"
     inputs = [_with(each, "S3Input", {"S3DataType": "S3Prefix"}) for each in request.get("ProcessingInputs") or ()]
