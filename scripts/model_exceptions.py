@@ -49,3 +49,12 @@ PROCESSING_OPTIONAL_HERE: Final = {
 """The same of processing jobs."""
 PROCESSING_WORDS_HERE: Final = {"ProcessingInstanceType": ("local", "local_gpu")}
 """Their enumerations with additional words."""
+
+TRANSFORM_OPTIONAL_HERE: Final = {
+    "CreateTransformJobRequest.TransformJobName": "the default is the file name and the time",
+    "CreateTransformJobRequest.ModelName": "the file may have the model itself",
+    "CreateTransformJobRequest.TransformResources": "the default is this machine",
+}
+"""The same of transform jobs."""
+TRANSFORM_WORDS_HERE: Final = {"TransformInstanceType": ("local", "local_gpu")}
+"""Their enumerations with additional words."""

@@ -28,6 +28,7 @@ from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, is_model_file, read_model
+from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
 from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
 
@@ -196,19 +197,21 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnsw
     from smlocal.sagemaker.hosting.state import invocation_address
 
     with Store.open(home_directory()) as store:
-        record = store.get(name)
+        named = find_endpoint(store, name)
+        record = store.get(name) if named is None else named.job
         if record.platform != facts.NAME:
             raise NotAnEndpointError(
                 f"{name} is a job, not an endpoint", remedy=[f"Deploy its model first: smlocal deploy {name}"]
             )
-        ensure_supervised(store, name)
-        endpoint = _listed(store, store.get(name))
+        ensure_supervised(store, record.name)
+        endpoint = _listed(store, store.get(record.name))
+        called = endpoint_of(store, record.name)
     if endpoint.status != "InService" or not endpoint.state.port:
         raise _not_in_service(endpoint)
     connection = http.client.HTTPConnection("127.0.0.1", endpoint.state.port, timeout=_READ_SECONDS)
-    path = invocation_address(name, endpoint.state.port).partition(str(endpoint.state.port))[2]
+    path = invocation_address(called, endpoint.state.port).partition(str(endpoint.state.port))[2]
     try:
-        _connect(connection, name)
+        _connect(connection, endpoint.record.name)
         connection.request("POST", path, body=body, headers=dict(headers))
         answer = connection.getresponse()
     except OSError as error:

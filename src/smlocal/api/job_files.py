@@ -15,6 +15,7 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 
 if TYPE_CHECKING:
     from smlocal.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
+    from smlocal.api.overrides import Overrides
     from smlocal.engine.engines import Engines
     from smlocal.jobs.contract.compared_job import ComparedJob
     from smlocal.jobs.planning.model import JobPlan
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from smlocal.jobs.view import Reporter
     from smlocal.sagemaker.hosting.model_file import ModelFile
     from smlocal.sagemaker.processing.job_file import ProcessingFile
+    from smlocal.sagemaker.transform.transform_file import TransformFile
 
-    AnyJobFile = JobFile | ReplicaJobFile | ProcessingFile
+    AnyJobFile = JobFile | ReplicaJobFile | ProcessingFile | TransformFile
 
 _MOST_FOLDERS = 5
 """Allowed folders that a message names."""
@@ -36,6 +38,11 @@ def is_replica_job(data: Mapping[str, Any]) -> bool:
     from smlocal.ai_platform.shape import job_kinds
 
     return bool(job_kinds(data))
+
+
+def is_transform_job(data: Mapping[str, Any]) -> bool:
+    """True for a CreateTransformJob request, by the keys of its document."""
+    return "TransformInput" in data and "AlgorithmSpecification" not in data
 
 
 def has_environment(data: Mapping[str, Any]) -> bool:
@@ -94,6 +101,12 @@ def prepare(
             from smlocal.sagemaker.processing.planning import prepare as prepare_processing
 
             return prepare_processing(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
+        from smlocal.sagemaker.transform.transform_file import TransformFile
+
+        if isinstance(job, TransformFile):
+            from smlocal.sagemaker.transform.planning import prepare as prepare_transform
+
+            return prepare_transform(job, name=name, home=home, engines=engines, reporter=reporter)
         from smlocal.ai_platform.job_preparation import prepare as prepare_replicas
 
         return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
@@ -112,6 +125,12 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
             from smlocal.sagemaker.processing.planning import plan_job as plan_processing
 
             return plan_processing(job, name=name, home=home, engines=engines, strict=strict)
+        from smlocal.sagemaker.transform.transform_file import TransformFile  # as above
+
+        if isinstance(job, TransformFile):
+            from smlocal.sagemaker.transform.planning import plan_only as plan_transform
+
+            return plan_transform(job, name=name, home=home, engines=engines)
         from smlocal.ai_platform.job_preparation import plan_job as plan_replicas
 
         return plan_replicas(job, name=name, home=home, engines=engines)
@@ -213,6 +232,22 @@ def read_processing_job(
 
     job = read_processing(document, strict=strict, local_allowed=local_allowed)
     return job, job.request.ProcessingJobName or default_name(stem, datetime.now().astimezone())
+
+
+def read_transform_job(
+    document: Document, given: "Overrides", *, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[TransformFile, str]":
+    """The validated transform job, and its name; `stem` is that of its file."""
+    from smlocal.api.overrides import apply_transform_overrides
+    from smlocal.sagemaker.contract.identity import default_name
+    from smlocal.sagemaker.transform.known_models import with_known_model
+    from smlocal.sagemaker.transform.transform_file import read_transform
+
+    apply_transform_overrides(document, given)
+    if not strict:
+        with_known_model(document)
+    job = read_transform(document, strict=strict, local_allowed=local_allowed)
+    return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
 
 
 def read_replica_job(

@@ -15,8 +15,10 @@ from smlocal.api.image_name import is_image_name
 from smlocal.api.job_files import (
     absent_paths,
     is_replica_job,
+    is_transform_job,
     read_processing_job,
     read_replica_job,
+    read_transform_job,
     refuse_misspelt_key,
     refuse_model_file,
 )
@@ -81,6 +83,8 @@ def read_any(
     if is_processing(document.data):
         apply_overrides(document, given)
         return _read_processing(document, path=path, strict=strict)
+    if is_transform_job(document.data):
+        return read_transform_job(document, given, stem=_stem(path) if path else "transform", strict=strict)
     if not is_replica_job(document.data):
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
     name = apply_local_overrides(document, given)
@@ -168,6 +172,8 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
             job, _ = read_replica_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
         elif is_processing(document.data):
             job, _ = _read_processing(document, path=None, strict=strict, local_allowed=not strict)
+        elif is_transform_job(document.data):
+            job, _ = read_transform_job(document, Overrides(), stem="job", strict=strict, local_allowed=not strict)
         else:
             prepare(document)
             job, _ = read_document(

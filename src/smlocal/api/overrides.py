@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Literal, TypedDict, get_origin
 
 from smlocal.api.processing_overrides import DATA_OF_PROCESSING, for_processing, is_only_of
@@ -116,6 +117,40 @@ def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
     if refused:
         raise _refusal(document, refused)
     return given.get("name")
+
+
+_OF_TRANSFORMS: Final[Mapping[str, "MemberPath"]] = {
+    "members": (),
+    "image": ("PrimaryContainer", "Image"),
+    "environment": ("Environment",),
+    "output": ("TransformOutput", "S3OutputPath"),
+    "name": ("TransformJobName",),
+    "instance_type": ("TransformResources", "InstanceType"),
+    "instance_count": ("TransformResources", "InstanceCount"),
+    "role": ("ExecutionRoleArn",),
+}
+"""Where a transform job has what these keywords set."""
+
+
+def apply_transform_overrides(document: "Document", given: Overrides) -> None:
+    """Change the document of a transform job; what only training jobs have is refused."""
+    refused = []
+    for option, value in _given(given):
+        if option.keyword == "output" and not _is_remote((document.data.get("TransformOutput") or {}).get(_OUTPUT[1])):
+            document.set(_OF_TRANSFORMS["output"], _absolute(value))
+        elif option.place[:1] == (LOCAL,):
+            _apply(document, option, value)
+        elif option.keyword in _OF_TRANSFORMS:
+            _apply(document, replace(option, place=_OF_TRANSFORMS[option.keyword]), value)
+        else:
+            refused.append(option)
+    _let_gpus_count(document, given)
+    if refused:
+        spelled = ", ".join(option.keyword if _is_call(document) else option.flag for option in refused)
+        raise UsageRefusedError(
+            f"{document.name} is a transform job, and only a training job takes {spelled}",
+            remedy=["Change the file instead."],
+        )
 
 
 def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> None:

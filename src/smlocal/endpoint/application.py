@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from smlocal.endpoint import aws_calls
 from smlocal.endpoint.aws_calls import handlers
 from smlocal.endpoint.browsers import Hosts, guarded, is_part_of_a_page
+from smlocal.endpoint.invocations.front import Invocations, is_invocation
 from smlocal.endpoint.large_requests import BodyTooLargeError, BodyTooSlowError, read_body, refused_head
 from smlocal.endpoint.objects import s3_front
 from smlocal.endpoint.protocol.aws_names import Scope, scope_of
@@ -21,7 +22,7 @@ from smlocal.endpoint.signature import Problem, Signatures
 
 
 class Application:
-    """Everything on one port: AWS's protocols, S3, and the page."""
+    """Everything on one port: AWS's protocols, S3, invocations of endpoints, and the page."""
 
     def __init__(self, serving: Serving, *, hosts: Hosts, signatures: Signatures | None, only_s3: bool = False) -> None:
         """With `signatures`, only requests that they verify are answered; with `only_s3`, only S3."""
@@ -29,6 +30,7 @@ class Application:
         self._serving = serving
         self._hosts = hosts
         self._signatures = signatures
+        self._invocations = Invocations(serving=serving)
         self._page: Any = None
         """A `PageFront`, whose imports come back to this module."""
 
@@ -84,7 +86,10 @@ class Application:
             body = await read_body(request)
             problem = self._problem(request, signed, body)
             return await aws_calls.answer_query(self._serving, request, signed, body, problem=problem)
-        return await self._no_call(request, signed)
+        return await (self._invoked(request, signed) if is_invocation(request) else self._no_call(request, signed))
+
+    async def _invoked(self, request: Request, signed: Scope | None) -> Response:
+        return await self._invocations.answer(request, lambda body: self._problem(request, signed, body))
 
     async def _no_call(self, request: Request, signed: Scope | None) -> Response:
         for_one_program = self._signatures is not None and self._signatures.others

@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.large_requests import in_thread
 from smlocal.endpoint.protocol import json_documents, query
@@ -24,7 +25,8 @@ from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Problem
 from smlocal.errors import SmlocalError
 from smlocal.jobs.contract.statuses import JobStatus
-from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.hosting.named_endpoint import CREATING, UPDATING, is_settled
 
 _LARGE = 64 << 10
 """Bytes of a body that is read in a thread: reading it would hold up all others."""
@@ -51,7 +53,7 @@ async def answer_json(
     except ServiceError as error:
         return _refused(error, json_documents.encode_error(error), kind)
     if goes_on(serving, operation, answer, request):
-        return StreamingResponse(later_answer(serving, answer), media_type=kind, headers=_request_id())
+        return StreamingResponse(later_answer(serving, operation, answer), media_type=kind, headers=_request_id())
     return Response(json_documents.encode(answer), media_type=kind, headers=_request_id())
 
 
@@ -145,15 +147,48 @@ _SHORT_CLOCK = 60.0
 """Seconds. A waiter that asks again this soon was told to, and needs no help: it gives up when it means to."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Awaited:
+    """A Describe that the waiters of botocore call again and again."""
+
+    member: str
+    """Of the call and of its answer: the name."""
+    waits: Callable[[Mapping[str, Any]], bool]
+    """True if a waiter would ask again after this answer."""
+    ended: Callable[[Store, str, set[str]], bool]
+    """True if there is nothing to wait for; it gets the name, and those of the unfinished jobs."""
+
+
+_AWAITED: Final[Mapping[str, Awaited]] = {
+    "DescribeTrainingJob": Awaited(
+        member="TrainingJobName",
+        waits=lambda answer: not JobStatus(answer["TrainingJobStatus"]).terminal,
+        ended=lambda _, name, unfinished: name not in unfinished,
+    ),
+    "DescribeTransformJob": Awaited(
+        member="TransformJobName",
+        waits=lambda answer: not JobStatus(answer["TransformJobStatus"]).terminal,
+        ended=lambda _, name, unfinished: name not in unfinished,
+    ),
+    # One that is deleted is waited for until an error comes, which cannot follow the beginning of an answer.
+    "DescribeEndpoint": Awaited(
+        member="EndpointName",
+        waits=lambda answer: answer["EndpointStatus"] in {CREATING, UPDATING},
+        ended=lambda store, name, _: is_settled(store, name),
+    ),
+}
+
+
 async def hold(serving: Serving, call: AwsCall, request: Request) -> None:
-    """Return at once, or for the Describe of a waiter when the job has ended or it is time to answer.
+    """Return at once, or for the Describe of a waiter when there is nothing to wait for, or it is time to answer.
 
     `ClientDisconnect` if the client does not wait any longer.
     """
-    name = call.parameters.get("TrainingJobName", "")
-    if not _is_held(serving, call.operation, name, request):
+    awaited = _awaited(serving, call.operation, call.parameters, request)
+    if awaited is None:
         return
-    ended = asyncio.ensure_future(serving.status_watch.until_ended(name, seconds=_SILENT))
+    name = call.parameters[awaited.member]
+    ended = asyncio.ensure_future(_ended(serving, awaited, name, seconds=_SILENT))
     gone = asyncio.ensure_future(request.receive())  # the body was read: only the end of the connection can come
     try:
         await asyncio.wait({ended, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -166,28 +201,40 @@ async def hold(serving: Serving, call: AwsCall, request: Request) -> None:
 
 
 def goes_on(serving: Serving, operation: str, answer: Mapping[str, Any], request: Request) -> bool:
-    """True if the answer to a waiter would be that its job has not ended."""
-    name = answer.get("TrainingJobName", "")
-    if serving.status_watch.over or not _is_held(serving, operation, name, request):
-        return False
-    return not JobStatus(answer["TrainingJobStatus"]).terminal
+    """True if the answer to a waiter would be that it has to wait on."""
+    awaited = _awaited(serving, operation, answer, request)
+    return awaited is not None and not serving.status_watch.over and awaited.waits(answer)
 
 
-async def later_answer(serving: Serving, answer: Mapping[str, Any]) -> AsyncIterator[bytes]:
-    """White space while the job runs, then how the job is described."""
-    name, end = answer["TrainingJobName"], time.monotonic() + _LONGEST - _SILENT
-    while not await serving.status_watch.until_ended(name, seconds=_BETWEEN) and time.monotonic() < end:
+async def later_answer(serving: Serving, operation: str, answer: Mapping[str, Any]) -> AsyncIterator[bytes]:
+    """White space while there is something to wait for, then the answer."""
+    awaited = _AWAITED[operation]
+    name, end = answer[awaited.member], time.monotonic() + _LONGEST - _SILENT
+    while not await _ended(serving, awaited, name, seconds=_BETWEEN) and time.monotonic() < end:
         yield b" "
     serving.status_watch.answered[name] = time.monotonic()
-    with suppress(SmlocalError):  # it was removed: the waiter asks again
-        answer = await run_in_threadpool(describe_job, serving.store, name, service=True)
+    parameters = {awaited.member: name}
+    call = AwsCall(
+        service="sagemaker", operation=operation, parameters=parameters, region=serving.region, access_key=None
+    )
+    with suppress(SmlocalError, ServiceError):  # it was removed: the waiter asks again
+        answer = await run_in_threadpool(find("sagemaker", operation), serving, call)
     yield encode(answer)
 
 
-def _is_held(serving: Serving, operation: str, name: str, request: Request) -> bool:
-    if operation != "DescribeTrainingJob" or not by_waiter(request.headers.get("user-agent", "")):
-        return False
-    return time.monotonic() - serving.status_watch.answered.get(name, float("-inf")) > _SHORT_CLOCK
+async def _ended(serving: Serving, awaited: Awaited, name: str, *, seconds: float) -> bool:
+    return await serving.status_watch.until(
+        lambda unfinished: awaited.ended(serving.store, name, unfinished), seconds=seconds
+    )
+
+
+def _awaited(serving: Serving, operation: str, named: Mapping[str, Any], request: Request) -> Awaited | None:
+    """None if the call is not held."""
+    awaited = _AWAITED.get(operation)
+    if awaited is None or not by_waiter(request.headers.get("user-agent", "")):
+        return None
+    last = serving.status_watch.answered.get(named.get(awaited.member, ""), float("-inf"))
+    return awaited if time.monotonic() - last > _SHORT_CLOCK else None
 
 
 def by_waiter(user_agent: str) -> bool:

@@ -120,6 +120,10 @@ _EVERY = 0.02
 """Seconds. It takes some microseconds, however many calls wait, and nothing while none does."""
 
 
+Ended = Callable[[set[str]], bool]
+"""True when what a call waits for has come about; it gets the names of the unfinished jobs."""
+
+
 class StatusWatch:
     """Tells calls that wait when the status of a job has changed, whichever process changed it.
 
@@ -130,8 +134,8 @@ class StatusWatch:
         """Nothing is asked until somebody waits."""
         self._store = store
         self._changes = StoreChanges(store.home)
-        self._waiting: dict[asyncio.Future[None], str] = {}
-        """The job that each of them waits for."""
+        self._waiting: dict[asyncio.Future[None], Ended] = {}
+        """What each of them waits for."""
         self._task: asyncio.Task[None] | None = None
         self.over = False
         """True once the server is to end."""
@@ -140,19 +144,23 @@ class StatusWatch:
 
     async def until_ended(self, name: str, *, seconds: float) -> bool:
         """True when the job has ended or is missing, or the server is to end; False after this many seconds."""
-        ended = asyncio.get_running_loop().create_future()
-        self._waiting[ended] = name
+        return await self.until(lambda unfinished: name not in unfinished, seconds=seconds)
+
+    async def until(self, ended: Ended, *, seconds: float) -> bool:
+        """The same for anything that changes with the store. `ended` gets the names of unfinished jobs, in a thread."""
+        let_go = asyncio.get_running_loop().create_future()
+        self._waiting[let_go] = ended
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._look())
         try:
-            if name in await run_in_threadpool(self._unfinished) and not self.over:
-                await asyncio.wait_for(ended, seconds)
+            if not await run_in_threadpool(self._have_ended, [ended]) and not self.over:
+                await asyncio.wait_for(let_go, seconds)
         except TimeoutError:
             return False
         else:
             return True
         finally:
-            del self._waiting[ended]
+            del self._waiting[let_go]
 
     def release(self) -> None:
         """Let all calls go on, now and from here on: the server is to end."""
@@ -168,12 +176,16 @@ class StatusWatch:
                 number = self._changes.number()
                 if number != seen:
                     asked = list(self._waiting.items())
-                    unfinished = await run_in_threadpool(self._unfinished)
-                    for each, name in asked:
-                        if name not in unfinished:
-                            _let_go(each)
+                    over = await run_in_threadpool(self._have_ended, [ended for _, ended in asked])
+                    for place in over:
+                        _let_go(asked[place][0])
                     seen = number
             await asyncio.sleep(_EVERY)
+
+    def _have_ended(self, asked: list[Ended]) -> set[int]:
+        """Which of these have."""
+        unfinished = self._unfinished()
+        return {number for number, ended in enumerate(asked) if ended(unfinished)}
 
     def _unfinished(self) -> set[str]:
         return {record.name for record in self._store.unfinished()}

@@ -129,6 +129,12 @@ class Document:
                 target = target[step]
         self._overridden.append((path, self.overrides))
 
+    def with_data(self, data: dict[str, Any]) -> "Document":
+        """Another document, whose parts have the lines of the parts of this one at the same paths."""
+        other = Document(data, name=self.name, directory=self.directory, places=self._places)
+        other.overrides, other._overridden = self.overrides, self._overridden
+        return other
+
     def is_overridden(self, path: Path) -> bool:
         """True if this part is not from the document itself."""
         return self._origin(path) is not None

@@ -22,7 +22,10 @@ _NO_PROXY = ("NO_PROXY", "no_proxy")
 _OWN_S3 = "AWS_ENDPOINT_URL_S3"
 _OTHER_ENDPOINTS = (
     "AWS_ENDPOINT_URL",
-    *(f"AWS_ENDPOINT_URL_{name}" for name in ("SAGEMAKER", "CLOUDWATCH", "CLOUDWATCH_LOGS", "STS", "IAM")),
+    *(
+        f"AWS_ENDPOINT_URL_{name}"
+        for name in ("SAGEMAKER", "SAGEMAKER_RUNTIME", "CLOUDWATCH", "CLOUDWATCH_LOGS", "STS", "IAM")
+    ),
 )
 """They would keep the program from finding us."""
 _OTHER_CREDENTIALS = (

@@ -2,172 +2,32 @@
 
 import hashlib
 import heapq
-import os
 import re
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Final
 
-from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.aws_calls import Handler
-from smlocal.endpoint.call import AwsCall, ServiceError
+from smlocal.endpoint.call import AwsCall
 from smlocal.endpoint.logs.host_log import HostLog, LogEvent
+from smlocal.endpoint.logs.streams import (
+    Group,
+    LogStream,
+    all_groups,
+    called_group,
+    find_stream,
+    invalid_parameter,
+    invalid_token,
+    stream_document,
+    streams_in_order,
+    streams_since,
+    unknown_stream,
+)
 from smlocal.endpoint.page_tokens import key_of, token_of
 from smlocal.endpoint.serving import Serving
-from smlocal.errors import JobUnknownError
-from smlocal.jobs.contract.statuses import JobPhase
-from smlocal.jobs.logs.log_readers import log_path
-from smlocal.jobs.logs.log_times import TimesIndex, in_milliseconds, times_path
-from smlocal.sagemaker.contract.identity import partition
-from smlocal.sagemaker.name import NAME
-
-GROUP: Final = "/aws/sagemaker/TrainingJobs"
-
-_STREAM = re.compile(r"(?P<job>[a-zA-Z0-9-]+)/(?P<host>[a-zA-Z0-9-]+)-(?P<second>\d+)", re.ASCII)
-_LOG = ".log"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LogStream:
-    """The log of one host."""
-
-    name: str
-    path: str
-    created: float
-    """When its job was: also the number in its name."""
-    complete: bool
-    """True once nothing will be appended."""
-
-    def open(self) -> HostLog:
-        """Open the log; `FileNotFoundError` if its job has been removed."""
-        return HostLog(self.path, complete=self.complete, created=self.created, now=time.time())
-
-    def times(self) -> tuple[int, int] | None:
-        """The times of its first and its last bytes, in milliseconds; None without any."""
-        index = TimesIndex(times_path(self.path))
-        try:
-            return (in_milliseconds(index[0][1]), in_milliseconds(index[len(index) - 1][1])) if index else None
-        finally:
-            index.close()
-
-
-def group_arn(serving: Serving, region: str) -> str:
-    """The ARN of the group."""
-    return f"arn:{partition(region)}:logs:{region}:{serving.account}:log-group:{GROUP}"
-
-
-def check_group(serving: Serving, call: AwsCall) -> None:
-    """`ServiceError` if the call is not for the group of training jobs."""
-    name, identifier = call.parameters.get("logGroupName"), call.parameters.get("logGroupIdentifier")
-    if (name is None) == (identifier is None):
-        raise invalid_parameter("Specify either logGroupName or logGroupIdentifier, and not both.")
-    arn = group_arn(serving, call.region)
-    if name != GROUP and identifier not in {GROUP, arn, f"{arn}:*"}:
-        raise unknown_group()
-
-
-def find_stream(serving: Serving, name: str) -> LogStream:
-    """The stream of this name."""
-    found = _STREAM.fullmatch(name)
-    if found is not None:
-        for stream in _streams_of(serving, found["job"]):
-            if stream.name == name:
-                return stream
-    raise unknown_stream()
-
-
-def streams_in_order(
-    serving: Serving, prefix: str = "", *, descending: bool = False, begin: str | None = None
-) -> Iterator[LogStream]:
-    """Those whose names begin so, by name. Each job is looked up when it is needed; those before `begin` are not."""
-    job, slash, _ = prefix.partition("/")
-    jobs = [job] if slash else sorted(serving.store.names(job, platform=NAME), key=_as_in_streams, reverse=descending)
-    if begin is not None:
-        first = _as_in_streams(begin.partition("/")[0])
-        jobs = [each for each in jobs if _as_in_streams(each) == first or (_as_in_streams(each) < first) == descending]
-    for each in jobs:
-        found = [stream for stream in _streams_of(serving, each) if stream.name.startswith(prefix)]
-        yield from sorted(found, key=lambda stream: stream.name, reverse=descending)
-
-
-def streams_since(serving: Serving, since: int) -> Iterator[LogStream]:
-    """Those of all jobs that were written to at this time or later; it is given in milliseconds."""
-    for job in serving.store.names(platform=NAME):
-        with suppress(OSError):
-            paths = (entry.stat().st_mtime for entry in os.scandir(_logs(serving, job)))
-            if in_milliseconds(max(paths, default=0.0)) >= since:
-                yield from _streams_of(serving, job)
-
-
-def stream_document(stream: LogStream, serving: Serving, region: str) -> dict[str, Any]:
-    """As DescribeLogStreams shows it."""
-    times = stream.times()
-    seen = {} if times is None else {"firstEventTimestamp": times[0], "lastEventTimestamp": times[1]}
-    return {
-        "logStreamName": stream.name,
-        "creationTime": in_milliseconds(stream.created),
-        **seen,
-        **({} if times is None else {"lastIngestionTime": times[1]}),
-        "arn": f"{group_arn(serving, region)}:log-stream:{stream.name}",
-        "storedBytes": 0,
-    }
-
-
-def _as_in_streams(job: str) -> str:
-    """`a-b/…` comes before `a/…`."""
-    return f"{job}/"
-
-
-def _streams_of(serving: Serving, job: str) -> list[LogStream]:
-    try:
-        record = serving.store.get(job)
-        files = os.listdir(_logs(serving, job))
-    except (JobUnknownError, FileNotFoundError):
-        return []
-    if record.platform != NAME:
-        return []
-    complete = record.status.terminal or record.phase is JobPhase.UPLOADING
-    hosts = [file.removesuffix(_LOG) for file in files if file.endswith(_LOG)]
-    return [
-        LogStream(
-            name=f"{job}/{host}-{int(record.created)}",
-            path=log_path(serving.store.directory(job), host),
-            created=record.created,
-            complete=complete,
-        )
-        for host in hosts
-    ]
-
-
-def _logs(serving: Serving, job: str) -> str:
-    return os.path.dirname(log_path(serving.store.directory(job), ""))
-
-
-# How CloudWatch Logs refuses.
-
-
-def invalid_parameter(message: str) -> ServiceError:
-    """A parameter that does not fit."""
-    return ServiceError("InvalidParameterException", message)
-
-
-def invalid_token() -> ServiceError:
-    """A nextToken that did not come from here."""
-    return invalid_parameter("The specified nextToken is invalid.")
-
-
-def unknown_group() -> ServiceError:
-    """Any group but that of training jobs."""
-    return ServiceError("ResourceNotFoundException", "The specified log group does not exist.")
-
-
-def unknown_stream() -> ServiceError:
-    """A host that no job has, or that has not started."""
-    return ServiceError("ResourceNotFoundException", "The specified log stream does not exist.")
-
+from smlocal.jobs.logs.log_times import in_milliseconds
 
 # Tokens of pages. Those of GetLogEvents are positions, in the form that the service gives them.
 
@@ -202,9 +62,9 @@ MOST_BYTES: Final = 1 << 20
 def get_log_events(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A page, with a token for each direction. At either end of the stream, the token that was given is returned."""
     asked = call.parameters
-    check_group(serving, call)
+    group = called_group(serving, call)
     try:
-        log = find_stream(serving, asked["logStreamName"]).open()
+        log = find_stream(serving, group, asked["logStreamName"]).open()
     except FileNotFoundError:
         raise unknown_stream() from None
     with log:
@@ -253,7 +113,7 @@ Key = tuple[int, str, int]
 def filter_log_events(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A page of the events that match. There is a token only if more may follow."""
     asked = call.parameters
-    check_group(serving, call)
+    group = called_group(serving, call)
     if asked.get("startFromHead") is False:
         raise invalid_parameter("smlocal does not emulate startFromHead=false here. GetLogEvents reads from the end.")
     matches = compile_pattern(asked.get("filterPattern", ""))
@@ -263,7 +123,7 @@ def filter_log_events(serving: Serving, call: AwsCall) -> dict[str, Any]:
     size = searched = 0
     more = False
     with ExitStack() as opened:
-        events = _merged(_streams(serving, asked), asked.get("startTime", 0), last, opened)
+        events = _merged(_streams(serving, group, asked), asked.get("startTime", 0), last, opened)
         for key, event in events:
             if key[0] > asked.get("endTime", key[0]):
                 break
@@ -282,15 +142,15 @@ def filter_log_events(serving: Serving, call: AwsCall) -> dict[str, Any]:
     return {"events": documents, "searchedLogStreams": [], **({} if token is None else {"nextToken": token})}
 
 
-def _streams(serving: Serving, asked: dict[str, Any]) -> list[LogStream]:
+def _streams(serving: Serving, group: Group, asked: dict[str, Any]) -> list[LogStream]:
     names, prefix = asked.get("logStreamNames"), asked.get("logStreamNamePrefix")
     if names and prefix:
         raise invalid_parameter("Specify either logStreamNames or logStreamNamePrefix, and not both.")
     if names:
-        return [find_stream(serving, name) for name in dict.fromkeys(names)]
+        return [find_stream(serving, group, name) for name in dict.fromkeys(names)]
     if prefix:
-        return list(streams_in_order(serving, prefix))
-    return list(streams_since(serving, asked.get("startTime", 0)))
+        return list(streams_in_order(serving, group, prefix))
+    return list(streams_since(serving, group, asked.get("startTime", 0)))
 
 
 def _merged(
@@ -366,39 +226,51 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
     return matches
 
 
-_STREAMS_ON_A_PAGE = 50
+_GROUPS_ON_A_PAGE = _STREAMS_ON_A_PAGE = 50
 
 _Keyed = tuple[tuple[Any, ...], LogStream]
 """A stream with what it is sorted by."""
 
 
 def describe_log_groups(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """The group of training jobs is the only one."""
+    """The group of training jobs, and those of endpoints."""
     asked = call.parameters
-    arn = group_arn(serving, call.region)
-    identifiers = asked.get("logGroupIdentifiers")
-    fits = (
-        GROUP.startswith(asked.get("logGroupNamePrefix", ""))
-        and asked.get("logGroupNamePattern", "").lower() in GROUP.lower()
-        and (not identifiers or bool({GROUP, arn, f"{arn}:*"} & set(identifiers)))
-        and asked.get("logGroupClass", "STANDARD") == "STANDARD"
-    )
-    group = {
-        "logGroupName": GROUP,
-        "creationTime": 0,
+    if asked.get("logGroupClass", "STANDARD") != "STANDARD":
+        return {"logGroups": []}
+    prefix, pattern = asked.get("logGroupNamePrefix", ""), asked.get("logGroupNamePattern", "").lower()
+    identifiers = set(asked.get("logGroupIdentifiers") or ())
+    fitting = []
+    for group in all_groups(serving):
+        arn = group.arn(serving, call.region)
+        named = not identifiers or bool({group.name, arn, f"{arn}:*"} & identifiers)
+        if named and group.name.startswith(prefix) and pattern in group.name.lower():
+            fitting.append((group, arn))
+    token = asked.get("nextToken")
+    after = "" if token is None else read_key_token(token, str)[0]
+    found = [pair for pair in fitting if pair[0].name > after]
+    page = found[: asked.get("limit", _GROUPS_ON_A_PAGE)]
+    return {
+        "logGroups": [_group_document(*pair) for pair in page],
+        **({"nextToken": token_of(page[-1][0].name)} if len(found) > len(page) else {}),
+    }
+
+
+def _group_document(group: Group, arn: str) -> dict[str, Any]:
+    return {
+        "logGroupName": group.name,
+        "creationTime": in_milliseconds(group.created),
         "metricFilterCount": 0,
         "arn": f"{arn}:*",
         "storedBytes": 0,
         "logGroupClass": "STANDARD",
         "logGroupArn": arn,
     }
-    return {"logGroups": [group] if fits else []}
 
 
 def describe_log_streams(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A page of streams. There is a token only if more follow: SDKs ask for the first page again and again."""
     asked = call.parameters
-    check_group(serving, call)
+    group = called_group(serving, call)
     limit, descending = asked.get("limit", _STREAMS_ON_A_PAGE), asked.get("descending", False)
     token, prefix = asked.get("nextToken"), asked.get("logStreamNamePrefix", "")
     if asked.get("orderBy") == "LastEventTime":
@@ -406,20 +278,20 @@ def describe_log_streams(serving: Serving, call: AwsCall) -> dict[str, Any]:
             raise invalid_parameter("Cannot order by LastEventTime with a logStreamNamePrefix.")
         after = None if token is None else read_key_token(token, int, str)
         streams: Iterable[_Keyed] = sorted(
-            (((_last_time(each), each.name), each) for each in streams_in_order(serving)),
+            (((_last_time(each), each.name), each) for each in streams_in_order(serving, group)),
             reverse=descending,
             key=itemgetter(0),
         )
     else:
         after = None if token is None else read_key_token(token, str)
         begin = None if after is None else after[0]
-        ordered = streams_in_order(serving, prefix, descending=descending, begin=begin)
+        ordered = streams_in_order(serving, group, prefix, descending=descending, begin=begin)
         streams = (((each.name,), each) for each in ordered)
     rest = (pair for pair in streams if after is None or (pair[0] < after if descending else pair[0] > after))
     found = list(islice(rest, limit + 1))
-    page = found[:limit]
+    page, arn = found[:limit], group.arn(serving, call.region)
     return {
-        "logStreams": [stream_document(each, serving, call.region) for _, each in page],
+        "logStreams": [stream_document(each, arn) for _, each in page],
         **({"nextToken": token_of(*page[-1][0])} if len(found) > limit else {}),
     }
 

@@ -56,6 +56,9 @@ def delete_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
 
 def list_tags(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """All on one page: a job has at most fifty."""
+    resource = serving.store.resource_of(call.parameters["ResourceArn"])
+    if resource is not None:
+        return {"Tags": tags_of(resource.body)}
     return {"Tags": tags_of(serving.store.document(_job(serving, call), REQUEST))}
 
 
@@ -71,6 +74,10 @@ def _change(serving: HasStore, call: AwsCall, change: Any) -> list[dict[str, str
             raise validation_error(f"The number of tags exceeds the limit of {_MOST_TAGS} for a resource.")
         return {**request, "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
 
+    resource = serving.store.resource_of(call.parameters["ResourceArn"])
+    if resource is not None:
+        found = serving.store.change_resource(resource.kind, resource.name, changed, at=resource.modified)
+        return tags_of({} if found is None else found.body)
     return tags_of(serving.store.change_document(_job(serving, call), REQUEST, changed))
 
 

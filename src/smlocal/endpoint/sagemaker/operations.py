@@ -9,6 +9,14 @@ from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, validation_error
 from smlocal.endpoint.protocol.models import service_model
 from smlocal.endpoint.sagemaker.creating import create_training_job
+from smlocal.endpoint.sagemaker.endpoints import (
+    create_endpoint,
+    delete_endpoint,
+    describe_endpoint,
+    list_endpoints,
+    update_endpoint,
+    update_endpoint_weights_and_capacities,
+)
 from smlocal.endpoint.sagemaker.jobs import (
     add_tags,
     called_job,
@@ -20,6 +28,22 @@ from smlocal.endpoint.sagemaker.jobs import (
     tags_of,
     unknown_job,
     update_training_job,
+)
+from smlocal.endpoint.sagemaker.models import (
+    create_endpoint_config,
+    create_model,
+    delete_endpoint_config,
+    delete_model,
+    describe_endpoint_config,
+    describe_model,
+    list_endpoint_configs,
+    list_models,
+)
+from smlocal.endpoint.sagemaker.transforms import (
+    create_transform_job,
+    describe_transform_job,
+    list_transform_jobs,
+    stop_transform_job,
 )
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobNotFinishedError, JobUnknownError
@@ -180,13 +204,31 @@ def _order(value: Any) -> tuple[int, float, str]:
 
 HANDLERS: Mapping[str, Handler] = {
     "AddTags": add_tags,
+    "CreateEndpoint": create_endpoint,
+    "CreateEndpointConfig": create_endpoint_config,
+    "CreateModel": create_model,
     "CreateTrainingJob": create_training_job,
+    "CreateTransformJob": create_transform_job,
+    "DeleteEndpoint": delete_endpoint,
+    "DeleteEndpointConfig": delete_endpoint_config,
+    "DeleteModel": delete_model,
     "DeleteTags": delete_tags,
     "DeleteTrainingJob": delete_training_job,
+    "DescribeEndpoint": describe_endpoint,
+    "DescribeEndpointConfig": describe_endpoint_config,
+    "DescribeModel": describe_model,
     "DescribeTrainingJob": describe_training_job,
+    "DescribeTransformJob": describe_transform_job,
+    "ListEndpointConfigs": list_endpoint_configs,
+    "ListEndpoints": list_endpoints,
+    "ListModels": list_models,
     "ListTags": list_tags,
     "ListTrainingJobs": list_training_jobs,
+    "ListTransformJobs": list_transform_jobs,
     "Search": search,
     "StopTrainingJob": stop_training_job,
+    "StopTransformJob": stop_transform_job,
+    "UpdateEndpoint": update_endpoint,
+    "UpdateEndpointWeightsAndCapacities": update_endpoint_weights_and_capacities,
     "UpdateTrainingJob": update_training_job,
 }

@@ -17,6 +17,7 @@ from smlocal.jobfile.settings import SET_BY_CLIENTS
 from smlocal.jobs.contract.rights import Rights
 
 _BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
+_LOCATIONS = {"S3Uri", "S3OutputPath", "ModelDataUrl"}
 _REMOTE = re.compile(r"(?i:s3|https?)://")
 
 
@@ -76,7 +77,7 @@ def _buckets(serving: Serving, request: Mapping[str, Any]) -> Iterator[tuple[str
 
 
 def _s3_output(request: Mapping[str, Any]) -> str | None:
-    config = request.get("OutputDataConfig")
+    config = request.get("OutputDataConfig") or request.get("TransformOutput")
     uri = config.get("S3OutputPath") if isinstance(config, dict) else None
     return uri if isinstance(uri, str) and _REMOTE.match(uri) else None
 
@@ -104,10 +105,10 @@ def _paths(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[str
 
 
 def _locations(value: Any) -> Iterator[str]:
-    """Members whose names say that they are locations: S3Uri, S3OutputPath, DirectoryPath stays on its file system."""
+    """Members whose names say that they are locations. DirectoryPath stays on its file system."""
     if isinstance(value, dict):
         for name, each in value.items():
-            if isinstance(each, str) and name in {"S3Uri", "S3OutputPath"}:
+            if isinstance(each, str) and name in _LOCATIONS:
                 yield each
             elif name not in {"Local", "HyperParameters", "Environment"}:
                 yield from _locations(each)
@@ -145,8 +146,8 @@ _TOLD_BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?![a-z0-9.-]
 
 def url_for(serving: Serving, request: Mapping[str, Any], local: Mapping[str, Any]) -> str | None:
     """The URL of S3 for `Local.Endpoints` of a job that is told of a bucket here; None for all others."""
-    environment = request.get("Environment")
-    own = isinstance(environment, dict) and any(name.startswith("AWS_") for name in environment)
+    environments = [each.get("Environment") for each in (request, *_containers(request))]
+    own = any(name.startswith("AWS_") for each in environments if isinstance(each, dict) for name in each)
     if own or local.get("Credentials", "none") != "none" or request.get("EnableNetworkIsolation") is True:
         return None
     named = {found[1] for text in _told(request) for found in _TOLD_BUCKET.finditer(text)}
@@ -165,10 +166,21 @@ def _application(serving: Serving, key: Signatures) -> Application:
     return Application(serving, hosts=Hosts(), signatures=key, only_s3=True)
 
 
+def _containers(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Those of models that serve."""
+    models = request.get("Models")
+    for model in (request, *(models if isinstance(models, list) else ())):
+        if isinstance(model, dict):
+            several = model.get("Containers")
+            for each in (model.get("PrimaryContainer"), *(several if isinstance(several, list) else ())):
+                if isinstance(each, dict):
+                    yield each
+
+
 def _told(request: Mapping[str, Any]) -> Iterator[str]:
     """The names that the program in the container reads."""
-    for name in ("HyperParameters", "Environment"):
-        values = request.get(name)
+    environments = [each.get("Environment") for each in (request, *_containers(request))]
+    for values in (request.get("HyperParameters"), *environments):
         if isinstance(values, dict):
             yield from (each for each in values.values() if isinstance(each, str))
     algorithm = request.get("AlgorithmSpecification")

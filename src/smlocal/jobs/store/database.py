@@ -90,6 +90,18 @@ _MIGRATIONS = (
     INSERT INTO left_on_engines SELECT run_id, name, engine FROM left_on_one;
     DROP TABLE left_on_one;
     """,
+    """
+    CREATE TABLE resources (
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        arn TEXT NOT NULL,
+        created REAL NOT NULL,
+        modified REAL NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (kind, name)
+    ) WITHOUT ROWID;
+    CREATE INDEX resources_by_arn ON resources (arn);
+    """,
 )
 VERSION = len(_MIGRATIONS)
 

@@ -18,6 +18,7 @@ from smlocal.errors import (
     NameInUseError,
 )
 from smlocal.jobs.contract.statuses import STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
+from smlocal.jobs.store import resources
 from smlocal.jobs.store.database import FIRST_PLATFORM, database_errors, open_database
 from smlocal.jobs.store.home import prepare_home
 from smlocal.jobs.store.job_search import JobPage, JobSearch, PagePosition, find_page, names_by_prefix
@@ -40,6 +41,7 @@ from smlocal.jobs.store.records import (
     start_pending,
     stop_pending,
 )
+from smlocal.jobs.store.resources import Change, Resource
 
 _TRASH = "removed"
 """The folder in the home for folders of jobs that are being deleted."""
@@ -386,6 +388,31 @@ class Store:
             rows = connection.execute("SELECT run_id, name, engine FROM left_on_engines ORDER BY name").fetchall()
         found = (LeftOnEngine(run_id=run_id, name=of, engine=engine) for run_id, of, engine in rows)
         return [left for left in found if name in {None, left.name}]
+
+    def add_resource(self, new: Resource) -> bool:
+        """Record a resource that is no job; False if there is one of this kind and name."""
+        with self._write() as connection:
+            return resources.add(connection, new)
+
+    def resource(self, kind: str, name: str) -> Resource | None:
+        """One of them; None if there is none."""
+        with self._read() as connection:
+            return resources.find(connection, kind, name)
+
+    def resource_of(self, arn: str) -> Resource | None:
+        """The resource with this ARN; None if there is none."""
+        with self._read() as connection:
+            return resources.by_arn(connection, arn)
+
+    def resources(self, kind: str) -> Sequence[Resource]:
+        """All of a kind, the oldest first."""
+        with self._read() as connection:
+            return resources.of_kind(connection, kind)
+
+    def change_resource(self, kind: str, name: str, make: Change, *, at: float) -> Resource | None:
+        """Replace its body, or remove it; returns None if there is none any more. No other process comes between."""
+        with self._write() as connection:
+            return resources.change(connection, kind, name, make, at=at)
 
     def get(self, name: str) -> JobRecord:
         """One job, or `JobUnknownError`."""

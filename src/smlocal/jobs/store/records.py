@@ -191,13 +191,15 @@ def instances_wanted(connection: sqlite3.Connection) -> int:
 def start_pending(connection: sqlite3.Connection, *, at: float, limit: int | None) -> list[str]:
     """`Store.start_pending`, in a transaction."""
     started: list[str] = []
+    full = False
     used = _instances(connection, f"{_UNFINISHED} AND secondary_status != 'Pending'")
     rows = connection.execute(f"SELECT {COLUMNS}, id FROM jobs WHERE {_WAITS} ORDER BY id").fetchall()  # noqa: S608 - constants
     for row in rows:
         record = record_of(row)
         used += record.instances
-        if limit is not None and used > limit:
-            break
+        full = full or (limit is not None and used > limit)
+        if full and record.instances:  # a job that uses none is held up by nobody
+            continue
         move(
             connection,
             row[-1],

@@ -107,3 +107,8 @@ def model_error(name: str, *, status: int, message: str, region: str, account: s
 def unknown_endpoint(name: str, *, account: str) -> str:
     """The message of ValidationError for an endpoint that is not there, or not in service (seen)."""
     return f"Endpoint {name} of account {account} not found."
+
+
+def too_large(size: str, most: int) -> str:
+    """The message of a request with too many bytes (seen)."""
+    return f"Request {size} has exceeded the upper limit of {most} bytes."

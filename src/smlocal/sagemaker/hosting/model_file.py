@@ -28,7 +28,7 @@ from smlocal.sagemaker.jobfile.job_file import without_nulls
 
 SERVING: Final = "Serving"
 """The block of limits in `Local`, which only endpoints have."""
-_TAKEN: Final = frozenset(
+TAKEN: Final = frozenset(
     {
         *("Region", "Engines", "AddHosts", "Networks", "NetworkRange", "Endpoints", "Sources", "AllowedPaths"),
         *("AllowedBuckets", "Credentials", "Gpus", "AllowCpu", "Pull", "Memory", "Cpus", "ShmSize", "Ulimits"),
@@ -166,7 +166,7 @@ def _without_use(local: LocalSettings) -> list[Violation]:
     found = [
         Violation(path=(LOCAL, name), text=f"Local.{name}: endpoints have no use for it; remove it")
         for name in members(LocalSettings)
-        if name not in _TAKEN and getattr(local, name) != getattr(default, name)
+        if name not in TAKEN and getattr(local, name) != getattr(default, name)
     ]
     if len(local.Engines) > 1:
         found.append(Violation(path=(LOCAL, "Engines"), text="Local.Engines: an endpoint runs on one engine; name one"))

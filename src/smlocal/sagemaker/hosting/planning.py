@@ -139,7 +139,8 @@ def _check_folders(data: ModelData, engine: EngineFacts, placed: PlacedEngine, i
         )
 
 
-def _region(model: ModelFile) -> str:
+def region_of(model: ModelFile) -> str:
+    """The region of its ARN."""
     found = identity.region(
         stated=model.local.Region, environment=os.environ, profile=profile_region(), image=_image_name(model)
     )
@@ -163,13 +164,14 @@ def plan_endpoint(
 ) -> JobPlan:
     """The plan of this model on this machine."""
     run_id = run_id or os.urandom(4).hex()
+    called = model.raw.get("EndpointName", name)
     local, host, directory = model.local, _host(model), os.path.join(home, "jobs", name)
     runtime = plain_runtime(placed.engine, image, model.container.Environment)
     machine = replace(machine, accelerators=replace(machine.accelerators, plain_runtime=runtime))
     network = choose_network(
         1, local, PlacedEngines(each=(placed,)), isolated=model.isolated, run_id=run_id, remove_leftovers=True
     )
-    region, account = _region(model), identity.account(role=model.role, image=_image_name(model))
+    region, account = region_of(model), identity.account(role=model.role, image=_image_name(model))
     stem = f"smlocal-{name}-{run_id}"
     own = None
     if model.isolated:
@@ -182,10 +184,10 @@ def plan_endpoint(
         name=name,
         run_id=run_id,
         job_directory=directory,
-        request={**model.raw, "EndpointName": name},
+        request={**model.raw, "EndpointName": called},
         rights=local.rights,
         identity=IdentityPlan(
-            arn=facts.endpoint_arn(name, region=region, account=account), region=region, account=account
+            arn=facts.endpoint_arn(called, region=region, account=account), region=region, account=account
         ),
         image=ImagePlan(name=_image_name(model), facts=image, entrypoint=None, command=("serve",)),
         engines=EnginesPlan(first=placed.facts, machine=machine),

@@ -62,7 +62,8 @@ def still_to_come(stored: StoredJob) -> dict[str, Any]:
     """Where a running endpoint is invoked; one that has ended has it among its results."""
     if stored.record.status.terminal:
         return {}
-    return shown(stored.documents.get(HOSTING), stored.record.name)
+    name = stored.documents["request"].get("EndpointName", stored.record.name)
+    return shown(stored.documents.get(HOSTING), name)
 
 
 def request_only(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from smlocal.base.quick_dataclass import dataclass
 
 HOSTING: Final = "hosting"
 """The kind of document."""
+WEIGHTS: Final = "hosting_weights"
+"""The document with weights of variants that were changed, by variant."""
 _LATEST: Final = 20
 """Restarts that are kept; all are counted."""
 

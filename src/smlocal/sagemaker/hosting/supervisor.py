@@ -27,6 +27,7 @@ from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.front import Front, Identity
 from smlocal.sagemaker.hosting.model_data import unpack_model
+from smlocal.sagemaker.hosting.named_endpoint import settle
 from smlocal.sagemaker.hosting.ping import ping
 from smlocal.sagemaker.hosting.running import reason_of
 from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_address, read_state, shown
@@ -126,13 +127,18 @@ class HostingSupervisor(Supervisor):
 
     def more_results(self) -> dict[str, Any]:
         """Where it was invoked, and how often its container was started again."""
-        return shown(self.state.document(), self.plan.name)
+        return shown(self.state.document(), self._endpoint)
 
     def finish(self) -> None:
         """Answer nobody any more, then end."""
         if self.front is not None:
             self.front.close()
         Supervisor.finish(self)
+
+    @property
+    def _endpoint(self) -> str:
+        """The name under which it answers: an update is a job of another name."""
+        return str(self.plan.request["EndpointName"])
 
     @property
     def _host(self) -> str:
@@ -276,13 +282,14 @@ class HostingSupervisor(Supervisor):
         self.state.in_service, self.state.trouble = time.time(), None
         self._store()
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
-        self.context.reporter.progress(invocation_address(self.plan.name, self.state.port))
+        self.context.reporter.progress(invocation_address(self._endpoint, self.state.port))
+        settle(self.context.store, self._endpoint)
 
     def _open_front(self) -> None:
         identity = self.plan.identity
         self.front = Front(
             identity=Identity(
-                endpoint=self.plan.name, variant=self._host, region=identity.region, account=identity.account
+                endpoint=self._endpoint, variant=self._host, region=identity.region, account=identity.account
             ),
             limits=self.serving,
             port=self.state.port,

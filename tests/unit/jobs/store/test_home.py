@@ -192,6 +192,7 @@ def test_a_database_of_an_older_smlocal_is_brought_up_to_date(tmp_path: Path) ->
         store.create("without-plan", run_id="1", created=2.0, documents={}, supervisor_pid=1)
     with sqlite3.connect(tmp_path / "smlocal.db") as connection:
         connection.execute("DROP TABLE left_on_engines")
+        connection.execute("DROP TABLE resources")
         for index in ("jobs_of_status", "jobs_by_arn"):
             connection.execute(f"DROP INDEX {index}")
         for column in ("arn", "model_uri", "instances", "platform"):
@@ -205,6 +206,7 @@ def test_a_database_of_an_older_smlocal_is_brought_up_to_date(tmp_path: Path) ->
         assert kept.arn == plan["TrainingJobArn"]
         assert kept.model_uri == "s3://bucket/kept/output/model.tar.gz"
         assert (kept.instances, kept.platform) == (2, "sagemaker")
+        assert store.resources("model") == []
 
 
 def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:

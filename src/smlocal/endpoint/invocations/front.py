@@ -1,0 +1,238 @@
+"""Answers `sagemaker-runtime`: passes invocations on to the addresses of endpoints on this machine."""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import field
+from functools import partial
+from typing import Any, Final
+from uuid import uuid4
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.endpoint.invocations.connections import BrokenOffError, Connections, EndpointAnswer
+from smlocal.endpoint.invocations.event_stream import CONTENT_TYPE, model_stream_error, payload_part
+from smlocal.endpoint.large_requests import in_thread, states_more
+from smlocal.endpoint.serving import Serving
+from smlocal.endpoint.signature import Problem
+from smlocal.errors import JobUnknownError
+from smlocal.jobs.control.orphans import ensure_supervised
+from smlocal.jobs.documents import PLAN
+from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.named_endpoint import IN_SERVICE, UPDATING, find_endpoint
+from smlocal.sagemaker.hosting.state import HOSTING, read_state
+
+_PATH = re.compile(r"/endpoints/(?P<name>[^/]+)/(?P<kind>invocations|invocations-response-stream|async-invocations)")
+_STREAMED, _ASYNCHRONOUS = "invocations-response-stream", "async-invocations"
+_ACCEPT: Final = "x-amzn-sagemaker-accept"
+_COMPONENT: Final = "x-amzn-sagemaker-inference-component"
+_LISTENS_SECONDS: Final = 15.0
+"""A new supervisor of an endpoint whose supervisor was killed may need some time to listen."""
+_PAUSE: Final = 0.05
+_MORE_SECONDS: Final = 10.0
+"""Beyond the limit of the endpoint, which answers for its container when that is over."""
+_BODY_SECONDS: Final = 60.0
+_DRAINED: Final = 256 << 20
+"""Bytes of a refused request that are read and dropped, so that its client reads the answer."""
+_OK: Final = 200
+_NOT_PASSED: Final = frozenset({"content-length", "transfer-encoding", "connection"})
+
+
+class _RefusedError(Exception):
+    """The answer is an error of the service."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(code)
+        self.status, self.code, self.message = status, code, message
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Address:
+    """Where an endpoint is invoked now."""
+
+    port: int
+    job: str
+    seconds: float
+    """For the container's answer."""
+    most: int
+    """Bytes of a request."""
+
+
+def is_invocation(request: Request) -> bool:
+    """True for a call of the runtime, by its path."""
+    return request.method == "POST" and _PATH.fullmatch(request.url.path) is not None
+
+
+@dataclass(kw_only=True, slots=True)
+class Invocations:
+    """Those of one server, in its loop."""
+
+    serving: Serving
+    connections: Connections = field(default_factory=Connections)
+    _known: dict[str, tuple[int, _Address]] = field(default_factory=dict)
+    """Addresses, with the number of the store's changes when they were looked up."""
+
+    async def answer(self, request: Request, body_problem: Callable[[bytes], Problem | None]) -> Response:
+        """The answer of the endpoint. `body_problem` finds what is wrong with the signature of a body."""
+        try:
+            return await self._response(request, body_problem)
+        except _RefusedError as error:
+            return _refusal(error)
+
+    async def _response(self, request: Request, body_problem: Callable[[bytes], Problem | None]) -> Response:
+        name, kind = _called(request)
+        address = await self._address(name)
+        body = await _body(request, address.most)
+        problem = body_problem(body)
+        if problem is not None:
+            raise _RefusedError(403, problem.json_code, problem.message)
+        began = time.monotonic()
+        answer = await self._asked(name, address, _message(name, request, body, streamed=kind == _STREAMED))
+        headers = {key: value for key, value in answer.headers.items() if key not in _NOT_PASSED}
+        if answer.status != _OK:
+            return Response(await _whole(answer), status_code=answer.status, headers=headers)
+        if kind == _STREAMED:
+            headers["x-amzn-sagemaker-content-type"] = headers.pop("content-type", "")
+            events = _events(answer, until=began + address.seconds)
+            return StreamingResponse(events, headers=headers, media_type=CONTENT_TYPE)
+        if answer.length is not None:
+            headers["content-length"] = str(answer.length)
+        return StreamingResponse(_passed_on(answer), headers=headers)
+
+    async def _asked(self, name: str, address: _Address, message: bytes) -> EndpointAnswer:
+        """The answer; it waits for a new supervisor if the one that listened was killed."""
+        end = time.monotonic() + _LISTENS_SECONDS
+        while True:
+            try:
+                return await self.connections.ask(address.port, message, seconds=address.seconds + _MORE_SECONDS)
+            except ConnectionRefusedError:
+                if time.monotonic() >= end:
+                    raise _unavailable(name) from None
+                await in_thread(partial(ensure_supervised, self.serving.store, address.job))
+                await asyncio.sleep(_PAUSE)
+                self._known.pop(name, None)
+                address = await self._address(name)
+            except (OSError, TimeoutError):
+                raise _unavailable(name) from None
+
+    async def _address(self, name: str) -> _Address:
+        number = self.serving.status_watch.number()
+        known = self._known.get(name)
+        if known is not None and known[0] == number:
+            return known[1]
+        found = await in_thread(lambda: self._looked_up(name))
+        if found is None:
+            self._known.pop(name, None)
+            raise _RefusedError(400, "ValidationError", facts.unknown_endpoint(name, account=self.serving.account))
+        self._known[name] = (number, found)
+        return found
+
+    def _looked_up(self, name: str) -> _Address | None:
+        """None if there is no endpoint of this name in service."""
+        store = self.serving.store
+        endpoint = find_endpoint(store, name)
+        if endpoint is None or endpoint.status not in {IN_SERVICE, UPDATING}:
+            return None
+        try:
+            state = read_state(store.document(endpoint.job.name, HOSTING))
+            limits: Mapping[str, Any] = (store.document(endpoint.job.name, PLAN) or {}).get("Serving") or {}
+        except JobUnknownError:
+            return None
+        return _Address(
+            port=state.port,
+            job=endpoint.job.name,
+            seconds=float(limits.get("InvocationSeconds", facts.INVOCATION_SECONDS)),
+            most=int(limits.get("MaxBodyBytes", facts.MOST_BODY)),
+        )
+
+
+def _called(request: Request) -> tuple[str, str]:
+    """The name of the endpoint, and the kind of invocation; those that are not emulated are refused by name."""
+    found = _PATH.fullmatch(request.url.path)
+    if found is None:
+        raise AssertionError(request.url.path)  # `is_invocation` has been asked
+    if found["kind"] == _ASYNCHRONOUS:
+        message = "smlocal does not emulate InvokeEndpointAsync: asynchronous inference is not run here."
+        raise _RefusedError(404, "UnknownOperationException", message)
+    if _COMPONENT in request.headers:
+        raise _RefusedError(400, "ValidationError", "smlocal does not run inference components.")
+    return found["name"], found["kind"]
+
+
+def _message(name: str, request: Request, body: bytes, *, streamed: bool) -> bytes:
+    """The request to the address of the endpoint."""
+    headers = {key: value for key, value in request.headers.items() if key in facts.PASSED}
+    if streamed:
+        headers.pop("accept", None)
+        if _ACCEPT in request.headers:
+            headers["accept"] = request.headers[_ACCEPT]
+    lines = "".join(f"{key}: {value}\r\n" for key, value in headers.items())
+    head = (
+        f"POST /endpoints/{name}/invocations HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n{lines}\r\n"
+    )
+    return head.encode("latin-1") + body
+
+
+async def _body(request: Request, most: int) -> bytes:
+    stated = request.headers.get("content-length", "0")
+    body, size = bytearray(), 0
+    too_large = states_more(stated, most)
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            async for piece in request.stream():
+                size += len(piece)
+                too_large = too_large or size > most
+                if size > _DRAINED:
+                    break
+                if not too_large:
+                    body += piece
+    except TimeoutError:
+        raise _RefusedError(408, "ValidationError", "The body did not come in time.") from None
+    if too_large:
+        said = stated if stated.isdecimal() and stated != "0" else str(size)
+        raise _RefusedError(413, "ValidationError", facts.too_large(said, most))
+    return bytes(body)
+
+
+async def _whole(answer: EndpointAnswer) -> bytes:
+    try:
+        return await answer.read()
+    except BrokenOffError:
+        return b"{}"
+
+
+async def _passed_on(answer: EndpointAnswer) -> AsyncIterator[bytes]:
+    """If it breaks off, so does the answer to the client: its status has been sent."""
+    try:
+        async for piece in answer.pieces():
+            yield piece
+    except BrokenOffError:
+        raise ClientDisconnect from None
+
+
+async def _events(answer: EndpointAnswer, *, until: float) -> AsyncIterator[bytes]:
+    try:
+        async for piece in answer.pieces():
+            yield payload_part(piece)
+    except BrokenOffError:
+        if time.monotonic() >= until:
+            yield model_stream_error("ModelInvocationTimeExceeded", facts.timed_out())
+        else:
+            yield model_stream_error("StreamBroken", "The container has closed the connection before its answer ended.")
+
+
+def _unavailable(name: str) -> _RefusedError:
+    return _RefusedError(503, "ServiceUnavailable", f"The endpoint {name} does not answer.")
+
+
+def _refusal(error: _RefusedError) -> Response:
+    return Response(
+        json.dumps({"Message": error.message, "message": error.message}).encode(),
+        status_code=error.status,
+        media_type="application/json",
+        headers={"x-amzn-errortype": error.code, "x-amzn-requestid": str(uuid4())},
+    )

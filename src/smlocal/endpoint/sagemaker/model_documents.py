@@ -1,0 +1,40 @@
+"""The document of a hosting job, made of a client's models and of its configuration of an endpoint."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from smlocal.endpoint.call import validation_error
+from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights
+from smlocal.endpoint.serving import Serving
+from smlocal.errors import RequestInvalidError, SmlocalError
+from smlocal.jobfile.document import Document
+from smlocal.sagemaker.hosting.model_file import ModelFile, read_model
+
+_NOT_OF_CONFIG: Final = frozenset({"ExecutionRoleArn", "VpcConfig", "EnableNetworkIsolation", "Tags"})
+"""A configuration has the first three for inference components only: a model has its own."""
+
+
+def model_file(
+    serving: Serving, region: str, models: Sequence[Mapping[str, Any]], config: Mapping[str, Any], **endpoint: Any
+) -> ModelFile:
+    """The validated document; `ServiceError` if it is not valid or not supported here.
+
+    `endpoint`: members of CreateEndpoint.
+    """
+    document = Document(_composed(models, config, endpoint), name="request", directory="/")
+    limit_to_rights(serving, document, region=region)
+    try:
+        return read_model(document)
+    except RequestInvalidError as error:
+        raise validation_error(error.service_message or in_one_line(error)) from None
+    except SmlocalError as error:
+        raise validation_error(in_one_line(error)) from None
+
+
+def _composed(
+    models: Sequence[Mapping[str, Any]], config: Mapping[str, Any], endpoint: Mapping[str, Any]
+) -> dict[str, Any]:
+    rest = {name: value for name, value in config.items() if name not in _NOT_OF_CONFIG}
+    given = {name: value for name, value in endpoint.items() if value is not None}
+    untagged = [{name: value for name, value in each.items() if name != "Tags"} for each in models]
+    return {**(untagged[0] if len(untagged) == 1 else {"Models": untagged}), **rest, **given}

@@ -1,0 +1,129 @@
+"""Models and configurations of endpoints: documents that jobs are made from."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from smlocal.endpoint.call import AwsCall, validation_error
+from smlocal.endpoint.objects.s3_documents import S3CallError
+from smlocal.endpoint.sagemaker.model_documents import model_file
+from smlocal.endpoint.sagemaker.request_folders import bucket_of
+from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL, create, delete, found, page
+from smlocal.endpoint.serving import Serving
+from smlocal.jobs.store.resources import Resource
+from smlocal.sagemaker.contract.identity import account
+
+
+def create_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Record it, once it can be served here."""
+    asked = call.parameters
+    name = asked["ModelName"]
+    arn = MODEL.arn(name, region=call.region, account=_account(asked))
+    if serving.store.resource(MODEL.name, name) is not None:
+        raise MODEL.existing(arn)
+    model_file(serving, call.region, [asked], {})
+    for uri in _without_data(serving, asked):
+        raise validation_error(f"Could not find model data at {uri}.")
+    create(serving, MODEL, name, arn=arn, body=asked)
+    return {"ModelArn": arn}
+
+
+def describe_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """As it was made."""
+    model = found(serving, MODEL, call.parameters["ModelName"], region=call.region)
+    given = {name: value for name, value in model.body.items() if name != "Tags"}
+    return {"EnableNetworkIsolation": False, **given, "ModelArn": model.arn, "CreationTime": model.created}
+
+
+def list_models(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """A page of them."""
+    return page(
+        serving.store.resources(MODEL.name),
+        call.parameters,
+        member="Models",
+        summary=lambda each: {"ModelName": each.name, "ModelArn": each.arn, "CreationTime": each.created},
+    )
+
+
+def delete_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Endpoints that serve it go on."""
+    return delete(serving, MODEL, call, "ModelName")
+
+
+def create_endpoint_config(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Record it, once endpoints can be made of it here."""
+    asked = call.parameters
+    name = asked["EndpointConfigName"]
+    models = models_of(serving, asked, region=call.region)
+    model_file(serving, call.region, [each.body for each in models], asked)
+    arn = CONFIG.arn(name, region=call.region, account=_account(models[0].body))
+    create(serving, CONFIG, name, arn=arn, body=asked)
+    return {"EndpointConfigArn": arn}
+
+
+def describe_endpoint_config(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """As it was made; a weight that was left out is 1."""
+    config = found(serving, CONFIG, call.parameters["EndpointConfigName"], region=call.region)
+    given = {name: value for name, value in config.body.items() if name != "Tags"}
+    variants = [{"InitialVariantWeight": 1.0, **each} for each in given["ProductionVariants"]]
+    return {
+        **given,
+        "ProductionVariants": variants,
+        "EndpointConfigArn": config.arn,
+        "CreationTime": config.created,
+    }
+
+
+def list_endpoint_configs(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """A page of them."""
+    return page(
+        serving.store.resources(CONFIG.name),
+        call.parameters,
+        member="EndpointConfigs",
+        summary=lambda each: {
+            "EndpointConfigName": each.name,
+            "EndpointConfigArn": each.arn,
+            "CreationTime": each.created,
+        },
+    )
+
+
+def delete_endpoint_config(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Endpoints that were made of it go on."""
+    return delete(serving, CONFIG, call, "EndpointConfigName")
+
+
+def models_of(serving: Serving, config: Mapping[str, Any], *, region: str) -> list[Resource]:
+    """The models of a configuration, each once; `ServiceError` if one is missing."""
+    names = []
+    for number, variant in enumerate(config["ProductionVariants"], 1):
+        if variant.get("ModelName") is None:
+            raise validation_error(
+                f"smlocal does not run inference components: productionVariants.{number}.member.modelName is missing."
+            )
+        names.append(variant["ModelName"])
+    return [found(serving, MODEL, each, region=region) for each in dict.fromkeys(names)]
+
+
+def _account(model: Mapping[str, Any]) -> str:
+    image = next((each["Image"] for each in _containers(model) if each.get("Image")), None)
+    return account(role=model.get("ExecutionRoleArn"), image=image)
+
+
+def _containers(model: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [*filter(None, [model.get("PrimaryContainer")]), *(model.get("Containers") or ())]
+
+
+def _without_data(serving: Serving, model: Mapping[str, Any]) -> Iterator[str]:
+    """Models in buckets that are folders here, of which nothing is there. The service refuses these."""
+    for container in _containers(model):
+        source = (container.get("ModelDataSource") or {}).get("S3DataSource") or {}
+        uri = container.get("ModelDataUrl") or (source.get("S3Uri") if source.get("S3DataType") == "S3Object" else None)
+        place = None if uri is None else bucket_of(serving, uri)
+        if uri is None or place is None:
+            continue
+        bucket, key = place
+        try:
+            with open(bucket.open(key), "rb"):
+                continue
+        except S3CallError:
+            yield uri

@@ -1,0 +1,142 @@
+"""Transform jobs: made from a model that a client has made, described, listed and stopped."""
+
+import os
+from typing import Any, Final
+
+from smlocal.api.stopping import stop
+from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
+from smlocal.endpoint.objects.listing import walk
+from smlocal.endpoint.page_tokens import token_of
+from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights
+from smlocal.endpoint.sagemaker.jobs import position_of
+from smlocal.endpoint.sagemaker.request_folders import bucket_of, folder_of, no_objects
+from smlocal.endpoint.sagemaker.resources import MODEL, found
+from smlocal.endpoint.serving import Serving
+from smlocal.errors import JobFinishedError, JobUnknownError, NameInUseError, RequestInvalidError, SmlocalError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.store.job_search import JobSearch, SortBy
+from smlocal.jobs.store.records import JobRecord
+from smlocal.sagemaker.transform.facts import NAME
+from smlocal.sagemaker.transform.known_models import add_model
+from smlocal.sagemaker.transform.submitting import submit
+from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
+
+_ON_A_PAGE: Final = 10
+_SORTED_BY: Final[dict[str, SortBy]] = {"Name": "name", "CreationTime": "created", "Status": "status"}
+
+
+def create_transform_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Record the job, and answer. It is started by a process of its own."""
+    asked = call.parameters
+    name, region = asked["TransformJobName"], call.region
+    model = found(serving, MODEL, asked["ModelName"], region=region)
+    job = _read(serving, call, dict(model.body))
+    _check_data(serving, job, region=region)
+    try:
+        record = submit(job, name=name, store=serving.store)
+    except NameInUseError:
+        raise ServiceError(
+            "ResourceInUse",
+            "Job name must be unique within an AWS account and region, and a job with this name already exists "
+            f"({serving.store.get(name).arn})",
+        ) from None
+    serving.waiting_jobs.look()
+    serving.submitted(name)
+    return {"TransformJobArn": record.arn}
+
+
+def _read(serving: Serving, call: AwsCall, model: dict[str, Any]) -> TransformFile:
+    document = Document(dict(call.parameters), name="request", directory="/")
+    add_model(document.data, model)
+    limit_to_rights(serving, document, region=call.region)
+    uri = call.parameters["TransformOutput"]["S3OutputPath"]
+    if uri.startswith("s3://") and folder_of(serving, uri) is None:
+        # Jobs share the folder for what is in no bucket here.
+        document.data[LOCAL]["Output"] = os.path.join(serving.artifacts, call.parameters["TransformJobName"])
+    try:
+        return read_transform(document)
+    except RequestInvalidError as error:
+        raise validation_error(error.service_message or in_one_line(error)) from None
+    except SmlocalError as error:
+        raise validation_error(in_one_line(error)) from None
+
+
+def _check_data(serving: Serving, job: TransformFile, *, region: str) -> None:
+    """`ServiceError` for a bucket that is a folder here and has no object with the prefix, as the service answers."""
+    uri = job.request.TransformInput.DataSource.S3DataSource.S3Uri
+    place = bucket_of(serving, uri)
+    if place is not None and not any(not each.key.endswith("/") for each in walk(place[0], prefix=place[1])):
+        raise no_objects(uri, region=region, role=job.model.role)
+
+
+def describe_transform_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Exactly the members of the service."""
+    return describe_job(serving.store, _called(serving, call).name, service=True)
+
+
+def list_transform_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Newest first, ten at a time, unless it is told otherwise."""
+    asked = call.parameters
+    status = asked.get("StatusEquals")
+    search = JobSearch(
+        created_after=asked.get("CreationTimeAfter"),
+        created_before=asked.get("CreationTimeBefore"),
+        modified_after=asked.get("LastModifiedTimeAfter"),
+        modified_before=asked.get("LastModifiedTimeBefore"),
+        name_contains=asked.get("NameContains"),
+        status=None if status is None else JobStatus(status),
+        platform=NAME,
+        sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
+        descending=asked.get("SortOrder", "Descending") == "Descending",
+    )
+    page = serving.store.find_page(
+        search, most=asked.get("MaxResults", _ON_A_PAGE), after=position_of(asked.get("NextToken"))
+    )
+    answer: dict[str, Any] = {"TransformJobSummaries": [_summary(record) for record in page.jobs]}
+    if page.next is not None:
+        answer["NextToken"] = token_of(page.next.value, page.next.number)
+    return answer
+
+
+def _summary(record: JobRecord) -> dict[str, Any]:
+    ended = record.modified if record.ended is None else record.ended
+    return {
+        "TransformJobName": record.name,
+        "TransformJobArn": record.arn,
+        "CreationTime": record.created,
+        **({"TransformEndTime": ended} if record.status.terminal else {}),
+        "LastModifiedTime": record.modified,
+        "TransformJobStatus": record.status,
+        **({"FailureReason": record.failure_reason} if record.failure_reason else {}),
+    }
+
+
+def stop_transform_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Answers once the stop is recorded."""
+    name = call.parameters["TransformJobName"]
+    try:
+        stop(serving.store, _called(serving, call).name, grace=None, on_message=lambda _: None)
+    except JobUnknownError:
+        raise _unknown(name) from None
+    except JobFinishedError:
+        status = serving.store.get(name).status
+        raise validation_error(f"The request was rejected because the transform job is in status {status}.") from None
+    return {}
+
+
+def _called(serving: HasStore, call: AwsCall) -> JobRecord:
+    name = call.parameters["TransformJobName"]
+    try:
+        record = serving.store.get(name)
+    except JobUnknownError:
+        raise _unknown(name) from None
+    if record.platform != NAME:
+        raise _unknown(name)
+    return record
+
+
+def _unknown(name: str) -> ServiceError:
+    return validation_error(f"Could not find requested job with name: {name}")

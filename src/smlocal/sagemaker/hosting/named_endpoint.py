@@ -1,0 +1,262 @@
+"""Endpoints as clients of the service know them: a name, a configuration, and the job that serves it.
+
+An update is another job under the same name. As soon as it is in service it answers, and the one before is stopped.
+Whoever looks carries out what has come about since, so no process has to run for it.
+"""
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.errors import JobFinishedError, JobUnknownError
+from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.control.orphans import ensure_supervised
+from smlocal.jobs.control.requests import ask_to_stop
+from smlocal.jobs.documents import REQUEST
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.store.resources import Resource
+from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.showing import status_word
+
+ENDPOINT: Final = "endpoint"
+"""The kind of resource."""
+DELETED: Final = "endpoint_deleted"
+"""A document of a job that has failed and whose endpoint was deleted."""
+IN_SERVICE, CREATING, UPDATING, DELETING = "InService", "Creating", "Updating", "Deleting"
+_NAME_LENGTH: Final = 63
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Endpoint:
+    """One of them, as it is now."""
+
+    name: str
+    arn: str
+    config: str
+    status: str
+    """EndpointStatus."""
+    failure_reason: str | None
+    created: float
+    modified: float
+    job: JobRecord
+    """The one that answers, or will."""
+    update: Mapping[str, Any] | None
+    """The job and the configuration that are to follow, and since when."""
+    variants: Mapping[str, Mapping[str, Any]]
+    """Weights and numbers of instances that were changed, by variant."""
+
+    @property
+    def in_progress(self) -> bool:
+        """True if the service would change nothing about it now."""
+        return self.status in {CREATING, UPDATING, DELETING}
+
+
+def find_endpoint(store: Store, name: str) -> Endpoint | None:
+    """One endpoint; None if there is none of this name, or it has been deleted."""
+    resource = store.resource(ENDPOINT, name)
+    if resource is None:
+        return _of_job(store, _record(store, name))
+    return _of_resource(store, resource)
+
+
+def all_endpoints(store: Store) -> list[Endpoint]:
+    """Those that clients made, and those that were deployed by hand."""
+    found = [_of_resource(store, each) for each in store.resources(ENDPOINT)]
+    named = {each.name for each in found if each is not None}
+    jobs = (record for record in store.list() if record.platform == facts.NAME and record.name not in named)
+    return [each for each in (*found, *(_of_job(store, record) for record in jobs)) if each is not None]
+
+
+def settle(store: Store, name: str) -> None:
+    """Carry out what has come about: a job that came into service replaces the one before."""
+    resource = store.resource(ENDPOINT, name)
+    if resource is not None:
+        _of_resource(store, resource)
+
+
+def is_settled(store: Store, name: str) -> bool:
+    """True unless something is in progress that a client may wait for."""
+    endpoint = find_endpoint(store, name)
+    return endpoint is None or not endpoint.in_progress
+
+
+def body_of(config: str, job: str, **more: Any) -> dict[str, Any]:
+    """What is stored of a new endpoint."""
+    return {"EndpointConfigName": config, "Job": job, "Update": None, "FailureReason": None, "Former": [], **more}
+
+
+def record_endpoint(store: Store, endpoint: Endpoint) -> None:
+    """Have a resource of one that was deployed by hand, before it is changed."""
+    new = Resource(
+        kind=ENDPOINT,
+        name=endpoint.name,
+        arn=endpoint.arn,
+        created=endpoint.created,
+        modified=endpoint.modified,
+        body=body_of(endpoint.config, endpoint.job.name),
+    )
+    store.add_resource(new)
+
+
+def delete_endpoint(store: Store, endpoint: Endpoint) -> None:
+    """Stop its jobs. It is gone when they have ended."""
+    record_endpoint(store, endpoint)
+    store.change_resource(ENDPOINT, endpoint.name, lambda body: {**body, "Deleting": True}, at=time.time())
+    if endpoint.job.status.terminal:
+        store.put_document(endpoint.job.name, DELETED, {"At": time.time()})
+    else:
+        _stop(store, endpoint.job.name)
+    settle(store, endpoint.name)
+
+
+def free_job_name(store: Store, endpoint: str) -> tuple[str, bool]:
+    """The name of the endpoint's next job, and whether an ended one has it, which is to be removed."""
+    number = 1
+    while True:
+        ending = "" if number == 1 else f"-{number}"
+        name = f"{endpoint[: _NAME_LENGTH - len(ending)].rstrip('-')}{ending}"
+        record = _record(store, name)
+        if record is None:
+            return name, False
+        if record.platform == facts.NAME and record.status.terminal and endpoint_of(store, name) == endpoint:
+            kept = store.resource(ENDPOINT, endpoint)
+            if kept is None or kept.body["Job"] != name:
+                return name, True
+        number += 1
+
+
+def endpoint_of(store: Store, job: str) -> str:
+    """The name under which a job answers."""
+    request = store.document(job, REQUEST) or {}
+    return str(request.get("EndpointName", job))
+
+
+def _record(store: Store, name: str) -> JobRecord | None:
+    try:
+        return store.get(name)
+    except JobUnknownError:
+        return None
+
+
+def _of_job(store: Store, record: JobRecord | None) -> Endpoint | None:
+    """An endpoint that was deployed by hand."""
+    if record is None or record.platform != facts.NAME or record.status in {JobStatus.STOPPED, JobStatus.COMPLETED}:
+        return None
+    if endpoint_of(store, record.name) != record.name:
+        return None
+    if record.status.terminal and store.document(record.name, DELETED) is not None:
+        return None
+    request = store.document(record.name, REQUEST) or {}
+    return Endpoint(
+        name=record.name,
+        arn=record.arn,
+        config=request.get("EndpointConfigName", record.name),
+        status=status_word(record),
+        failure_reason=record.failure_reason,
+        created=record.created,
+        modified=record.modified,
+        job=record,
+        update=None,
+        variants={},
+    )
+
+
+def _of_resource(store: Store, resource: Resource) -> Endpoint | None:
+    settled = _with_update(store, resource)
+    if settled is None:
+        return None
+    body = settled.body
+    _stop_former(store, settled)
+    record = _record(store, body["Job"])
+    if record is None or record.status in {JobStatus.STOPPED, JobStatus.COMPLETED}:
+        _forget(store, settled)
+        return None
+    if body.get("Deleting") and record.status.terminal:
+        store.put_document(record.name, DELETED, {"At": time.time()})
+        _forget(store, settled)
+        return None
+    status = status_word(record)
+    if body.get("Deleting"):
+        status = DELETING
+    elif body["Update"] is not None and status == IN_SERVICE:
+        status = UPDATING
+    return Endpoint(
+        name=settled.name,
+        arn=settled.arn,
+        config=body["EndpointConfigName"],
+        status=status,
+        failure_reason=record.failure_reason or body["FailureReason"],
+        created=settled.created,
+        modified=max(settled.modified, record.modified),
+        job=record,
+        update=body["Update"],
+        variants=body.get("Variants", {}),
+    )
+
+
+def _with_update(store: Store, resource: Resource) -> Resource | None:
+    """The resource after its update, if that has ended."""
+    update = resource.body["Update"]
+    if update is None:
+        return resource
+    new = _record(store, update["Job"])
+    if new is not None and not new.status.terminal and status_word(new) != IN_SERVICE:
+        return resource
+
+    def ended(body: dict[str, Any]) -> dict[str, Any]:
+        if body["Update"] != update:  # another process was first
+            return body
+        if new is None or new.status.terminal:
+            why = "the update was stopped" if new is None else new.failure_reason or "the update was stopped"
+            return {**body, "Update": None, "FailureReason": why}
+        former = [*body["Former"], body["Job"]]
+        config = update["EndpointConfigName"]
+        return {
+            **body,
+            "Update": None,
+            "FailureReason": None,
+            "Job": new.name,
+            "EndpointConfigName": config,
+            "Former": former,
+            "Variants": update.get("Variants", {}),
+        }
+
+    return store.change_resource(ENDPOINT, resource.name, ended, at=time.time())
+
+
+def _stop_former(store: Store, resource: Resource) -> None:
+    """Stop the jobs that were replaced, and forget those that have ended."""
+    former = list(resource.body["Former"])
+    left = []
+    for name in former:
+        record = _record(store, name)
+        if record is None or record.status.terminal:
+            continue
+        left.append(name)
+        if record.status is not JobStatus.STOPPING:
+            _stop(store, name)
+    if left != former:
+        ended = set(former) - set(left)
+
+        def without(body: dict[str, Any]) -> dict[str, Any]:
+            return {**body, "Former": [each for each in body["Former"] if each not in ended]}
+
+        store.change_resource(ENDPOINT, resource.name, without, at=resource.modified)
+
+
+def _forget(store: Store, resource: Resource) -> None:
+    """It is gone, if it still is about the same job."""
+    job = resource.body["Job"]
+    update = resource.body["Update"]
+    if update is not None:
+        _stop(store, update["Job"])
+    store.change_resource(ENDPOINT, resource.name, lambda body: None if body["Job"] == job else body, at=time.time())
+
+
+def _stop(store: Store, name: str) -> None:
+    with suppress(JobFinishedError, JobUnknownError):
+        if not ask_to_stop(store, name, grace=None):
+            ensure_supervised(store, name)

@@ -1,0 +1,69 @@
+"""What the service states about batch transform: limits, defaults, names and sentences. Pure."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from smlocal.sagemaker.contract.identity import partition
+
+NAME: Final = "sagemaker_transform"
+"""The name of this kind of jobs in the store."""
+HOST: Final = "algo-1"
+"""The only host."""
+DATA_LOG: Final = "data-log"
+"""The log of what became of the input, beside that of the container."""
+STARTUP_SECONDS: Final = 1800
+"""Until the first ping must have been answered (said by a developer of the service)."""
+INVOCATION_SECONDS: Final = 600
+"""For the answer to a request, without ModelClientConfig."""
+RETRIES: Final = 3
+"""After a request that failed, without ModelClientConfig."""
+CONCURRENT: Final = 1
+PAYLOAD_MB: Final = 6
+MOST_MB: Final = 100
+"""Of MaxPayloadInMB, and of its product with MaxConcurrentTransforms."""
+MEGABYTE: Final = 1 << 20
+MULTI, SINGLE = "MULTI_RECORD", "SINGLE_RECORD"
+STRATEGIES: Final = {"MultiRecord": MULTI, "SingleRecord": SINGLE}
+"""The words of a request, and those that containers know."""
+OUT: Final = ".out"
+END_SECONDS: Final = 2
+"""From SIGTERM to SIGKILL when everything is transformed: inferred."""
+USER_AGENT: Final = "Go-http-client/1.1"
+"""The client that logs of containers show."""
+
+SEE_LOGS_CLIENT: Final = "ClientError: See job logs for more information"
+SEE_LOGS: Final = "AlgorithmError: See job logs for more information"
+NO_PING: Final = (
+    "AlgorithmError: Model container failed to respond to ping. Please ensure /ping endpoint is implemented and "
+    "responds with an HTTP 200 status code"
+)
+NO_ANSWER: Final = "Unable to get response from algorithm"
+TOO_LARGE: Final = "Too much data for max payload size"
+
+
+def transform_job_arn(name: str, *, region: str, account: str) -> str:
+    """The service writes the name in lower case."""
+    return f"arn:{partition(region)}:sagemaker:{region}:{account}:transform-job/{name.lower()}"
+
+
+def timed_out(seconds: float) -> str:
+    """A container did not answer in time (seen)."""
+    return f"Model server did not respond to /invocations request within {seconds:g} seconds"
+
+
+def bad_status(status: int, message: str) -> Sequence[str]:
+    """The lines about an answer that is an error (seen)."""
+    first = f"ClientError: {status}" if 400 <= status < 500 else f"Bad HTTP status received from algorithm: {status}"  # noqa: PLR2004 - HTTP
+    return [first, "", "Message:", *message.rstrip("\n").split("\n")]
+
+
+def parameters_line(*, concurrent: int, payload: int, strategy: str) -> str:
+    """The first line of the data log (seen)."""
+    return f"MaxConcurrentTransforms={concurrent}, MaxPayloadInMB={payload}, BatchStrategy={strategy}"
+
+
+def logged(at: float, text: str) -> str:
+    """A line of the data log (seen)."""
+    moment = datetime.fromtimestamp(at, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}:[sagemaker logs]: {text}"

@@ -1,0 +1,84 @@
+"""The objects that a transform job reads, and their bytes."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import BinaryIO, Final, cast
+
+from smlocal.data.sources.channel import ChannelSource, list_channel
+from smlocal.data.sources.local_path import open_listed
+from smlocal.data.sources.s3.client import S3Client, open_store
+from smlocal.data.sources.s3.download import download_all
+from smlocal.data.sources.s3.interface import listed_object
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.contract.rights import Rights
+from smlocal.sagemaker.transform.transform_file import TransformFile
+
+_MEMBER: Final = "TransformInput"
+_CONNECT_SECONDS: Final = 3.0
+"""To connect to S3: a wrong endpoint should be reported soon."""
+
+
+def store_of(region: str, rights: Rights) -> Callable[[], S3Client]:
+    """Opens S3 when something is to be listed or read there."""
+
+    @cache
+    def store() -> S3Client:
+        return open_store(region, rights=rights, connect_seconds=_CONNECT_SECONDS)
+
+    return store
+
+
+def list_objects(asked: TransformFile, *, region: str, store: Callable[[], S3Client]) -> Listing:
+    """The objects that the request selects. What the service would refuse is an error."""
+    source = asked.request.TransformInput.DataSource.S3DataSource
+    at = (_MEMBER, "DataSource", "S3DataSource", "S3Uri")
+    return list_channel(
+        ChannelSource(
+            name=_MEMBER,
+            uri=source.S3Uri,
+            data_type=source.S3DataType,
+            mode="File",
+            directory=asked.document.directory,
+            where=asked.document.where(at),
+        ),
+        mapping=asked.local.Sources,
+        strict=False,
+        region=region,
+        role=asked.model.role,
+        store=store,
+        rights=asked.local.rights,
+    )
+
+
+@contextmanager
+def opened(
+    listing: Listing,
+    index: int,
+    *,
+    gzip: bool,
+    draft: str,
+    store: Callable[[], S3Client],
+    cancelled: Callable[[], bool],
+) -> Iterator[BinaryIO]:
+    """One object, decompressed if it is to be. `draft`: a free path for one that has to be fetched."""
+    if listing.remote:
+        download_all(store(), [(listed_object(listing, index), draft)], cancelled=cancelled)
+        file = open(draft, "rb")  # noqa: SIM115 - closed below
+        os.unlink(draft)
+    else:
+        file = os.fdopen(open_listed(listing, index), "rb")
+    with file:
+        if not gzip:
+            yield file
+            return
+        from isal import igzip  # few objects are compressed
+
+        with igzip.IGzipFile(fileobj=file, mode="rb") as inflated:  # type: ignore[no-untyped-call] # published so
+            yield cast("BinaryIO", inflated)
+
+
+def shown_name(uri: str) -> str:
+    """An object in the data log: its bucket and its key, or its path."""
+    return uri.removeprefix("s3://").removeprefix("file://")

@@ -1,0 +1,110 @@
+"""The JSONPath expressions that select a part of a record: the subset that the guide lists. Pure."""
+
+import re
+from typing import Any, Final
+
+from smlocal.base.quick_dataclass import dataclass
+
+
+class JsonPathError(Exception):
+    """The text is no such expression, or it selects nothing from a value."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One step down. Names, or places in a list; neither: everything."""
+
+    names: tuple[str, ...] = ()
+    places: tuple[int | slice, ...] = ()
+
+    @property
+    def definite(self) -> bool:
+        """True if it leads from one value to one value."""
+        return bool(self.names) or (len(self.places) == 1 and isinstance(self.places[0], int))
+
+
+WHOLE: Final[tuple[Step, ...]] = ()
+"""The steps of `$`."""
+_DOTTED: Final = re.compile(r"\.(?P<name>[^.\[\]\s'\"*]+|\*)")
+_BRACKET: Final = re.compile(r"\.?\[(?P<inner>(?:'[^']*'|\"[^\"]*\"|[^\]'\"])*)\]")
+_PLACE: Final = re.compile(r"\s*(?:(?P<index>-?\d+)|(?P<start>-?\d*)\s*:\s*(?P<stop>-?\d*))\s*")
+_NAMES: Final = re.compile(r"\s*(?:'([^']*)'|\"([^\"]*)\")\s*(?:,|$)")
+
+
+def parse(text: str) -> tuple[Step, ...]:
+    """The steps of an expression; `JsonPathError` if it is none."""
+    if not text.startswith("$"):
+        raise JsonPathError("it does not begin with $")
+    steps, rest = [], text[1:]
+    while rest:
+        found = _BRACKET.match(rest) or _DOTTED.match(rest)
+        if found is None:
+            raise JsonPathError(f"'{rest}' is not a step; write .name, ['name'], [0], [1:] or *")
+        steps.append(_bracket(found["inner"]) if "inner" in found.groupdict() else _dotted(found["name"]))
+        rest = rest[found.end() :]
+    return tuple(steps)
+
+
+def _dotted(name: str) -> Step:
+    return Step() if name == "*" else Step(names=(name,))
+
+
+def _bracket(inner: str) -> Step:
+    if inner.strip() == "*":
+        return Step()
+    if "'" in inner or '"' in inner:
+        names, at = [], 0
+        while at < len(inner):
+            found = _NAMES.match(inner, at)
+            if found is None:
+                raise JsonPathError(f"[{inner}] is not a list of names")
+            names.append(found[1] if found[1] is not None else found[2])
+            at = found.end()
+        return Step(names=tuple(names))
+    places: list[int | slice] = []
+    for part in inner.split(","):
+        found = _PLACE.fullmatch(part)
+        if found is None:
+            raise JsonPathError(f"[{inner}] has neither indexes nor a slice")
+        if found["index"] is not None:
+            places.append(int(found["index"]))
+        else:
+            start, stop = (int(each) if each else None for each in (found["start"], found["stop"]))
+            places.append(slice(start, stop))
+    return Step(places=tuple(places))
+
+
+def select(steps: tuple[Step, ...], value: Any) -> Any:
+    """The part of a value; `JsonPathError` if there is none."""
+    values, definite = [value], True
+    for step in steps:
+        values = [part for each in values for part in _parts(step, each)]
+        definite = definite and step.definite
+    return values[0] if definite else values
+
+
+def _parts(step: Step, value: Any) -> list[Any]:
+    if step.names:
+        return [_named(step.names, value)]
+    if step.places:
+        if not isinstance(value, list):
+            raise JsonPathError("it is no array")
+        return [part for place in step.places for part in _placed(place, value)]
+    if isinstance(value, dict | list):
+        return list(value.values()) if isinstance(value, dict) else value
+    raise JsonPathError("there is nothing below it")
+
+
+def _named(names: tuple[str, ...], value: Any) -> Any:
+    """The member, or of several names an object with these members."""
+    if not isinstance(value, dict) or not all(name in value for name in names):
+        raise JsonPathError(f"there is no {' or '.join(names)}")
+    return value[names[0]] if len(names) == 1 else {name: value[name] for name in names}
+
+
+def _placed(place: int | slice, value: list[Any]) -> list[Any]:
+    if isinstance(place, slice):
+        return value[place]
+    if not -len(value) <= place < len(value):
+        raise JsonPathError(f"it has {len(value)} elements, and none at {place}")
+    return [value[place]]

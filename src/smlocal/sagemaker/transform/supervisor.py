@@ -1,0 +1,311 @@
+"""Supervises a transform job: brings its container up as that of an endpoint, transforms, ends it, and publishes."""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import field, replace
+from threading import Event as Flag
+from typing import Any, Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.threads import watched_thread
+from smlocal.engine.interface import Written
+from smlocal.errors import SmlocalError
+from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.context import end_details
+from smlocal.jobs.contract.failures import input_failure
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.contract.statuses import Ending, JobPhase, PhaseMessage
+from smlocal.jobs.decide.attempt_outcome import HostEnd
+from smlocal.jobs.decide.events import ContainerExited, ContainerLost, Event, ThreadDied, Woken
+from smlocal.jobs.documents import JOB
+from smlocal.jobs.logs.log_file import LogFile
+from smlocal.jobs.logs.log_readers import log_path
+from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
+from smlocal.sagemaker.transform import facts
+from smlocal.sagemaker.transform.data_processing import Form, Processing, form_of
+from smlocal.sagemaker.transform.inputs import list_objects, store_of
+from smlocal.sagemaker.transform.invoking import Invoker
+from smlocal.sagemaker.transform.json_path import parse
+from smlocal.sagemaker.transform.publishing import move_outputs
+from smlocal.sagemaker.transform.showing import RESULTS
+from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
+from smlocal.sagemaker.transform.transformation import Parameters, Transformation
+
+_PAUSES: Final = (0.03, 0.5)
+"""Between pings: the shortest and the longest."""
+_PROGRESS_SECONDS: Final = 0.5
+_END_SECONDS: Final = 30.0
+"""For requests that were cancelled."""
+_STAGED: Final = "staged/output"
+
+
+@dataclass(kw_only=True, slots=True)
+class TransformSupervisor(HostingSupervisor):
+    """Takes one recorded transform job to its end."""
+
+    asked: TransformFile = field(init=False)
+    found: dict[str, Any] = field(default_factory=dict)
+    """The results, once there are some."""
+    data_log: LogFile = field(init=False)
+
+    def __post_init__(self) -> None:
+        HostingSupervisor.__post_init__(self)
+        self.asked = read_transform(recorded_document(self.context.store.document(self.plan.name, JOB)))
+        self.data_log = LogFile(log_path(self.plan.job_directory, facts.DATA_LOG))
+
+    def decide(self) -> tuple[Ending, str | None]:
+        """How the job ends, and why, in the service's words."""
+        return self.platform.ending(self.attempt.outcome, b"")
+
+    def more_results(self) -> dict[str, Any]:
+        """How many objects were transformed, and where the output is."""
+        return {RESULTS: self.found} if self.found else {}
+
+    def finish(self) -> None:
+        """The data log is complete."""
+        why = self.data_log.close()
+        if why is not None:
+            self.context.reporter.warning(f"the data log may not be complete: {why}")
+        HostingSupervisor.finish(self)
+
+    def _open_front(self) -> None:
+        """Nobody else invokes this container."""
+
+    def _serve(self, *, healthy: bool) -> None:
+        """Transform all objects, as soon as the container answers. `healthy`: it was transforming before."""
+        listing = self._listed()
+        if listing is None or not self._pinged():
+            return
+        if not healthy:
+            self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
+        work = self._work(listing)
+        if self._worked(work):
+            self._publish(work)
+
+    def _listed(self) -> Listing | None:
+        """The objects; None if that fails the job."""
+        region = self.plan.identity.region
+        try:
+            listing = list_objects(self.asked, region=region, store=store_of(region, self.plan.rights))
+            reason, why = listing.failure, None
+        except SmlocalError as error:
+            reason, why = f"ClientError: {error.sentence}", error.with_details
+        if reason is None:
+            return listing
+        self.attempt.fail(input_failure(reason), why)
+        self.attempt.watch_running(stop=True)
+        return None
+
+    def _pinged(self) -> bool:
+        """Wait for the first answer to a ping; False if there is none, or something else came first."""
+        deadline, pause = time.monotonic() + self.serving.startup, _PAUSES[0]
+        for request in self.context.stored_requests.read():
+            self.context.events.put(request)
+        seconds = 0.0
+        while True:
+            event = self._happened(seconds)
+            if event is not None:
+                self._ended_by(event)
+                return False
+            trouble = self._ping()
+            if trouble is None:
+                return True
+            if time.monotonic() >= deadline:
+                self.attempt.fail(input_failure(facts.NO_PING), f"{trouble}, for {self.serving.startup:g} s")
+                self.attempt.watch_running(stop=True)
+                return False
+            seconds = min(pause, max(0.0, deadline - time.monotonic()))
+            pause = min(pause * 1.1, _PAUSES[1])
+
+    def _happened(self, seconds: float) -> Event | None:
+        """The next event; None if there is none in time, or only a request to look again."""
+        event = self.context.events.next(seconds)
+        for request in self.context.stored_requests.read():
+            self.context.events.put(request)
+        return None if isinstance(event, Woken) else event
+
+    def _ended_by(self, event: Event) -> None:
+        """Something came before the end of the work."""
+        if not isinstance(event, ContainerExited):
+            self.context.events.put(event)
+            self.attempt.watch_running(stop=False)
+            return
+        self._run.container.join()
+        self.attempt.handle_late_requests()  # a stop that was stored before the end counts first
+        end = HostEnd(host=self._host, exit_code=event.exit_code, oom_killed=event.oom_killed)
+        self.attempt.outcome = replace(self.attempt.outcome, ends=(end,))
+        if not self.attempt.outcome.decided:
+            self.attempt.outcome = replace(self.attempt.outcome, first_failure=self._host)
+            why = f"the container ended with exit code {event.exit_code} before everything was transformed"
+            self.attempt.fail(input_failure(facts.SEE_LOGS), why)
+        self.context.phases.leave(end_details(self.attempt.outcome), good=False)
+
+    def _work(self, listing: Listing) -> Transformation:
+        asked, request = self.asked, self.asked.request
+        source, output, client = request.TransformInput, request.TransformOutput, request.ModelClientConfig
+        processing = asked.processing
+        retries = None if client is None else client.InvocationsMaxRetries
+        invoker = Invoker(
+            address=self._address,
+            headers={
+                **({"Content-Type": source.ContentType} if source.ContentType else {}),
+                **({"Accept": output.Accept} if output.Accept else {}),
+            },
+            seconds=self.serving.invocation,
+            retries=facts.RETRIES if retries is None else retries,
+            folder=self.plan.job_directory,
+        )
+        parameters = self._parameters(invoker.parameters())
+        line = facts.parameters_line(
+            concurrent=parameters.concurrent, payload=parameters.payload, strategy=parameters.strategy
+        )
+        self._log(facts.logged(time.time(), line))
+        split = source.SplitType or "None"
+        return Transformation(
+            listing=listing,
+            parameters=parameters,
+            split=split,
+            gzip=source.CompressionType == "Gzip",
+            newline=output.AssembleWith == "Line",
+            processing=Processing(
+                before=parse(processing.InputFilter or "$"),
+                after=parse(processing.OutputFilter or "$"),
+                join=processing.JoinSource == "Input",
+                records=form_of(source.ContentType) or Form.CSV,
+                answers=form_of(output.Accept) or Form.CSV,
+                by_line=split != "None",
+            ),
+            invoker=invoker,
+            store=store_of(self.plan.identity.region, self.plan.rights),
+            folder=os.path.join(self.plan.job_directory, _STAGED),
+            log=self._log,
+        )
+
+    def _parameters(self, said: Mapping[str, Any]) -> Parameters:
+        """Those of the request, else what the container says, else the service's."""
+        request = self.asked.request
+        strategy, concurrent = request.BatchStrategy, request.MaxConcurrentTransforms
+        own = said.get("BatchStrategy")
+        return Parameters(
+            strategy=facts.STRATEGIES[strategy]
+            if strategy
+            else str(own)
+            if own in {facts.MULTI, facts.SINGLE}
+            else facts.MULTI,
+            concurrent=concurrent or _number(said.get("MaxConcurrentTransforms"), least=1) or facts.CONCURRENT,
+            payload=_first(request.MaxPayloadInMB, _number(said.get("MaxPayloadInMB"), least=0), facts.PAYLOAD_MB),
+        )
+
+    def _log(self, line: str) -> None:
+        data = f"{line}\n".encode(errors="replace")
+        self.data_log.write(data)
+        self.context.reporter.output(facts.DATA_LOG, Written(data, [(1, data)]))
+
+    def _worked(self, work: Transformation) -> bool:
+        """True when the work is done, well or not; False if something came before its end."""
+        done, events = Flag(), self.context.events
+
+        def run() -> None:
+            try:
+                work.run()
+            finally:
+                done.set()
+                events.put(Woken())
+
+        thread = watched_thread(
+            run, name="transforms", died=lambda name, error: events.put(ThreadDied(thread=name, error=error))
+        )
+        thread.start()
+        while not done.is_set():
+            event = self._happened(_PROGRESS_SECONDS)
+            if event is not None:
+                work.cancel()
+                thread.join(_END_SECONDS)
+                self._store_found(work, outputs=0)
+                self._ended_by(event)
+                return False
+            counts = work.counts
+            self.context.reporter.working(
+                f"{counts.objects:,} of {len(work.listing.paths):,} objects, {counts.requests:,} requests"
+            )
+        thread.join()
+        return True
+
+    def _publish(self, work: Transformation) -> None:
+        """End the container, and move the output to its folder, unless the job was stopped."""
+        counts, attempt, phases = work.counts, self.attempt, self.context.phases
+        attempt.handle_late_requests()
+        if work.trouble is not None and not attempt.outcome.decided:
+            attempt.fail(input_failure(f"ClientError: {work.trouble.strerror}"), str(work.trouble))
+        elif counts.client is not None and not attempt.outcome.decided:
+            reason = facts.SEE_LOGS_CLIENT if counts.client else facts.SEE_LOGS
+            attempt.fail(input_failure(reason), counts.first)
+        phases.leave(f"{counts.objects:,} objects, {counts.requests:,} requests", good=not counts.failed)
+        if attempt.outcome.stopped is None:
+            phases.enter(JobPhase.UPLOADING, PhaseMessage.UPLOADING, ended=True)
+        self._end_container()
+        attempt.handle_late_requests()
+        outputs = 0
+        if attempt.outcome.stopped is None and work.trouble is None:
+            try:
+                outputs = self._moved(work)
+            except OSError as error:
+                attempt.fail(input_failure(f"ClientError: Failed to write the output: {error}"), str(error))
+        self._store_found(work, outputs=outputs)
+        phases.leave(f"{outputs:,} files in {self.plan.output.directory}", good=attempt.outcome.failure is None)
+
+    def _end_container(self) -> None:
+        """Nothing is left for it to do."""
+        ended = self._run.container.stop(facts.END_SECONDS)
+        self._run.container.join()
+        if isinstance(ended, ContainerLost):
+            self.attempt.find_lost_engines()
+        if isinstance(ended, ContainerExited):
+            end = HostEnd(host=self._host, exit_code=ended.exit_code, oom_killed=ended.oom_killed, signalled=True)
+            self.attempt.outcome = replace(self.attempt.outcome, ends=(end,))
+        kept = []
+        while (event := self.context.events.next(0)) is not None:
+            if not isinstance(event, ContainerExited | ContainerLost):
+                kept.append(event)
+        for each in kept:
+            self.context.events.put(each)
+
+    def _moved(self, work: Transformation) -> int:
+        """Move each output to the path of its object in the folder; returns how many there are."""
+        paths = work.listing.paths
+        return move_outputs(
+            ((work.output(index), f"{path}{facts.OUT}") for index, path in enumerate(paths)),
+            self.plan.output.directory,
+            links=self.plan.rights.links,
+            run_id=self.plan.run_id,
+        )
+
+    def _store_found(self, work: Transformation, *, outputs: int) -> None:
+        counts, parameters = work.counts, work.parameters
+        self.found = {
+            "Objects": len(work.listing.paths),
+            "Outputs": outputs,
+            "Requests": counts.requests,
+            "Failed": counts.failed[:_MOST_NAMED],
+            "Directory": self.plan.output.directory,
+            "BatchStrategy": parameters.strategy,
+            "MaxConcurrentTransforms": parameters.concurrent,
+            "MaxPayloadInMB": parameters.payload,
+        }
+
+
+_MOST_NAMED: Final = 100
+"""Objects without output that are named."""
+
+
+def _first(*values: int | None) -> int:
+    return next(value for value in values if value is not None)
+
+
+def _number(value: Any, *, least: int) -> int | None:
+    """A whole number that a container has said; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else None
+
+
+SUPERVISOR: Final = TransformSupervisor

@@ -1,0 +1,270 @@
+"""The work of a transform job: every record of every object is sent, and the answers become the output.
+
+Objects are read in their order, requests run at once, and each output has its answers in the order of the records. An
+object whose record fails has no output; the others go on.
+"""
+
+import os
+import shutil
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import field
+from functools import partial
+from threading import Lock, Semaphore
+from typing import BinaryIO, Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.removal import remove_tree
+from smlocal.data.sources.s3.client import S3Client
+from smlocal.data.sources.s3.error_responses import FetchCancelledError
+from smlocal.data.sources.s3.interface import S3Error
+from smlocal.jobs.contract.listing import Listing
+from smlocal.sagemaker.transform import facts
+from smlocal.sagemaker.transform.data_processing import Processing, ProcessingError
+from smlocal.sagemaker.transform.inputs import opened, shown_name
+from smlocal.sagemaker.transform.invoking import Answer, CancelledError, InvocationError, Invoker
+from smlocal.sagemaker.transform.records import RecordsError, payloads
+
+_AHEAD: Final = 2
+"""Payloads in memory, for each request at once."""
+_COPIED: Final = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parameters:
+    """How the records are sent."""
+
+    strategy: str
+    """In the words of containers."""
+    concurrent: int
+    payload: int
+    """Megabytes; 0: a whole object, in chunks."""
+
+    @property
+    def most(self) -> int | None:
+        """Bytes of a payload; None: no limit."""
+        return self.payload * facts.MEGABYTE or None
+
+
+@dataclass(kw_only=True, slots=True)
+class Counts:
+    """How far the work is."""
+
+    objects: int = 0
+    requests: int = 0
+    failed: list[str] = field(default_factory=list)
+    """The objects without output."""
+    client: bool | None = None
+    """True if the first failure was that of the data; None: nothing has failed."""
+    first: str = ""
+    """What happened to it."""
+
+
+@dataclass(kw_only=True, slots=True, eq=False)
+class _Output:
+    """The output of one object, while it is written."""
+
+    name: str
+    file: BinaryIO
+    newline: bool
+    ended: Callable[[], None]
+    """Called when the last answer is written."""
+    failed: bool = False
+    trouble: OSError | None = None
+    """Why it cannot be written."""
+    _lock: Lock = field(default_factory=Lock)
+    _waiting: dict[int, Answer | bytes] = field(default_factory=dict)
+    _following: int = 0
+    """The number of the next answer that is written."""
+    _total: int | None = None
+    """How many answers there will be; None: that is not known yet."""
+
+    def deliver(self, number: int, answer: Answer | bytes) -> int:
+        """Write the answer once those before it are written; returns how many were."""
+        with self._lock:
+            self._waiting[number] = answer
+            before = self._following
+            while (found := self._waiting.pop(self._following, None)) is not None:
+                self._following += 1
+                try:
+                    self._write(found)
+                except OSError as error:
+                    self.failed, self.trouble = True, self.trouble or error
+            self._end_if_whole()
+            return self._following - before
+
+    def complete(self, total: int) -> None:
+        """No more answers than these will follow."""
+        with self._lock:
+            self._total = total
+            self._end_if_whole()
+
+    def _write(self, answer: Answer | bytes) -> None:
+        if isinstance(answer, bytes):
+            if not self.failed:
+                self.file.write(answer)
+                self._end_line(answer[-1:])
+            return
+        with answer:
+            if self.failed:
+                return
+            shutil.copyfileobj(answer, self.file, _COPIED)
+            if self.newline:
+                answer.seek(max(0, answer.tell() - 1))
+                self._end_line(answer.read(1))
+
+    def _end_line(self, last: bytes) -> None:
+        if self.newline and last != b"\n":
+            self.file.write(b"\n")
+
+    def _end_if_whole(self) -> None:
+        if self._following != self._total:
+            return
+        try:
+            self.file.close()
+        except OSError as error:
+            self.failed, self.trouble = True, self.trouble or error
+        if self.failed:
+            os.unlink(self.file.name)
+        self.ended()
+
+
+@dataclass(kw_only=True, slots=True, eq=False)
+class Transformation:
+    """All objects of one job."""
+
+    listing: Listing
+    parameters: Parameters
+    split: str
+    gzip: bool
+    newline: bool
+    """True if each answer ends with a newline in the output."""
+    processing: Processing
+    invoker: Invoker
+    store: Callable[[], S3Client]
+    folder: str
+    """A folder of the job, for the output."""
+    log: Callable[[str], None]
+    """Takes a line of the data log."""
+    counts: Counts = field(default_factory=Counts)
+    trouble: OSError | None = None
+    """Why the output cannot be written here."""
+    cancelled: bool = False
+    _lock: Lock = field(default_factory=Lock)
+    _room: Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._room = Semaphore(self.parameters.concurrent * _AHEAD)
+
+    def cancel(self) -> None:
+        """End the work soon. There is no output then."""
+        self.cancelled = True
+        self.invoker.cancel()
+
+    def output(self, index: int) -> str:
+        """The file with the output of an object; there is none if it failed."""
+        return f"{self.folder}/{index}{facts.OUT}"
+
+    def run(self) -> None:
+        """Transform all objects."""
+        remove_tree(self.folder)
+        os.makedirs(self.folder)
+        with ThreadPoolExecutor(self.parameters.concurrent, thread_name_prefix="invokes") as pool:
+            for index in range(len(self.listing.paths)):
+                if self.cancelled:
+                    break
+                self._begin(pool, index)
+        self.invoker.close()
+
+    def _begin(self, pool: ThreadPoolExecutor, index: int) -> None:
+        """Read an object and have it sent; returns before everything is answered."""
+        output = _Output(
+            name=shown_name(self.listing.uri_at(index)),
+            file=open(self.output(index), "wb"),  # noqa: SIM115 - closed with the last answer
+            newline=self.newline,
+            ended=self._ended,
+        )
+        number = 0
+        if self.parameters.most is None and self.split == "None":
+            self._room.acquire()
+            pool.submit(self._answered, output, 0, partial(self._streamed, index))
+            number = 1
+        else:
+            with self._guarded(output), self._opened(index) as source:
+                for payload in self._payloads(source):
+                    self._room.acquire()
+                    pool.submit(self._answered, output, number, partial(self._sent, payload))
+                    number += 1
+                    if self.cancelled or output.failed:
+                        break
+        output.complete(number)
+
+    def _opened(self, index: int) -> AbstractContextManager[BinaryIO]:
+        return opened(
+            self.listing,
+            index,
+            gzip=self.gzip,
+            draft=f"{self.folder}/{index}.in",
+            store=self.store,
+            cancelled=lambda: self.cancelled,
+        )
+
+    def _payloads(self, source: BinaryIO) -> Iterator[bytes]:
+        return payloads(source, split=self.split, strategy=self.parameters.strategy, most=self.parameters.most)
+
+    def _answered(self, output: _Output, number: int, ask: Callable[[], Answer | bytes]) -> None:
+        """Ask, unless that is in vain by now, and make room for others when the answer is written."""
+        answer: Answer | bytes = b""
+        if not (self.cancelled or output.failed):
+            with self._guarded(output):
+                answer = ask()
+                with self._lock:
+                    self.counts.requests += 1
+        written = output.deliver(number, answer)
+        if output.trouble is not None and self.trouble is None:
+            self.trouble = output.trouble
+            self.cancel()
+        if written:
+            self._room.release(written)
+
+    def _sent(self, payload: bytes) -> Answer | bytes:
+        answer = self.invoker.invoke(self.processing.sent(payload))
+        if not (self.processing.join or self.processing.after):
+            return answer
+        with answer:
+            return self.processing.kept(payload, answer.read())
+
+    def _streamed(self, index: int) -> Answer | bytes:
+        """Send a whole object in chunks."""
+        with self._opened(index) as source:
+            return self.invoker.invoke(source, chunked=True)
+
+    @contextmanager
+    def _guarded(self, output: _Output) -> Iterator[None]:
+        """What goes wrong with an object leaves it without output, and others go on."""
+        try:
+            yield
+        except InvocationError as error:
+            self._failed(output, error.lines, client=error.client)
+        except (ProcessingError, RecordsError, OSError, EOFError, S3Error, zlib.error) as error:
+            self._failed(output, [str(error)], client=True)
+        except (CancelledError, FetchCancelledError):
+            output.failed = True
+
+    def _failed(self, output: _Output, lines: list[str], *, client: bool) -> None:
+        with self._lock:
+            if output.failed:
+                return
+            output.failed = True
+            self.counts.failed.append(output.name)
+            if self.counts.client is None:
+                self.counts.client, self.counts.first = client, f"{output.name}: {lines[0]}"
+            for line in lines:
+                self.log(facts.logged(time.time(), f"{output.name}: {line}"))
+
+    def _ended(self) -> None:
+        with self._lock:
+            self.counts.objects += 1
