@@ -1,6 +1,7 @@
 """Processing jobs of clients written by others."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.clients.conftest import User, last_json
@@ -27,3 +28,20 @@ def test_boto3_makes_describes_lists_stops_and_deletes_them(
     }
     assert_nothing_left("processing-boto3")
     assert_nothing_left("processing-boto3-stopped")
+
+
+@pytest.mark.slow(20)
+@pytest.mark.long
+def test_the_processors_of_sdk_2(
+    user: User, image: Callable[[str], str], smlocal_run: Callable[..., Any], assert_nothing_left: Callable[[str], None]
+) -> None:
+    done = user.execute("sdk-2", "sdk2_processing.py", image("py"), "processing-sdk2")
+    found = last_json(done.stdout)
+    assert (found["train"], found["status"]) == ("1,2\n", "Completed")
+    assert found["failed"].startswith("Failed: Error for Processing job processing-sdk2-failed: Failed. Reason: ")
+    assert "AlgorithmError: , exit code: 1" in found["failed"]
+    for line in ("3,4", "split --part 1", "rate is 0.125 --x y"):
+        assert line in done.stdout, line
+    assert smlocal_run("wait", "processing-sdk2-stopped").returncode == 4
+    for each in ("plain", "script", "sklearn", "framework", "failed", "stopped"):
+        assert_nothing_left(f"processing-sdk2-{each}")
