@@ -4,19 +4,26 @@ from collections.abc import Iterator
 
 from smlocal.ai_platform.coverage.lookup import table
 from smlocal.ai_platform.model.members import JobKind
+from smlocal.jobs.contract.member_table import MemberTable
 from smlocal.jobs.contract.support import Support
-from smlocal.sagemaker.contract.coverage.members import TABLE
+from smlocal.sagemaker.requests import REQUESTS
 
 
 def sagemaker_coverage() -> str:
-    """The end of docs/coverage.md."""
-    tally = [(support, sum(row.support is support for row in TABLE.values())) for support in Support]
-    counts = f"Of {len(TABLE)} members, {', '.join(f'{number} are {support}' for support, number in tally)}."
-    lines = [counts, "", "| Member of CreateTrainingJob | Support | |", "|---|---|---|"]
-    for name, row in TABLE.items():
-        lines.append(f"| `{name}` | {row.support} | {row.note} |")
-        lines += [f"| &nbsp;&nbsp;= `{word}` | {value.support} | {value.note} |" for word, value in row.values.items()]
-    return "\n".join(lines) + "\n"
+    """The end of docs/coverage.md: a table for each request."""
+    return "\n".join(line for name, each in REQUESTS.items() for line in _request(name, each.members))
+
+
+def _request(request: str, table: MemberTable) -> Iterator[str]:
+    rows = table.rows
+    tally = [f"{sum(row.support is support for row in rows.values())} are {support}" for support in Support]
+    yield from (f"## {request}", "", f"Of {len(rows)} rows, {', '.join(tally)}.", "")
+    yield from (f"| Member of {request} | Support | |", "|---|---|---|")
+    for name, row in rows.items():
+        yield f"| `{name}` | {row.support} | {row.note} |"
+        for word, value in row.values.items():
+            yield f"| &nbsp;&nbsp;= `{word}` | {value.support} | {value.note} |"
+    yield ""
 
 
 def ai_platform_coverage() -> str:

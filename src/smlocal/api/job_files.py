@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from smlocal.errors import PathNotAllowedError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.sagemaker.contract.coverage.members import MEMBERS
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
@@ -171,16 +170,17 @@ def _limited_by(job: "AnyJobFile | ModelFile") -> Iterator[None]:
 def coverage_tables() -> dict[str, dict[str, Any]]:
     """How each member of a request is handled, by the request's name."""
     from smlocal.ai_platform.coverage.lookup import coverage_json as of_replicas
+    from smlocal.sagemaker.requests import REQUESTS
 
-    return {"CreateTrainingJob": MEMBERS.as_json(), **of_replicas()}
+    return {**{name: each.members.as_json() for name, each in REQUESTS.items()}, **of_replicas()}
 
 
 def job_file_schema(request: str) -> dict[str, Any]:
-    """The JSON Schema of a job file, by the name of its request as in `coverage_tables`."""
-    if request == "CreateTrainingJob":
-        from smlocal.sagemaker.jobfile.schema import job_file_schema as of_sagemaker
+    """The JSON Schema of the file that holds a request, by its name as in `coverage_tables`."""
+    from smlocal.sagemaker.requests import REQUESTS
 
-        return of_sagemaker()
+    if request in REQUESTS:
+        return REQUESTS[request].schema()
     from smlocal.ai_platform.jobfile.schema import job_file_schema as of_replicas
     from smlocal.ai_platform.model.members import JobKind
 

@@ -6,7 +6,7 @@ import os
 import posixpath
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -23,6 +23,7 @@ from smlocal.check.jobs.interface import Scenario
 from smlocal.check.places import placer
 from smlocal.check.registry import all_rules, check_ids, chosen_rules
 from smlocal.check.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
+from smlocal.check.serving.model import Serving
 from smlocal.check.subject import LaunchProfile, Step, Subject
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import ImageFacts
@@ -46,9 +47,12 @@ def check_image(
     dockerfile: str = "",
     today: date | None = None,
     timeout: int = DEFAULT_TIMEOUT,
+    serving: Serving | None = None,
     said: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
     """Check an image, or the image of a job against its requirements.
+
+    `serving`: what an endpoint of it serves and is asked.
 
     `dockerfile` is the path of the one that made the image; findings are then placed at its lines. Rules that run jobs
     come last: `timeout` is the limit of each job in seconds. `said` is called about long steps: reading a large image,
@@ -62,14 +66,21 @@ def check_image(
     subject = look_at(image, engine, rules, home=home, job=job, profiles=wanted, said=said)
     found = [
         *examine([rule for rule in rules if not rule.runs_jobs], subject),
-        *_examine_with_jobs([rule for rule in rules if rule.runs_jobs], subject, engine, timeout=timeout, said=said),
+        *_examine_running(
+            [rule for rule in rules if rule.runs_jobs],
+            subject,
+            engine,
+            serving=_asked(serving or Serving(image=image), rules, wanted),
+            timeout=timeout,
+            said=said,
+        ),
     ]
     found.sort(key=lambda result: rules.index(result.rule))
     results = without_ignored(found, accepted, today or date.today(), place(subject))  # noqa: DTZ011 - the reader's day
     return CheckReport(
         image=image,
         image_id=subject.facts.id,
-        job_file=job.document.name if job is not None else "",
+        job_file=_file(job, serving),
         dockerfile=dockerfile,
         results=results,
     )
@@ -84,17 +95,60 @@ def _profiles_of(job: JobFile | None) -> frozenset[LaunchProfile]:
     return frozenset({LaunchProfile.MODEL_TRAINER} if is_model_trainer(words) else ())
 
 
-def _examine_with_jobs(
-    rules: Sequence[Rule], subject: Subject, engine: Engine, *, timeout: int, said: Callable[[str], None]
+def _file(job: JobFile | None, serving: Serving | None) -> str:
+    """The file that was checked; empty for an image."""
+    if job is not None:
+        return job.document.name
+    return serving.document.name if serving is not None and serving.document is not None else ""
+
+
+def _asked(serving: Serving, rules: Sequence[Rule], profiles: frozenset[LaunchProfile]) -> Serving:
+    """What is served. A rule about a trained model needs one, however it was asked for."""
+    trains = LaunchProfile.TRAIN_AND_SERVE in profiles or any(rule.jobs and rule.probes for rule in rules)
+    return replace(serving, after_training=trains)
+
+
+def _examine_running(
+    rules: Sequence[Rule],
+    subject: Subject,
+    engine: Engine,
+    *,
+    serving: Serving,
+    timeout: int,
+    said: Callable[[str], None],
 ) -> Iterator[RuleResult]:
+    """Those that run jobs; then those that ask an endpoint, when nothing else runs."""
     if not rules:
         return
-    from smlocal.check.jobs.run_jobs import RunningJobs  # static checks do without
+    from smlocal.check.check_folder import CheckFolder  # static checks do without
 
-    with RunningJobs(subject.image, subject.job, engine, home=subject.home, timeout=timeout, said=said) as jobs:
-        subject = replace(subject, started=jobs)
-        jobs.start(_scenarios(rules, subject))
-        yield from examine(rules, subject)
+    with ExitStack() as stack:
+        folder = stack.enter_context(CheckFolder(subject.home, said=said))
+        of_endpoints = [rule for rule in rules if rule.probes]
+        if len(of_endpoints) < len(rules) or serving.after_training:
+            from smlocal.check.jobs.run_jobs import RunningJobs  # not for endpoints alone
+
+            jobs = stack.enter_context(
+                RunningJobs(subject.image, subject.job, engine, folder, timeout=timeout, said=said)
+            )
+            subject = replace(subject, started=jobs)
+            jobs.start(_scenarios(rules, subject))
+        yield from examine([rule for rule in rules if not rule.probes], subject)
+        if of_endpoints:
+            from smlocal.check.serving.run_endpoint import RunningEndpoint  # only some checks deploy
+
+            endpoint = stack.enter_context(
+                RunningEndpoint(
+                    serving,
+                    engine,
+                    folder,
+                    jobs=subject.started,
+                    wanted=frozenset().union(*(rule.probes for rule in of_endpoints)),
+                    timeout=timeout,
+                    said=said,
+                )
+            )
+            yield from examine(of_endpoints, replace(subject, served=endpoint))
 
 
 def _scenarios(rules: Sequence[Rule], subject: Subject) -> Iterator[Scenario]:

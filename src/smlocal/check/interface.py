@@ -6,6 +6,7 @@ from enum import StrEnum
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.image_files import Files
 from smlocal.check.jobs.interface import Scenario
+from smlocal.check.serving.interface import Probe
 from smlocal.check.subject import LaunchProfile, Subject
 
 
@@ -108,15 +109,19 @@ class Rule:
     files: tuple[Files, ...] = ()
     """Which files of the image it looks at. Without any, the image's configuration is enough, and nothing is read."""
     profiles: frozenset[LaunchProfile] = frozenset()
-    """Only looked at for one of these; none: always."""
+    """Only looked at for one of these; none: whenever training is checked."""
     jobs: Callable[[Subject], Iterable[Scenario]] | None = None
     """Which jobs show it, of a rule that runs some; rules share them. Raises `CannotLookError` as `check` does."""
+    probes: frozenset[Probe] = frozenset()
+    """What an endpoint is asked for it, of a rule that deploys one; rules share it."""
+    is_general: bool = False
+    """True if it is about the image whatever that does; other rules without profiles are about training."""
     example: Example | None = None
 
     @property
     def runs_jobs(self) -> bool:
-        """True for a rule that runs a job, which `--static` leaves out."""
-        return self.jobs is not None
+        """True for a rule that runs a job or an endpoint, which `--static` leaves out."""
+        return self.jobs is not None or bool(self.probes)
 
 
 class Outcome(StrEnum):

@@ -32,6 +32,8 @@ RULES = (
     "gpu_driver",
     "gpu_variables",
     "image_size",
+    "serve_missing",
+    "serve_not_executable",
     "model_trainer_stop",
     "model_trainer_programs",
     "model_trainer_mpi_programs",
@@ -57,6 +59,14 @@ RULES = (
     "late_fifo_fails",
     "writes_elsewhere",
     "memory_near_limit",
+    "no_listener",
+    "localhost_only",
+    "ping_unhealthy",
+    "rubbish_accepted",
+    "one_request_at_a_time",
+    "model_folder_written",
+    "serve_sigterm_ignored",
+    "trained_model_fails",
     "ignore_unused",
     "ignore_expired",
 )
@@ -86,14 +96,24 @@ def check_ids(ids: Iterable[str], where: str) -> None:
 def chosen_rules(
     *, only: Sequence[str] = (), skip: Sequence[str] = (), profiles: Iterable[LaunchProfile] = (), static: bool = False
 ) -> tuple[Rule, ...]:
-    """The rules that are asked for; one that is named by `only` needs no profile."""
+    """The rules that are asked for; one that is named by `only` needs no profile.
+
+    Training is checked unless only serving is asked for.
+    """
     check_ids(only, "--only")
     check_ids(skip, "--skip")
     wanted = frozenset(profiles)
+    training = LaunchProfile.SERVE not in wanted or LaunchProfile.TRAIN_AND_SERVE in wanted
     return tuple(
         rule
         for rule in all_rules()
         if rule.id not in skip
         and not (static and rule.runs_jobs)
-        and (rule.id in only if only else not rule.profiles or rule.profiles & wanted)
+        and (rule.id in only if only else _is_wanted(rule, wanted, training=training))
     )
+
+
+def _is_wanted(rule: Rule, wanted: frozenset[LaunchProfile], *, training: bool) -> bool:
+    if rule.profiles:
+        return bool(rule.profiles & wanted)
+    return training or rule.is_general

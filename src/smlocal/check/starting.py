@@ -213,6 +213,21 @@ def _lines(subject: Subject, path: str) -> list[list[str]]:
     return [line.split(":") for line in content.decode(errors="replace").splitlines()]
 
 
+def not_executable(subject: Subject) -> Iterator[Finding]:
+    """A finding for each program that is there and may not be executed."""
+    for program in programs(subject):
+        found = program.found
+        if found is None or found.entry.kind != "file" or program.may_run:
+            continue
+        who = f" by USER {subject.facts.user}" if found.entry.is_executable else ""
+        words = f'exec: "{program.word}": '
+        words += "permission denied" if "/" in program.word else "executable file not found in $PATH"
+        if program.starter == "tini":
+            words = f"[FATAL tini (7)] exec {program.word} failed: Permission denied"
+        brief = f"{found.path} is not executable{who} (mode {found.entry.mode:04o})"
+        yield Finding(message=f"{brief}: {words}", brief=brief, path=found.path, layer=found.entry.layer)
+
+
 _SITE = re.compile(r"(?:^|/)(?:site-packages|dist-packages)$")
 _PYTHON = re.compile(r"/python(3\.\d+)/")
 TOOLKITS = ("sagemaker_training", "sagemaker_containers")

@@ -1,7 +1,7 @@
 """The subject of a rule: an image, and how a job or a launcher uses it."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from itertools import islice
 
@@ -9,6 +9,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import ImageFiles
 from smlocal.check.jobs.interface import Jobs
+from smlocal.check.serving.interface import Endpoint
 from smlocal.engine.facts import ImageFacts
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
@@ -19,7 +20,7 @@ _MOST_FOLDERS = 1000
 
 
 class LaunchProfile(StrEnum):
-    """A client whose launcher expects more of an image than the service does."""
+    """What an image is checked for: a client whose launcher expects more of it than the service does, or serving."""
 
     MODEL_TRAINER = "model-trainer"
     MODEL_TRAINER_MPI = "model-trainer=mpi"
@@ -27,6 +28,10 @@ class LaunchProfile(StrEnum):
     TOOLKIT = "toolkit"
     TOOLKIT_MPI = "toolkit-mpi"
     SMDDP = "smddp"
+    SERVE = "serve"
+    """In place of training."""
+    TRAIN_AND_SERVE = "train-and-serve"
+    """Both, with the model that the image has trained."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +62,8 @@ class Subject:
     home: str = field(default="", repr=False)
     started: Jobs | None = field(default=None, repr=False)
     """The runner of the image's jobs; None where no rule asked for any."""
+    served: Endpoint | None = field(default=None, repr=False)
+    """The image as an endpoint; None where no rule asked for it."""
     command: tuple[tuple[str, ...] | None, tuple[str, ...]] | None = None
     """Entry point and arguments of a job that has run, which the request has decided already; None as the entry point
     for that of the image."""
@@ -76,6 +83,18 @@ class Subject:
         if self.started is None:
             raise CannotLookError("no job was run")
         return self.started
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The image as an endpoint."""
+        if self.served is None:
+            raise CannotLookError("no endpoint was made")
+        return self.served
+
+    @property
+    def as_server(self) -> "Subject":
+        """The image as the service starts it to serve: with the entry point of the image, and `serve`."""
+        return replace(self, job=None, command=(None, ("serve",)))
 
     @property
     def entrypoint(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ And the options that say which AWS account and region are asked.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,8 +34,18 @@ def service_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def job_of_service(job: str, *, chosen: str | None, profile: str | None, region: str | None) -> "FetchedJob":
-    """The job that is meant. `chosen`: which one, if a file describes several. A file needs nothing of AWS."""
+def job_of_service(
+    job: str,
+    *,
+    chosen: str | None,
+    profile: str | None,
+    region: str | None,
+    refuse: Callable[[Mapping[str, Any], str], None] = lambda _document, _name: None,
+) -> "FetchedJob":
+    """The job that is meant. `chosen`: which one, if a file describes several. A file needs nothing of AWS.
+
+    `refuse` raises an error for a document of another kind, such as an endpoint.
+    """
     if not names_file(job):
         if chosen is not None:
             raise click.UsageError("--job chooses a job in a file.")
@@ -48,6 +58,7 @@ def job_of_service(job: str, *, chosen: str | None, profile: str | None, region:
             here = _job_here(job)
             if here is None:
                 raise
+            refuse(TrainingJob(here).describe(), here)
             what_helps = _what_helps(here)
             if isinstance(error, UsageRefusedError):
                 raise UsageRefusedError(
@@ -59,6 +70,7 @@ def job_of_service(job: str, *, chosen: str | None, profile: str | None, region:
     from smlocal.service.fetched_job import FetchedJob
 
     document = read_answer(job)
+    refuse(document.data, document.name)
     found = described_job(document.data, name=document.name, job=chosen)
     note = "Tags are not in the answer: ListTags has them."
     return FetchedJob(job=found, notes=(note,) if found.answer is not None and "Tags" not in found.request else ())

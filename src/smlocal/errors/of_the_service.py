@@ -35,6 +35,18 @@ class ServiceJobRunningError(RequestRefusedError):
     id = "service-job-running"
 
 
+class KindNotComparedError(RequestRefusedError):
+    """`smlocal compare` was given an endpoint, or a job that is no training job."""
+
+    id = "kind-not-compared"
+
+
+class KindNotReproducedError(RequestRefusedError):
+    """`smlocal reproduce` was given an endpoint, or a job that is no training job."""
+
+    id = "kind-not-reproduced"
+
+
 class ServiceRefusedError(RequestRefusedError):
     """The service refuses a request, for a reason other than missing rights."""
 

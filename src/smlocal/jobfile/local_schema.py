@@ -1,6 +1,7 @@
 """The JSON Schema of the `Local` block, and the common parts of the schemas of all job files."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from smlocal.jobfile.option import Kind
@@ -25,6 +26,15 @@ def local_schema(kind: Kind, *, faults: Sequence[str]) -> tuple[_Json, _Json]:
     if kind is not Kind.REPLICAS:
         del fault["Replica"]
     return local, definitions
+
+
+def local_schema_of(names: Collection[str]) -> tuple[_Json, _Json]:
+    """A block that has only these settings, and the definitions that it refers to."""
+    local = pydantic_model(LocalSettings).model_json_schema()
+    definitions = local.pop("$defs", {})
+    local["properties"] = {name: each for name, each in local["properties"].items() if name in names}
+    text = json.dumps(local["properties"])
+    return local, {name: each for name, each in definitions.items() if f"#/$defs/{name}" in text}
 
 
 def without_null(schema: _Json) -> _Json:

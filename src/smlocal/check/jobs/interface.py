@@ -107,6 +107,8 @@ class JobResult:
     hosts: tuple[CheckedHost, ...]
     model: bool
     """Whether it left one."""
+    archive: str = ""
+    """The model on this machine: an archive or a folder; empty if there is none."""
     log: str
     """The last lines of all hosts."""
     local: Mapping[str, Any] = field(repr=False)

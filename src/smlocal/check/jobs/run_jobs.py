@@ -2,7 +2,6 @@
 
 import copy
 import os
-import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -13,12 +12,11 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
-from smlocal.api.job_list import matching_jobs
 from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.removal import remove_tree
 from smlocal.check.cannot_look import CannotLookError
+from smlocal.check.check_folder import CheckFolder, Said, remove_job
 from smlocal.check.jobs.interface import (
     PLAIN,
     CheckedHost,
@@ -43,11 +41,9 @@ from smlocal.errors import (
     JobUnknownError,
     SmlocalError,
 )
-from smlocal.jobs.store.lease import Lease, leased_folders, make_leased
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
 _MOST_AT_ONCE = 8
-_LONGEST_NAME = 63
 _POLL_SECONDS = 0.1
 
 _GENERAL = (EngineLostError, EngineUnreachableError, ImageMissingError)
@@ -55,21 +51,25 @@ _GENERAL = (EngineLostError, EngineUnreachableError, ImageMissingError)
 
 _FIRST = "see to that first"
 
-Said = Callable[[str], None]
-
 
 class RunningJobs:
     """The jobs of one check, which is over when this is closed: nothing of them is left then."""
 
     def __init__(
-        self, image: str, job: JobFile | None, engine: Engine, *, home: str, timeout: int, said: Said = lambda _: None
+        self,
+        image: str,
+        job: JobFile | None,
+        engine: Engine,
+        folder: CheckFolder,
+        *,
+        timeout: int,
+        said: Said = lambda _: None,
     ) -> None:
         """Nothing is run yet. `timeout` is the limit of each job; `said` is told which job runs, and how it ended."""
         self.guessed = job is None
-        self._image, self._job, self._engine, self._home = image, job, engine, home
+        self._image, self._job, self._engine, self._folder = image, job, engine, folder
         self._timeout = timeout
         self._said = said
-        self._id = secrets.token_hex(4)
         self._plain: Plain | None = None
         self._no_plain: CannotLookError | None = None
         self._pool = ThreadPoolExecutor(max(2, min(os.cpu_count() or 1, _MOST_AT_ONCE)), "smlocal-check")
@@ -77,11 +77,8 @@ class RunningJobs:
         self._active: set[str] = set()
         self._lock = Lock()
         self._closing = False
-        self._lease: Lease | None = None
 
     def __enter__(self) -> Self:
-        remove_leftovers(self._home)
-        self._lease = make_leased(self._folder)
         return self
 
     def __exit__(
@@ -90,17 +87,13 @@ class RunningJobs:
         self.close()
 
     @property
-    def _folder(self) -> str:
-        return os.path.join(checks_folder(self._home), self._id)
-
-    @property
     def plain(self) -> Plain:
         """The start of all jobs."""
         if self._no_plain is not None:
             raise CannotLookError(str(self._no_plain), test=self._no_plain.test)
         if self._plain is None:
             try:
-                self._plain = plain_job(self._image, self._job, self._folder, self._timeout)
+                self._plain = plain_job(self._image, self._job, self._folder.path, self._timeout)
             except CannotLookError as error:
                 self._no_plain = error
                 raise
@@ -157,8 +150,8 @@ class RunningJobs:
         return self._futures[scenario.id]
 
     def _run(self, scenario: Scenario, number: int) -> JobResult:
-        name = f"{NAMES}{self._id}-{number}-{_plain_word(scenario.id)}"[:_LONGEST_NAME].rstrip("-")
-        folders = Folders(data=os.path.join(self._folder, str(number)), first_files=self.plain.first_files)
+        name = self._folder.name_of(f"{number}-{scenario.id}")
+        folders = Folders(data=os.path.join(self._folder.path, str(number)), first_files=self.plain.first_files)
         os.makedirs(folders.data)
         with self._lock:
             if self._closing:
@@ -197,12 +190,8 @@ class RunningJobs:
         try:
             for name in self._left():
                 remove_job(name)
-            remove_tree(self._folder)
         except SmlocalError as error:
-            self._said(f"the next check will remove the leftovers of this one: {error.sentence}")
-        finally:
-            if self._lease is not None:
-                self._lease.release()
+            self._folder.say_of_leftovers(error)
 
     def _left(self) -> tuple[str, ...]:
         with self._lock:
@@ -220,49 +209,6 @@ def _stop(name: str) -> None:
     """Kill a job that runs in another thread of this process, and let that thread end it."""
     with suppress(JobFinishedError):
         TrainingJob(name).stop(grace=0)
-
-
-def _plain_word(text: str) -> str:
-    """As the name of a job may be."""
-    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text)
-
-
-NAMES = "check-"
-"""The beginning of the names of all jobs of checks; the id of the check follows."""
-
-
-def checks_folder(home: str) -> str:
-    """Where the folders are. A check holds the lock on its own for as long as it lives."""
-    return os.path.join(home, "checks")
-
-
-def remove_leftovers(home: str) -> None:
-    """Remove the jobs and folders of checks whose process is gone.
-
-    Anything that cannot be removed now is left for later.
-    """
-    for each in leased_folders(checks_folder(home)):
-        with suppress(SmlocalError):
-            _remove_dead(each)
-
-
-def remove_job(name: str) -> None:
-    """Kill a job if it runs, and forget it."""
-    with suppress(JobUnknownError):
-        TrainingJob(name).remove(stop=True)
-
-
-def _remove_dead(folder: str) -> None:
-    try:
-        lease = Lease.take(folder)
-    except OSError:  # meanwhile, by another check
-        return
-    if lease is None:
-        return
-    with lease:
-        for name in matching_jobs(f"{NAMES}{os.path.basename(folder)}-*"):
-            remove_job(name)
-        remove_tree(folder)
 
 
 _LINES = 200
@@ -398,6 +344,7 @@ def _result(job: TrainingJob, request: Request, seen: _Seen) -> JobResult:
             for host in local["Hosts"]
         ),
         model=job.model is not None,
+        archive=(answer["Local"].get("Artifacts") or {}).get("Model") or "",
         log="\n".join(deque(job.logs(), maxlen=_LINES)),
         local=local,
         stop=seen.stop,

@@ -44,6 +44,7 @@ RULE = Rule(
     remedy="Do not install nvidia-driver or libnvidia packages; start from an image that has only the CUDA toolkit.",
     check=_check,
     files=(NAMES,),
+    is_general=True,
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\nCOPY libcuda.so /usr/lib/libcuda.so.535.54.03\n",
         good="FROM busybox\nCOPY train /usr/local/bin/train\nCOPY libcuda.so /usr/local/cuda/lib64/stubs/libcuda.so\n",

@@ -48,6 +48,7 @@ RULE = Rule(
     ),
     check=_check,
     files=(NAMES,),
+    is_general=True,
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\nCOPY libcudart.so /usr/local/cuda/lib64/libcudart.so.12\n",
         good=(

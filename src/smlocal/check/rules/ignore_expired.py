@@ -13,6 +13,7 @@ RULE = Rule(
     mark=Mark.OWN,
     remedy="Correct the ignored findings, or decide again and set a later day.",
     check=lambda _: (),  # judged from the ignores themselves
+    is_general=True,
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\nSTOPSIGNAL SIGINT\n",
         good="FROM busybox\nCOPY train /usr/local/bin/train\nSTOPSIGNAL SIGINT\n",

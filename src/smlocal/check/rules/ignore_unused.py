@@ -14,6 +14,7 @@ RULE = Rule(
     mark=Mark.OWN,
     remedy="Remove the ignore, or correct its Path.",
     check=lambda _: (),  # judged from the results of all others
+    is_general=True,
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\n",
         good="FROM busybox\nCOPY train /usr/local/bin/train\nSTOPSIGNAL SIGINT\n",

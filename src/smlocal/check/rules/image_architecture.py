@@ -47,6 +47,7 @@ RULE = Rule(
     mark=Mark.SEEN,
     remedy="Build it with docker build --platform linux/amd64, or for the processor of the job's instance type.",
     check=_check,
+    is_general=True,
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\n",
         good="FROM busybox\nCOPY train /usr/local/bin/train\n",

@@ -35,6 +35,7 @@ RULE = Rule(
     mark=Mark.INFERRED,
     remedy="Make the image smaller, keep weights and data in channels, or increase VolumeSizeInGB.",
     check=_check,
+    is_general=True,
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\nRUN dd if=/dev/zero of=/weights bs=1M count=1100\n",
         good="FROM busybox\nCOPY train /usr/local/bin/train\n",

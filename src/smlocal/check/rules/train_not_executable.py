@@ -1,31 +1,8 @@
 """A program without the permission to be executed."""
 
-from collections.abc import Iterator
-
 from smlocal.check.image_files import PROGRAMS, USERS
-from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.starting import programs
-from smlocal.check.subject import Subject
-
-
-def _check(subject: Subject) -> Iterator[Finding]:
-    for program in programs(subject):
-        found = program.found
-        if found is None or found.entry.kind != "file" or program.may_run:
-            continue
-        who = f" by USER {subject.facts.user}" if found.entry.is_executable else ""
-        words = f'exec: "{program.word}": '
-        words += "permission denied" if "/" in program.word else "executable file not found in $PATH"
-        if program.starter == "tini":
-            words = f"[FATAL tini (7)] exec {program.word} failed: Permission denied"
-        brief = f"{found.path} is not executable{who} (mode {found.entry.mode:04o})"
-        yield Finding(
-            message=f"{brief}: {words}",
-            brief=brief,
-            path=found.path,
-            layer=found.entry.layer,
-        )
-
+from smlocal.check.interface import Example, Mark, Rule, Severity
+from smlocal.check.starting import not_executable
 
 RULE = Rule(
     id="train-not-executable",
@@ -38,7 +15,7 @@ RULE = Rule(
     ),
     mark=Mark.SEEN,
     remedy="Run chmod +x on it before COPY, or RUN chmod +x in the Dockerfile.",
-    check=_check,
+    check=not_executable,
     files=(PROGRAMS, USERS),
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\nRUN chmod 644 /usr/local/bin/train\n",

@@ -46,6 +46,7 @@ RULE = Rule(
     mark=Mark.DOCUMENTED,
     remedy="Remove it, replace the secret, and let the program read it at run time, for example from Secrets Manager.",
     check=_check,
+    is_general=True,
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\nENV WANDB_API_KEY=0123456789abcdef\n",
         good="FROM busybox\nCOPY train /usr/local/bin/train\n",

@@ -27,23 +27,26 @@ from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.image_build import folder_image
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.job_file_here import job_file_here
+from smlocal.cli.request_body import read_body
 from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.engine.interface import Engine
 from smlocal.errors import ImageMissingError, UsageRefusedError
+from smlocal.errors.hosting import ModelMissingError
 from smlocal.jobfile.option import Head
 from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
     from smlocal.check.examine import Ignore
     from smlocal.check.interface import CheckReport, Finding, RuleResult
+    from smlocal.jobfile.document import Document
     from smlocal.sagemaker.jobfile.job_file import JobFile
 
 _MARKS = {"error": "✗", "warning": "!", "info": "·"}
 _SKIPPED = "?"
 _INDENT = 2
-_PROFILES = ("model-trainer", "model-trainer=mpi", "remote-function", "toolkit", "toolkit-mpi", "smddp")
+_PROFILES = ("serve", "model-trainer", "model-trainer=mpi", "remote-function", "toolkit", "toolkit-mpi", "smddp")
 _LEVELS = ("error", "warning", "info")
 _FIRST_HOST = "algo-1"
 _MOST_NAMED = 4
@@ -65,9 +68,14 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
         ("smlocal check my-image", "Check an image, with short jobs."),
         ("smlocal check my-image --static --fail-on warning", "Start no container; warnings count."),
         ("smlocal check job.yaml --only train-missing", "Check one rule for the image of a job."),
+        ("smlocal check my-image --for serve --model model.tar.gz", "Check what it does as an endpoint."),
+        (
+            "smlocal check job.yaml --train-and-serve --body request.csv",
+            "Train, serve the model, and ask once.",
+        ),
     ),
 )
-@click.argument("subject", required=False, metavar="[IMAGE/JOB]")
+@click.argument("subject", required=False, metavar="[IMAGE/JOB/MODEL]")
 @shown_option(
     "--image", metavar="IMAGE", help="Image to check in place of the one in the job file.", head=Head.CHECK, common=True
 )
@@ -103,8 +111,38 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
     "profiles",
     type=click.Choice(_PROFILES),
     multiple=True,
-    help="Check that the image has what this launcher needs; repeatable.",
+    help="serve: check the image as an endpoint, in place of training. Others: check that it has what this launcher "
+    "needs. Repeatable.",
     head=Head.CHECK,
+    common=True,
+)
+@shown_option(
+    "--train-and-serve",
+    is_flag=True,
+    help="Check training, then serve the model that the job has left, and ask once.",
+    head=Head.CHECK,
+    common=True,
+)
+@shown_option(
+    "--model",
+    type=click.Path(readable=False),
+    metavar="PATH",
+    help="Archive or folder that the endpoint of the check serves. Default: none.",
+    head=Head.CHECK,
+)
+@shown_option(
+    "--body",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Request that the endpoint is asked once. Default: a line of numbers.",
+    head=Head.CHECK,
+)
+@shown_option(
+    "--content-type",
+    metavar="TYPE",
+    help="Type of the request. Default: text/csv.",
+    head=Head.CHECK,
+    default="text/csv",
 )
 @shown_option(
     "--fail-on",
@@ -149,10 +187,11 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
 @allow_local_paths_option
 @ci_option
 def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
-    """Check a training image and report every problem.
+    """Check an image and report every problem.
 
-    IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked for this job. Default: the only
-    one of job.yaml, job.yml and job.json in this folder.
+    IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked for this job. MODEL is a model
+    file, as for deploy: its image is checked as an endpoint. Default: the only one of job.yaml, job.yml and job.json in
+    this folder.
 
     Exits with 0 if no finding reaches --fail-on, and with 1 otherwise.
     """
@@ -161,6 +200,8 @@ def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
     with ended_by_signals(), annotated_errors(service, subject if _is_job_file(subject) else given["dockerfile"]):
         if given["image"] is not None and not _is_job_file(subject):
             raise click.UsageError("--image takes the place of the image of a job file; name one, or only the image.")
+        if given["train_and_serve"] and given["model"] is not None:
+            raise click.UsageError("--model is served in place of what --train-and-serve trains; give one of them.")
         _refuse_unbuilt(subject)
         return _check(subject=subject, service=service, **given)
 
@@ -174,6 +215,10 @@ def _check(
     only: tuple[str, ...],
     skip: tuple[str, ...],
     profiles: tuple[str, ...],
+    train_and_serve: bool,
+    model: str | None,
+    body: str | None,
+    content_type: str,
     fail_on: str,
     ignores: tuple[str, ...],
     dockerfile: str | None,
@@ -190,18 +235,32 @@ def _check(
 
     from smlocal.check.check_image import check_image
     from smlocal.check.interface import Severity
+    from smlocal.check.serving.model import Serving, model_image
     from smlocal.check.subject import LaunchProfile
 
-    job = _job(subject, image, allow_local_paths=allow_local_paths)
+    job, model_file = _files(subject, image, allow_local_paths=allow_local_paths)
+    name = _image(job) if job is not None else model_image(model_file) if model_file is not None else subject
+    serving = Serving(
+        image=name,
+        document=model_file,
+        model=_there(model),
+        local=(job.document.data.get("Local") or {}) if job is not None else {},
+        body=None if body is None else read_body(body),
+        content_type=content_type,
+    )
+    wanted = {LaunchProfile(each) for each in profiles}
+    wanted |= {LaunchProfile.TRAIN_AND_SERVE} if train_and_serve else set()
+    wanted |= {LaunchProfile.SERVE} if model_file is not None or model is not None else set()
     try:
         report = check_image(
-            _image(job) if job is not None else subject,
+            name,
             _engine(job),
             home=home_directory(),
             job=job,
             only=only,
             skip=skip,
-            profiles=[LaunchProfile(each) for each in profiles],
+            profiles=list(wanted),
+            serving=serving,
             static=static,
             ignores=accepted,
             dockerfile=dockerfile or "",
@@ -209,7 +268,7 @@ def _check(
             said=lambda text: click.echo(printable(text), err=True),
         )
     except ImageMissingError as error:
-        if job is None and os.path.isdir(subject):
+        if job is None and model_file is None and os.path.isdir(subject):
             raise _unbuilt(subject, subject) from error
         raise
     if as_json:
@@ -217,7 +276,9 @@ def _check(
 
         click.echo(json_without_commands(json.dumps(check_document(report, Severity(fail_on)), indent=2)))
     else:
-        again = _words_again(subject, image, profiles)
+        again = _words_again(
+            subject, image, profiles, model if model is not None else "", train_and_serve=train_and_serve
+        )
         if service is None:
             _show(report, again)
         else:
@@ -259,17 +320,28 @@ def _is_job_file(subject: str) -> bool:
     return os.path.isfile(subject) or subject.endswith(JOB_FILE_ENDINGS)
 
 
-def _job(subject: str, image: str | None, *, allow_local_paths: bool) -> "JobFile | None":
+def _files(subject: str, image: str | None, *, allow_local_paths: bool) -> "tuple[JobFile | None, Document | None]":
+    """The job file or the model file that is named."""
     if not _is_job_file(subject):
-        return None
+        return None, None
     from smlocal.api.job_source import read_document, read_file
 
     document = read_file(subject)
+    if "AlgorithmSpecification" not in document.data and {"PrimaryContainer", "Containers"} & document.data.keys():
+        from smlocal.api.endpoints import model_to_deploy  # most checks are about jobs
+
+        return None, model_to_deploy(subject, image=image, variables={}, name=None)[0].document
     use_described_request(
         document, lambda text: click.echo(f"! {printable(text)}", err=True), allow_local_paths=allow_local_paths
     )
     document.overrides = "command line"
-    return read_document(document, Overrides(image=image), path=subject, fill_in=False, strict=False)[0]
+    return read_document(document, Overrides(image=image), path=subject, fill_in=False, strict=False)[0], None
+
+
+def _there(model: str | None) -> str:
+    if model is not None and not os.path.exists(model):
+        raise ModelMissingError(f"the model does not exist: {model}", remedy=["Correct the path after --model."])
+    return model or ""
 
 
 def _engine(job: "JobFile | None") -> "Engine":
@@ -296,9 +368,13 @@ def _ignore(text: str) -> "Ignore":
     return Ignore(id=rule.strip(), reason=reason.strip())
 
 
-def _words_again(subject: str, image: str | None, profiles: tuple[str, ...]) -> str:
+def _words_again(
+    subject: str, image: str | None, profiles: tuple[str, ...], model: str = "", *, train_and_serve: bool = False
+) -> str:
     """The command for another look, to which rules can be added."""
     more = [
+        *(["--train-and-serve"] if train_and_serve else []),
+        *(["--model", model] if model else []),
         *(["--image", image] if image is not None else []),
         *(word for each in profiles for word in ("--for", each)),
     ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import click
 
+from smlocal.cli.request_names import REQUESTS, TRAINING
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.pager import pages
@@ -18,16 +19,17 @@ _LEAST_NOTE = 52
     "coverage",
     examples=(
         ("smlocal coverage", "Show every field of CreateTrainingJob."),
+        ("smlocal coverage --of CreateEndpointConfig", "Show every field of another request."),
         ("smlocal coverage --of CustomJob --json", "Print the fields of a custom job as JSON."),
     ),
 )
 @click.option(
     "--of",
     "request",
-    type=click.Choice(["CreateTrainingJob", "Job", "CustomJob"]),
-    default="CreateTrainingJob",
+    type=click.Choice(REQUESTS),
+    default=TRAINING,
     show_default=True,
-    help="Kind of job file.",
+    help="Request.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @pages

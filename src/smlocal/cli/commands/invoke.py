@@ -6,9 +6,9 @@ import sys
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.request_body import read_body
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.standard_streams import output_errors
-from smlocal.errors.hosting import InvocationBodyError
 
 _MEMBERS = {
     "content_type": "Content-Type",
@@ -45,7 +45,7 @@ def command(*, name: str, body: str, **given: str | None) -> None:
 
     Does what InvokeEndpoint does: an error of the container is a ModelError, with its status and message.
     """
-    content = _content(body)
+    content = read_body(body)
     from smlocal.api.endpoints import invoke
 
     headers = {_MEMBERS[option]: value for option, value in given.items() if value is not None}
@@ -59,15 +59,3 @@ def command(*, name: str, body: str, **given: str | None) -> None:
         with output_errors():
             while view:
                 view = view[os.write(out, view) :]
-
-
-def _content(path: str) -> bytes:
-    try:
-        if path == "-":
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise InvocationBodyError(
-            f"{path} cannot be read: {error.strerror}", remedy=["Check the path after --body."]
-        ) from error

@@ -167,10 +167,11 @@ def command(
     credentials nor the network. Options override the request. Exit codes: 0 reproduced, 1 not reproduced, others as for
     run.
     """
+    from smlocal.service.other_kinds import refuse_to_reproduce
     from smlocal.service.reproduction import check_ended, document_for, reproduction
 
     file = job if names_file(job) else None
-    fetched = job_of_service(job, chosen=chosen, profile=profile, region=region)
+    fetched = job_of_service(job, chosen=chosen, profile=profile, region=region, refuse=refuse_to_reproduce)
     check_ended(fetched.job, file=file)
     saved = _saved(logs, job=fetched.job.name)
     document = document_for(

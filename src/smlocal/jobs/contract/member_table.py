@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs.contract.model.structure import Structure, members
 from smlocal.jobs.contract.support import Support
 from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
 
@@ -98,6 +99,13 @@ class MemberTable:
         """The members of a request that are kept and echoed and have no effect."""
         present = dict.fromkeys(name for name, _, _ in self.members(request))
         return [name for name in present if self.rows[name].support is Support.RECORDED]
+
+    def of(self, shape: type[Structure]) -> "MemberTable":
+        """The rows about members of one structure."""
+        own = members(shape)
+        return MemberTable(
+            rows={name: row for name, row in self.rows.items() if name.partition(".")[0].removesuffix("[]") in own}
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The table for `smlocal coverage --json`."""

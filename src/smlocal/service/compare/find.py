@@ -28,6 +28,7 @@ from smlocal.service.compare.subject import (
 )
 from smlocal.service.described_job import check_shape, described_job, read_answer
 from smlocal.service.job_end import seconds_since_epoch
+from smlocal.service.other_kinds import refuse_to_compare
 from smlocal.service.service import Service
 
 SERVICE = "service:"
@@ -66,6 +67,7 @@ def _here(text: str) -> JobToCompare:
         remedy = (*error.remedy, f"A job of the service: {SERVICE}{text}   A saved description: ./{text}.json")
         raise JobUnknownError(error.sentence, details=error.details, remedy=remedy) from error
     answer = TrainingJob(name).describe()
+    refuse_to_compare(answer, name)
     if is_replica_job(answer):
         return _of_replicas(Document(answer, name=name, directory=os.getcwd()), title=name, origin="here")
     return _described(answer, title=name, origin="here", paths_known=True)
@@ -77,6 +79,7 @@ def _in_document(path: str, *, allow_local_paths: bool) -> JobToCompare:
     if is_replica_job(document.data):
         return _of_replicas(document, title=path, origin="a document")
     answer = document.data
+    refuse_to_compare(answer, path)
     return _described(answer, title=path, origin="a document", paths_known=allow_local_paths)
 
 

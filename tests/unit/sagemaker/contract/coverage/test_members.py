@@ -1,10 +1,8 @@
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from pages.coverage import sagemaker_coverage
 from tests.contract.member_tests import TEST_OF
 
 from smlocal.errors import FieldRefusedError
@@ -100,11 +98,6 @@ def test_the_emulated_members_have_a_test() -> None:
     assert set(TEST_OF) == {name for name, row in TABLE.items() if row.support is Support.EMULATED}
 
 
-def test_every_note_is_a_sentence() -> None:
-    notes = [row.note for row in TABLE.values()] + [v.note for row in TABLE.values() for v in row.values.values()]
-    assert all(note[0].isupper() and note.endswith(".") and "|" not in note for note in notes)
-
-
 def test_values_are_values_of_the_member(service: dict[str, Any]) -> None:
     for name, row in TABLE.items():
         if not row.values:
@@ -131,8 +124,3 @@ def test_members_the_answer_has_no_place_for(service: dict[str, Any]) -> None:
     assert create.keys() - describe.keys() == {"Tags", "SessionChainingConfig"}
     # Common members have the same shape, so nothing below is lost either.
     assert all(create[name]["shape"] == describe[name]["shape"] for name in create.keys() & describe.keys())
-
-
-def test_the_page_has_a_row_of_every_member() -> None:
-    rows = re.findall(r"^\| `(.+?)` \| (\w+) \|", sagemaker_coverage(), re.MULTILINE)
-    assert rows == [(name, str(row.support)) for name, row in TABLE.items()]

@@ -1,0 +1,139 @@
+"""What a check asks an endpoint, and what it has seen. Rules use endpoints only through this file."""
+
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.check.cannot_look import CannotLookError
+from smlocal.check.jobs.interface import StopSeen
+
+PORT = 8080
+NOT_IN_SERVICE = "the endpoint does not get into service"
+_PING_SECONDS = 2.0
+_OK = 200
+
+
+class Probe(StrEnum):
+    """One question to an endpoint. Each endpoint is pinged, whatever is asked besides."""
+
+    PING = "ping"
+    RUBBISH = "rubbish"
+    TOGETHER = "two at once"
+    MODEL = "model folder"
+    ASK = "ask once"
+    STOP = "stop"
+
+
+class Listener(NamedTuple):
+    """An address at which a process of the container listens."""
+
+    loopback: bool
+    """Only processes of the container reach it."""
+    port: int
+
+
+class PingSeen(NamedTuple):
+    """One GET /ping."""
+
+    status: int
+    """0: no answer of an HTTP server."""
+    seconds: float
+    trouble: str
+    """Why there is no answer."""
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether the service would call the container healthy."""
+        return self.status == _OK and self.seconds <= _PING_SECONDS
+
+    @property
+    def said(self) -> str:
+        """As a clause, of a ping that is not healthy."""
+        if not self.status:
+            return self.trouble
+        if self.status == _OK:
+            return f"/ping answered after {self.seconds:.1f} s"
+        return f"/ping answered {self.status}"
+
+
+class AnswerSeen(NamedTuple):
+    """An answer to one request."""
+
+    asked: str
+    """The body and its type, as a clause."""
+    status: int
+    """That of the container; 0: it gave no whole answer."""
+    text: str
+    """The beginning of the answer."""
+
+    @property
+    def is_of_the_server(self) -> bool:
+        """Whether the error, if it is one, is that of the server and not of the request."""
+        return self.status == 0 or self.status >= 500  # noqa: PLR2004 - HTTP
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndpointSeen:
+    """An endpoint that has ended."""
+
+    endpoint: str
+    """Its name."""
+    in_service: bool
+    explanation: str
+    """Why it did not get into service."""
+    limit: int
+    """Seconds that it had for that."""
+    listeners: tuple[Listener, ...] | None
+    """None: not known."""
+    reached: bool
+    """Whether anything was reached at the port."""
+    ends: int
+    """How often the container ended by itself."""
+    exit_code: int | None
+    """Of the last such end."""
+    pings: tuple[PingSeen, ...]
+    """Those in service; else the last one."""
+    rubbish: tuple[AnswerSeen, ...] = ()
+    blocked: PingSeen | None = None
+    """The ping while another request was being sent; None: not asked."""
+    written: tuple[str, ...] | None = None
+    """Paths below /opt/ml/model that the container has changed; None: not known."""
+    answer: AnswerSeen | None = None
+    """To the one request of the user, or to a line of the training data."""
+    stop: StopSeen | None = None
+    killed: bool = False
+    """With SIGKILL, after its grace, or because SIGTERM could not have any effect."""
+    grace: int
+    """Seconds between the two signals."""
+    log: tuple[str, ...]
+    """Its last lines."""
+
+    @property
+    def needs_service(self) -> "EndpointSeen":
+        """Itself; `CannotLookError` if it was never in service."""
+        if not self.in_service:
+            raise CannotLookError(f"{NOT_IN_SERVICE}: {self.explanation}", test="let it answer /ping first")
+        return self
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The end of the log."""
+        return ("last lines of the log:", *(f"  {line}" for line in self.log)) if self.log else ()
+
+
+class Endpoint(Protocol):
+    """Deploys the image."""
+
+    @property
+    def trained(self) -> str:
+        """The model that the image has trained; empty if it serves another, or none."""
+        ...
+
+    @property
+    def body_is_guessed(self) -> bool:
+        """True if nobody has said what the image can be asked."""
+        ...
+
+    def seen(self) -> EndpointSeen:
+        """Deploy it, ask everything, and stop it; once in a check. Raises `CannotLookError`."""
+        ...

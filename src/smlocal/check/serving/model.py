@@ -1,0 +1,70 @@
+"""What a check deploys: the image with the model that was named, or that it has trained."""
+
+import copy
+import os
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.option import LOCAL
+
+_CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
+"""The settings of a job that its endpoint takes over, as `smlocal deploy` does."""
+_MOST_PROCESSES: Final = 4096
+_MOST_OF_MEMORY: Final = 3 / 4
+_GRACE: Final = 30
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Serving:
+    """What is to be served, and what it is asked."""
+
+    image: str
+    document: Document | None = None
+    """The model file that was named in place of an image."""
+    model: str = ""
+    """An archive or a folder."""
+    local: Mapping[str, Any] = field(default_factory=dict)
+    """The `Local` block of the job file."""
+    after_training: bool = False
+    """True to serve what the plain job has left."""
+    body: bytes | None = None
+    content_type: str = ""
+
+
+def model_image(document: Document) -> str:
+    """The image that a model file names."""
+    data = document.data
+    container = (data.get("Containers") or [data.get("PrimaryContainer") or {}])[0]
+    return str(container.get("Image") or "")
+
+
+def model_document(serving: Serving, *, trained: str, timeout: int) -> Document:
+    """The model file that is deployed. Nothing of the user's is written to, and no container gets AWS credentials."""
+    data: dict[str, Any] = copy.deepcopy(serving.document.data) if serving.document is not None else {}
+    containers = data.get("Containers") or [data.setdefault("PrimaryContainer", {})]
+    container = containers[0]
+    container.setdefault("Image", serving.image)
+    model = trained or serving.model
+    if model:
+        container.pop("ModelDataUrl", None)
+        container.pop("ModelDataSource", None)
+        if os.path.isdir(model):
+            source = {"S3Uri": os.path.abspath(model), "S3DataType": "S3Prefix", "CompressionType": "None"}
+            container["ModelDataSource"] = {"S3DataSource": source}
+        else:
+            container["ModelDataUrl"] = os.path.abspath(model)
+    local = {**{key: serving.local[key] for key in _CARRIED if key in serving.local}, **(data.get(LOCAL) or {})}
+    local.pop("Credentials", None)
+    local["Pull"] = "never"
+    local["StopGraceSeconds"] = min(_GRACE, timeout, local.get("StopGraceSeconds", _GRACE))
+    local.setdefault("Processes", _MOST_PROCESSES)
+    local.setdefault("Memory", int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * _MOST_OF_MEMORY))
+    limits = dict(local.get("Serving") or {})
+    local["Serving"] = {**limits, "StartupSeconds": min(timeout, limits.get("StartupSeconds", timeout))}
+    data[LOCAL] = local
+    data.pop("EndpointName", None)
+    directory = serving.document.directory if serving.document is not None else os.getcwd()
+    return Document(data, name=serving.document.name if serving.document is not None else "check", directory=directory)

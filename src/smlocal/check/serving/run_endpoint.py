@@ -1,0 +1,283 @@
+"""Deploy the image of a check, ask the endpoint what its rules want to know, and stop it."""
+
+import os
+import time
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Final, Self
+
+from smlocal.api.endpoints import deploy_in_background
+from smlocal.api.stopping import wait_for_jobs
+from smlocal.api.training_job import TrainingJob
+from smlocal.check.cannot_look import CannotLookError
+from smlocal.check.check_folder import CheckFolder, Said, remove_job
+from smlocal.check.jobs.interface import PLAIN, Jobs, Process, StopSeen
+from smlocal.check.jobs.run_jobs import processes, watch_end
+from smlocal.check.serving import probes
+from smlocal.check.serving.interface import PORT, AnswerSeen, EndpointSeen, Listener, PingSeen, Probe
+from smlocal.check.serving.model import Serving, model_document
+from smlocal.engine.interface import Engine, ResourceKind
+from smlocal.errors import (
+    EngineError,
+    EngineLostError,
+    EngineUnreachableError,
+    ImageMissingError,
+    JobFinishedError,
+    MachineNotReadyError,
+    SmlocalError,
+)
+from smlocal.jobs.documents import RECALL
+from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.recall import recall
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.view import Reporter
+from smlocal.sagemaker.hosting.model_file import read_model
+
+_GENERAL: Final = (EngineLostError, EngineUnreachableError, ImageMissingError)
+"""Errors that end a check. After any other error the rules about the endpoint are skipped."""
+_POLL_SECONDS: Final = 0.1
+_LOOK_EVERY: Final = 1.0
+_PINGS: Final = 3
+_LINES: Final = 5
+_ENDS_WITHIN: Final = 60.0
+"""Seconds beside its grace."""
+_CLOCKS: Final = 0.05
+"""Seconds by which the clock of files may be late."""
+_GUESSED: Final = b"0,0,0\n"
+_CSV: Final = "text/csv"
+
+
+class RunningEndpoint:
+    """The endpoint of one check; nothing of it is left when this is closed."""
+
+    def __init__(
+        self,
+        serving: Serving,
+        engine: Engine,
+        folder: CheckFolder,
+        *,
+        jobs: Jobs | None,
+        wanted: frozenset[Probe],
+        timeout: int,
+        said: Said = lambda _: None,
+    ) -> None:
+        """Nothing is deployed yet. `jobs` has the job whose model is served."""
+        self._serving, self._engine, self._folder = serving, engine, folder
+        self._jobs, self._wanted, self._timeout, self._said = jobs, wanted, timeout, said
+        self._name = folder.name_of("serve")
+        self._seen: EndpointSeen | None = None
+        self._refused: CannotLookError | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            remove_job(self._name)
+        except SmlocalError as trouble:
+            self._folder.say_of_leftovers(trouble)
+
+    @property
+    def body_is_guessed(self) -> bool:
+        """Whether a line of numbers is asked, for want of a better request."""
+        return self._serving.body is None
+
+    @property
+    def trained(self) -> str:
+        """Wait for the plain job."""
+        if self._jobs is None or not self._serving.after_training:
+            return ""
+        plain = self._jobs.result(PLAIN)
+        if not plain.completed:
+            raise CannotLookError(
+                "the job whose model is to be served does not complete",
+                (plain.how, *plain.reason_lines),
+                test="make it complete first",
+            )
+        return plain.archive
+
+    def seen(self) -> EndpointSeen:
+        """Everything about it."""
+        if self._refused is not None:
+            raise CannotLookError(str(self._refused), self._refused.details, test=self._refused.test)
+        if self._seen is None:
+            try:
+                self._seen = self._run()
+            except CannotLookError as error:
+                self._refused = error
+                raise
+            except _GENERAL:
+                raise
+            except SmlocalError as error:
+                self._refused = CannotLookError(f"no endpoint was made: {error.with_details}", test="see to that first")
+                raise self._refused from error
+        return self._seen
+
+    def _run(self) -> EndpointSeen:
+        trained = self.trained
+        document = model_document(self._serving, trained=trained, timeout=self._timeout)
+        grace = document.data["Local"]["StopGraceSeconds"]
+        began = time.monotonic()
+        self._said("serving the model that the job has left" if trained else "serving")
+        deploy_in_background(read_model(document), name=self._name, replace=False, reporter=Reporter())
+        watched = _Watched(self._engine, self._name, self._folder.home)
+        in_service = watched.wait()
+        self._said(f"serve: {TrainingJob(self._name).state}, {time.monotonic() - began:.1f} s")
+        seen = EndpointSeen(
+            endpoint=self._name,
+            in_service=in_service,
+            explanation="",
+            limit=document.data["Local"]["Serving"]["StartupSeconds"],
+            listeners=watched.listeners,
+            reached=watched.reached,
+            ends=0,
+            exit_code=None,
+            pings=(watched.ping,) if watched.ping is not None else (),
+            grace=grace,
+            log=(),
+        )
+        if in_service:
+            seen = self._asked(seen, watched)
+        stopped = self._stop(watched, grace if in_service and Probe.STOP in self._wanted else 0)
+        wait_for_jobs([self._name], timeout=grace + _ENDS_WITHIN, home=self._folder.home)
+        return self._with_end(seen, stopped)
+
+    def _asked(self, seen: EndpointSeen, watched: "_Watched") -> EndpointSeen:
+        address = watched.address()
+        url = (TrainingJob(self._name).describe()["Local"] or {})["Address"]
+        kind = self._serving.content_type or _CSV
+        pings = [probes.ping(address) for _ in range(_PINGS)]
+        if Probe.ASK in self._wanted:
+            answer = probes.ask(url, self._serving.body if self._serving.body is not None else _GUESSED, kind)
+            self._said(f"serve: asked {answer.asked}, it answered {answer.status or 'nothing'}: {answer.text}")
+            seen = replace(seen, answer=answer)
+        if Probe.TOGETHER in self._wanted:
+            seen = replace(seen, blocked=probes.ping_beside_another(address, kind))
+        if Probe.MODEL in self._wanted:
+            seen = replace(seen, written=watched.written())
+        if Probe.RUBBISH in self._wanted:
+            answers: list[AnswerSeen] = []
+            for rubbish_kind, body in probes.RUBBISH:
+                answers.append(probes.ask(url, body, rubbish_kind))
+            seen = replace(seen, rubbish=tuple(answers))
+        pings.append(probes.ping(watched.address()))
+        return replace(seen, pings=tuple(pings))
+
+    def _stop(self, watched: "_Watched", grace: float) -> StopSeen | None:
+        """SIGTERM, then SIGKILL after the grace; at once if the first process cannot get the first signal."""
+        job = TrainingJob(self._name)
+        container = watched.container()
+        before = processes(self._engine, container) if container and grace else ()
+        if before and not before[0].handles_sigterm:
+            grace = 0
+        began = time.monotonic()
+        try:
+            job.stop(grace=grace)
+        except JobFinishedError:
+            return None
+        if not before:
+            return None
+        first: Process
+        first, *others = watch_end(self._engine, container, before, over=lambda: job.status.terminal)
+        return StopSeen(first=first, others=tuple(others), seconds=time.monotonic() - began)
+
+    def _with_end(self, seen: EndpointSeen, stop: StopSeen | None) -> EndpointSeen:
+        job = TrainingJob(self._name)
+        local: dict[str, Any] = job.describe()["Local"]
+        hosts = local.get("Hosts") or [{}]
+        restarts = local.get("Restarts") or []
+        ended = seen.in_service is False and job.status == "Failed"
+        own_end = hosts[0].get("ExitCode") if ended and restarts else None
+        return replace(
+            seen,
+            explanation=local.get("Explanation") or "it was not waited for any longer",
+            ends=int(local.get("RestartCount") or 0) + (own_end is not None),
+            exit_code=own_end if own_end is not None else (restarts[-1]["ExitCode"] if restarts else None),
+            stop=stop,
+            killed=bool(hosts[0].get("Killed")),
+            log=tuple(list(job.logs())[-_LINES:]),
+        )
+
+
+class _Watched:
+    """The endpoint and its container, while it lives."""
+
+    def __init__(self, engine: Engine, name: str, home: str) -> None:
+        self._engine, self._name, self._home = engine, name, home
+        self.listeners: tuple[Listener, ...] | None = None
+        self.ping: PingSeen | None = None
+        self.reached = False
+
+    def wait(self) -> bool:
+        """Until it is in service; False if it has ended, or cannot get there."""
+        look_at, hidden = 0.0, 0
+        while True:
+            job = TrainingJob(self._name)
+            state = job.state
+            if state == "InService":
+                return True
+            if job.status.terminal:
+                return False
+            if time.monotonic() >= look_at:
+                self._look()
+                hidden = hidden + 1 if self._is_hidden() else 0
+                if hidden > 1:
+                    return False  # a socket does not move to another address
+                look_at = time.monotonic() + _LOOK_EVERY
+            time.sleep(_POLL_SECONDS)
+
+    def _look(self) -> None:
+        """Where it listens, and what it answers; nothing is known of a container that has just ended."""
+        container = self.container()
+        found = probes.listeners(self._engine, container) if container else None
+        if found is not None:
+            self.listeners = found
+        with suppress(CannotLookError):
+            self.ping = probes.ping(self.address())
+            self.reached = self.reached or bool(self.ping.status)
+
+    def _is_hidden(self) -> bool:
+        ours = [each for each in self.listeners or () if each.port == PORT]
+        return bool(ours) and all(each.loopback for each in ours)
+
+    def container(self) -> str:
+        """Its id; empty if there is none now."""
+        try:
+            owned = self._engine.owned(self._name)
+        except (EngineError, MachineNotReadyError):
+            return ""
+        return next((each.id for each in owned if each.kind is ResourceKind.CONTAINER), "")
+
+    def address(self) -> probes.Address:
+        """Where this machine reaches the container itself."""
+        serving = self._plan().serving
+        if serving is not None and serving.published:
+            return "127.0.0.1", serving.published
+        container = self.container()
+        try:
+            found = self._engine.addresses(container) if container else ()
+        except (EngineError, MachineNotReadyError):
+            found = ()
+        if not found:
+            raise CannotLookError("the container has no address")
+        return found[0], PORT
+
+    def written(self) -> tuple[str, ...] | None:
+        """What the container has changed in its model."""
+        folder = next((tree.listing.root for tree in self._plan().hosts[0].inputs.trees), "")
+        container = self.container()
+        if not container or not os.path.isdir(folder):
+            return None
+        started = datetime.fromisoformat(self._engine.state(container).started_at).timestamp()
+        return probes.written_since(folder, started - _CLOCKS)
+
+    def _plan(self) -> JobPlan:
+        with Store.open(self._home) as store:
+            document = store.document(self._name, RECALL)
+        if document is None:
+            raise CannotLookError("the endpoint was not planned")
+        return recall(document)

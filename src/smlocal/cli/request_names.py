@@ -1,0 +1,7 @@
+"""The requests whose members and schemas commands show, without what is known about them, which takes time to load."""
+
+from typing import Final
+
+TRAINING: Final = "CreateTrainingJob"
+OF_SAGEMAKER: Final = (TRAINING, "CreateModel", "CreateEndpointConfig", "CreateEndpoint")
+REQUESTS: Final = (*OF_SAGEMAKER, "Job", "CustomJob")

@@ -1,0 +1,48 @@
+"""Documents of SageMaker that are not about training jobs, and what commands for training jobs do not do with them."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from smlocal.errors.of_the_service import KindNotComparedError, KindNotReproducedError
+
+_MEMBERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "an endpoint": ("EndpointName", "EndpointConfigName", "PrimaryContainer", "Containers", "ProductionVariants"),
+    "a transform job": ("TransformJobName", "TransformInput"),
+    "a processing job": ("ProcessingJobName", "ProcessingResources"),
+    "a tuning job": ("HyperParameterTuningJobName", "HyperParameterTuningJobConfig"),
+}
+"""Members of requests and descriptions that those of training jobs do not have."""
+
+
+def other_kind(document: Mapping[str, Any]) -> str | None:
+    """The words for what a document is about; None if that may be a training job."""
+    if "TrainingJobArn" in document or "AlgorithmSpecification" in document:
+        return None
+    return next((words for words, members in _MEMBERS.items() if not document.keys().isdisjoint(members)), None)
+
+
+def refuse_to_compare(document: Mapping[str, Any], name: str) -> None:
+    """Refuse what is not a training job."""
+    kind = other_kind(document)
+    if kind is not None:
+        remedy = [f"smlocal describe {name} shows it."] if "Local" in document else []
+        if kind == "an endpoint":
+            remedy.append("Compare the training jobs that made the models.")
+        raise KindNotComparedError(
+            f"{name} is {kind}: smlocal compare knows only training jobs, by their requests, ends, metrics and "
+            "artifacts",
+            remedy=remedy,
+        )
+
+
+def refuse_to_reproduce(document: Mapping[str, Any], name: str) -> None:
+    """Refuse what is not a training job."""
+    kind = other_kind(document)
+    if kind is not None:
+        remedy = []
+        if kind == "an endpoint":
+            remedy.append("Deploy its model here: smlocal deploy MODEL --image IMAGE, and compare the answers.")
+        raise KindNotReproducedError(
+            f"{name} is {kind}: smlocal reproduce runs training jobs of the service, and compares how they end",
+            remedy=remedy,
+        )
