@@ -3,5 +3,5 @@
 from typing import Final
 
 TRAINING: Final = "CreateTrainingJob"
-OF_SAGEMAKER: Final = (TRAINING, "CreateModel", "CreateEndpointConfig", "CreateEndpoint")
+OF_SAGEMAKER: Final = (TRAINING, "CreateModel", "CreateEndpointConfig", "CreateEndpoint", "CreateProcessingJob")
 REQUESTS: Final = (*OF_SAGEMAKER, "Job", "CustomJob")

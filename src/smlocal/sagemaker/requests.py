@@ -8,10 +8,13 @@ from smlocal.jobs.contract.member_table import MemberTable
 from smlocal.jobs.contract.model.structure import Structure
 from smlocal.sagemaker.contract.coverage.members import MEMBERS as OF_TRAINING
 from smlocal.sagemaker.contract.model.hosting import CreateEndpointConfigInput, CreateEndpointInput, CreateModelInput
+from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.hosting.members import MEMBERS as OF_HOSTING
 from smlocal.sagemaker.hosting.schema import model_file_schema
 from smlocal.sagemaker.jobfile.schema import job_file_schema
+from smlocal.sagemaker.processing.members import MEMBERS as OF_PROCESSING
+from smlocal.sagemaker.processing.schema import processing_file_schema
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,4 +38,7 @@ REQUESTS: Final[Mapping[str, Request]] = {
     "CreateModel": Request(shape=CreateModelInput, table=OF_HOSTING, schema=model_file_schema),
     "CreateEndpointConfig": Request(shape=CreateEndpointConfigInput, table=OF_HOSTING, schema=model_file_schema),
     "CreateEndpoint": Request(shape=CreateEndpointInput, table=OF_HOSTING, schema=model_file_schema),
+    "CreateProcessingJob": Request(
+        shape=CreateProcessingJobRequest, table=OF_PROCESSING, schema=processing_file_schema
+    ),
 }

@@ -23,7 +23,7 @@ from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.members import MEMBERS
 
-_WITHOUT_USE: Final = {
+WITHOUT_USE: Final = {
     "Code": "processing jobs have no /opt/ml/code; give the code as an input",
     "MergeOutput": "processing jobs have no output.tar.gz",
     "Rules": "processing jobs have no debugger rules",
@@ -266,6 +266,6 @@ def _as_training(request: CreateProcessingJobRequest | None, raw: Mapping[str, A
 
 def _without_use(local: LocalSettings) -> Iterator[Violation]:
     default = LocalSettings()
-    for name, why in _WITHOUT_USE.items():
+    for name, why in WITHOUT_USE.items():
         if getattr(local, name) != getattr(default, name):
             yield Violation(path=(LOCAL, name), text=f"Local.{name}: {why}; remove it")
