@@ -31,7 +31,7 @@ def _lines(rules: Iterable[Rule]) -> Iterator[str]:
 
 
 def _for(profiles: Iterable[LaunchProfile]) -> str:
-    names = ", ".join(f"`--for {profile}`" for profile in LaunchProfile if profile in profiles)
+    names = ", ".join(f"`{profile.option}`" for profile in LaunchProfile if profile in profiles)
     return f" ({names})" if names else ""
 
 

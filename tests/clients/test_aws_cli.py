@@ -90,3 +90,32 @@ def test_a_skeleton_that_somebody_has_filled_in_is_a_job_file(
     assert job["InputDataConfig"][0]["DataSource"].keys() == {"S3DataSource"}
     assert job.keys() < skeleton.keys()
     assert not job.keys() & {"RetryStrategy", "VpcConfig", "Tags", "Environment", "HyperParameters", "DebugHookConfig"}
+
+
+@pytest.mark.slow(12)
+@pytest.mark.long
+@pytest.mark.parametrize(("version", "program"), [("1", first_version), ("2", second_version)])
+def test_a_shell_script_deploys_a_model_asks_updates_and_deletes_it(
+    user: User,
+    image: Callable[[str], str],
+    assert_nothing_left: Callable[[str], None],
+    version: str,
+    program: Callable[[], Path],
+) -> None:
+    name = f"aws-cli-hosted-{version}"
+    script: list[str | Path] = [PROGRAMS / "aws_cli_endpoint.sh", program(), image("serve"), name]
+    done = user.run([sys.executable, "-m", "smlocal", "exec", "--", *script])
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    arn = f"arn:aws:sagemaker:us-east-1:123456789012:endpoint/{name}"
+    assert lines[-6:] == [
+        "AllTraffic",
+        '{"/opt/ml/model/weights.txt": "trained\\n"}',
+        arn,
+        "1,2",
+        "InService",
+        "serving\tserving",
+    ]
+    assert f"Endpoint {name} of account 000000000000 not found." in done.stderr
+    assert_nothing_left(name)
+    assert_nothing_left(f"{name}-2")

@@ -18,6 +18,8 @@ def check_answer(model: Any, parsed: dict[str, Any], body: bytes) -> None:
     if shape is None:
         return
     answer = {name: value for name, value in parsed.items() if name != "ResponseMetadata"}
+    if model.has_event_stream_output:  # its events are parsed as they come
+        answer["Body"] = {}
     if model.name == "GetRole":  # botocore has parsed the policy, against its own model
         role = answer["Role"]
         answer["Role"] = {**role, "AssumeRolePolicyDocument": json.dumps(role["AssumeRolePolicyDocument"])}
@@ -34,7 +36,8 @@ def check_answer(model: Any, parsed: dict[str, Any], body: bytes) -> None:
 
 def _check(http_response: Any, parsed: dict[str, Any], model: Any, **_: Any) -> None:
     if http_response.status_code < 300:
-        body = b"" if model.has_streaming_output else http_response.content
+        events = model.has_event_stream_output
+        body = b"" if model.has_streaming_output or events else http_response.content
         check_answer(model, parsed, body)
 
 

@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.api.execution import execute_in_background
+from smlocal.api.job_files import is_transform_job
 from smlocal.api.job_source import read_file
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.errors import UsageRefusedError
 from smlocal.errors.hosting import (
     DeployImageError,
     EndpointNotInServiceError,
@@ -18,11 +20,13 @@ from smlocal.errors.hosting import (
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.contract.validation.violation import Path
 from smlocal.jobs.control.orphans import ensure_supervised
+from smlocal.jobs.control.requests import wake
 from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
 from smlocal.jobs.store.home import home_directory
-from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
@@ -30,7 +34,7 @@ from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, is_model_file, read_model
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
-from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
+from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -50,6 +54,8 @@ class ListedEndpoint:
     """One of them."""
 
     record: JobRecord
+    called: str
+    """The name under which it answers: an update is a job of another name."""
     status: str
     state: State
 
@@ -70,14 +76,21 @@ def model_to_deploy(
     """The validated model of a job, an archive or a model file, and the name of its endpoint."""
     document, stem = _document(what)
     document.overrides = _COMMAND_LINE
-    at = _container_path(document)
+    places = list(_containers(document))
     if image is not None:
-        document.set((*at, "Image"), image)
+        if len(places) > 1:
+            raise UsageRefusedError(
+                f"{what} has {len(places)} containers, and --image names one image",
+                remedy=["Name the images in the file."],
+            )
+        document.set((*places[0], "Image"), image)
     for key, value in variables.items():
-        document.set((*at, "Environment", key), value)
+        for at in places:
+            document.set((*at, "Environment", key), value)
     if name is not None:
         document.set(("EndpointName",), name)
-    if not document.has((*at, "Image")) and not document.has((*at, "ModelPackageName")):
+    at = places[0]
+    if len(places) == 1 and not document.has((*at, "Image")) and not document.has((*at, "ModelPackageName")):
         raise DeployImageError(
             f"no image is given to serve {what}", remedy=[f"Name one: smlocal deploy {what} --image IMAGE"]
         )
@@ -85,14 +98,31 @@ def model_to_deploy(
     return model, model.raw.get("EndpointName") or default_name(stem, datetime.now().astimezone())
 
 
-def _container_path(document: Document) -> tuple[str | int, ...]:
-    return ("Containers", 0) if document.has(("Containers", 0)) else ("PrimaryContainer",)
+def _containers(document: Document) -> Iterator[Path]:
+    """Where the containers of a document are; at least one."""
+    models: list[Path] = [(facts.MODELS, index) for index in _indexes(document, (facts.MODELS,))] or [()]
+    for at in models:
+        indexes = _indexes(document, (*at, "Containers"))
+        if not indexes:
+            yield (*at, "PrimaryContainer")
+        for index in indexes:
+            yield (*at, "Containers", index)
+
+
+def _indexes(document: Document, at: Path) -> range:
+    """Those of the list that is there."""
+    count = 0
+    while document.has((*at, count)):
+        count += 1
+    return range(count)
 
 
 def _document(what: str) -> tuple[Document, str]:
     if what.endswith(_FILES) and not os.path.isdir(what):
         document = read_file(what)
-        if not is_model_file(document.data) and "AlgorithmSpecification" in document.data:
+        if is_transform_job(document.data) or (
+            not is_model_file(document.data) and "AlgorithmSpecification" in document.data
+        ):
             raise NotAnEndpointError(
                 f"{what} is a job file, and a model is deployed",
                 remedy=["Run the job, then deploy it by its name: smlocal deploy NAME"],
@@ -152,6 +182,10 @@ def _of_job(what: str) -> tuple[Document, str]:
 
 def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter) -> None:
     """Return as soon as the endpoint has a supervisor, in a process of its own."""
+    with Store.open(home_directory()) as store:
+        there = find_endpoint(store, name)
+        if there is not None and there.job.name != name:  # a client's, after an update
+            raise name_in_use(name, job="endpoint")
     execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter)
 
 
@@ -167,6 +201,13 @@ def wait_in_service(name: str, *, working: Callable[[str], None]) -> ListedEndpo
             working(f"{name} is {found.status}")
             time.sleep(pause)
             pause = min(pause * 1.3, _PAUSES[1])
+
+
+def change_weights(name: str, weights: Mapping[str, float]) -> None:
+    """Divide the invocations of an endpoint in service by these weights, by variant. Others keep theirs."""
+    with Store.open(home_directory()) as store:
+        store.put_document(name, WEIGHTS, {**(store.document(name, WEIGHTS) or {}), **weights})
+        wake(store, name)
 
 
 def view_endpoint(name: str) -> JobView:
@@ -185,7 +226,10 @@ def list_endpoints() -> list[ListedEndpoint]:
 
 def _listed(store: Store, record: JobRecord) -> ListedEndpoint:
     return ListedEndpoint(
-        record=record, status=status_word(record), state=read_state(store.document(record.name, HOSTING))
+        record=record,
+        called=endpoint_of(store, record.name),
+        status=status_word(record),
+        state=read_state(store.document(record.name, HOSTING)),
     )
 
 
@@ -205,11 +249,10 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnsw
             )
         ensure_supervised(store, record.name)
         endpoint = _listed(store, store.get(record.name))
-        called = endpoint_of(store, record.name)
     if endpoint.status != "InService" or not endpoint.state.port:
         raise _not_in_service(endpoint)
     connection = http.client.HTTPConnection("127.0.0.1", endpoint.state.port, timeout=_READ_SECONDS)
-    path = invocation_address(called, endpoint.state.port).partition(str(endpoint.state.port))[2]
+    path = invocation_address(endpoint.called, endpoint.state.port).partition(str(endpoint.state.port))[2]
     try:
         _connect(connection, endpoint.record.name)
         connection.request("POST", path, body=body, headers=dict(headers))

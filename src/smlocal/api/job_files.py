@@ -66,9 +66,16 @@ def refuse_misspelt_key(document: Document) -> None:
 
 
 def refuse_model_file(document: Document) -> None:
-    """Refuse a document that describes an endpoint."""
+    """Refuse a document that describes an endpoint, or a transform job."""
     data = document.data
-    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers"} & data.keys():
+    if is_transform_job(data):
+        from smlocal.errors.transform import IsATransformJobError
+
+        raise IsATransformJobError(
+            f"{document.name} describes a transform job, and this is about training jobs",
+            remedy=["Run it: smlocal run FILE"],
+        )
+    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers", "Models"} & data.keys():
         return
     from smlocal.errors.hosting import IsAnEndpointError
 
@@ -86,6 +93,12 @@ def prepare(
             from smlocal.sagemaker.prepare import prepare as prepare_sagemaker
 
             return prepare_sagemaker(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
+        from smlocal.sagemaker.processing.job_file import ProcessingFile
+
+        if isinstance(job, ProcessingFile):
+            from smlocal.sagemaker.processing.planning import prepare as prepare_processing
+
+            return prepare_processing(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
         from smlocal.sagemaker.hosting.model_file import (
             ModelFile,  # the other two kinds are told apart by a module of one
         )
@@ -94,12 +107,6 @@ def prepare(
             from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
 
             return prepare_endpoint(job, name=name, home=home, engines=engines, reporter=reporter)
-        from smlocal.sagemaker.processing.job_file import ProcessingFile
-
-        if isinstance(job, ProcessingFile):
-            from smlocal.sagemaker.processing.planning import prepare as prepare_processing
-
-            return prepare_processing(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
         from smlocal.sagemaker.transform.transform_file import TransformFile
 
         if isinstance(job, TransformFile):
@@ -248,6 +255,16 @@ def read_transform_job(
         with_known_model(document)
     job = read_transform(document, strict=strict, local_allowed=local_allowed)
     return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
+
+
+def read_transform_again(
+    document: Document, given: "Overrides", *, recorded: str, strict: bool
+) -> "tuple[TransformFile, str]":
+    """The validated transform job of another run, which gets a new name like that of the recorded one."""
+    from smlocal.jobs.contract.made_names import without_time
+
+    document.data.pop("TransformJobName", None)
+    return read_transform_job(document, given, stem=without_time(recorded), strict=strict)
 
 
 def read_replica_job(

@@ -5,7 +5,13 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from smlocal.api.job_files import is_replica_job, read_again, refuse_model_file
+from smlocal.api.job_files import (
+    is_replica_job,
+    is_transform_job,
+    read_again,
+    read_transform_again,
+    refuse_model_file,
+)
 from smlocal.api.job_source import read_any, read_document
 from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides
 from smlocal.errors import JobUnknownError
@@ -37,8 +43,10 @@ def read_recorded(
         job, plan = store.document(recorded, JOB), store.document(recorded, RECALL)
         image_id = (store.document(recorded, LOCAL) or {}).get("Image")
     document = recorded_document(job, name=f"the request of {recorded}")
-    refuse_model_file(document)
     document.overrides = changed_by
+    if is_transform_job(document.data):
+        return read_transform_again(document, given, recorded=recorded, strict=strict)
+    refuse_model_file(document)
     if is_replica_job(document.data):
         return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)
     if is_processing(document.data):

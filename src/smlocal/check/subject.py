@@ -33,6 +33,11 @@ class LaunchProfile(StrEnum):
     TRAIN_AND_SERVE = "train-and-serve"
     """Both, with the model that the image has trained."""
 
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return f"--{self}" if self is LaunchProfile.TRAIN_AND_SERVE else f"--for {self}"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:

@@ -33,7 +33,6 @@ def build_job_image(job: "AnyJobFile", folder: str, *, quiet: bool) -> None:
     from smlocal.engine.build import build_image
     from smlocal.engine.engines import engines_named
     from smlocal.sagemaker.jobfile.job_file import JobFile
-
     from smlocal.sagemaker.processing.job_file import ProcessingFile
 
     if isinstance(job, ProcessingFile):

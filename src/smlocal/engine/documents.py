@@ -135,6 +135,7 @@ def image_facts(document: dict[str, Any]) -> ImageFacts:
         environment={name: value for name, _, value in (line.partition("=") for line in config.get("Env") or ())},
         stop_signal=config.get("StopSignal") or None,
         volumes=tuple(sorted(config.get("Volumes") or ())),
+        labels=dict(config.get("Labels") or {}),
     )
 
 

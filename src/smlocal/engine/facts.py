@@ -69,5 +69,6 @@ class ImageFacts:
     stop_signal: str | None = None
     volumes: tuple[str, ...] = ()
     """Paths from its VOLUME instructions."""
+    labels: Mapping[str, str] = field(default_factory=dict)
     reserved_files: tuple[str, ...] = ()
     """A few of its files in the platform's own folders, except code."""

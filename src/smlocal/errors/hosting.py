@@ -15,6 +15,12 @@ class ModelUnmappedError(RequestRefusedError):
     id = "model-unmapped"
 
 
+class PortLabelMissingError(RequestRefusedError):
+    """An image is to run beside others, and does not say that its program listens on the port that it is told."""
+
+    id = "port-label-missing"
+
+
 class DeployImageError(RequestRefusedError):
     """It is not known which image serves the model."""
 

@@ -53,7 +53,7 @@ def container_spec(
         joined=plan.network.joined,
         ports=() if plan.debug is None else (plan.debug.ports[host.host.name],),
         published=(
-            {plan.serving.port: plan.serving.published} if plan.serving is not None and plan.serving.published else {}
+            {host.server.port: host.server.published} if host.server is not None and host.server.published else {}
         ),
         devices=host.accelerators.gpus,
         runtime=host.accelerators.runtime,

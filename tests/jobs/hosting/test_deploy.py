@@ -99,7 +99,7 @@ def test_the_argument_is_serve_in_every_form(hosting: Any, life: Any, image: Any
     name = f"serve-{form}"
     life("deploy", hosting.archive(), "--image", image(form), "--name", name)
     plan = json.loads((life.home / "jobs" / name / "plan.json").read_text())
-    assert plan["Command"] == ["serve"]
+    assert plan["Hosts"][0]["Command"] == ["serve"]
     assert life.job(name).status == "Failed"
     if form == "show":
         assert "<serve>" in hosting.log(name)

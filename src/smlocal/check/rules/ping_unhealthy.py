@@ -22,7 +22,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 RULE = Rule(
     id="ping-unhealthy",
     severity=Severity.ERROR,
-    title="/ping is not answered with 200 within 2 seconds",
+    title="Pings are not answered with 200 within 2 seconds",
     why=(
         "The service sends `GET /ping` soon after the start and then again and again. Each must be answered with 200 "
         "within 2 seconds. A container that does not begin to answer so in time fails the endpoint; one that stops "

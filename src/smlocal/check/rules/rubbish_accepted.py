@@ -21,7 +21,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 RULE = Rule(
     id="rubbish-accepted",
     severity=Severity.WARNING,
-    title="/invocations answers 200 to rubbish",
+    title="Invocations with rubbish are answered with 200",
     why=(
         "The caller learns of an error by the status alone: the service makes a ModelError of anything but 200. A "
         "server that answers 200 to a body that it cannot read hides the mistake in a wrong prediction, and a batch "

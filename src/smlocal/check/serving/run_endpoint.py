@@ -254,9 +254,9 @@ class _Watched:
 
     def address(self) -> probes.Address:
         """Where this machine reaches the container itself."""
-        serving = self._plan().serving
-        if serving is not None and serving.published:
-            return "127.0.0.1", serving.published
+        server = self._plan().hosts[0].server
+        if server is not None and server.published:
+            return "127.0.0.1", server.published
         container = self.container()
         try:
             found = self._engine.addresses(container) if container else ()

@@ -44,13 +44,14 @@ def _document(endpoint: "ListedEndpoint") -> dict[str, object]:
 
     record, port = endpoint.record, endpoint.state.port
     known = {
-        "EndpointName": record.name,
+        "EndpointName": endpoint.called,
+        "JobName": record.name if record.name != endpoint.called else None,
         "EndpointArn": record.arn,
         "CreationTime": record.created,
         "LastModifiedTime": record.modified,
         "EndpointStatus": endpoint.status,
         "FailureReason": record.failure_reason,
-        "Address": invocation_address(record.name, port) if endpoint.status == "InService" else None,
+        "Address": invocation_address(endpoint.called, port) if endpoint.status == "InService" else None,
         "RestartCount": endpoint.state.restarts,
     }
     return {name: value for name, value in known.items() if value is not None}
@@ -62,7 +63,7 @@ def _row(endpoint: "ListedEndpoint") -> tuple[str, ...]:
     record, state = endpoint.record, endpoint.state
     said = record.failure_reason or ""
     if endpoint.status == "InService":
-        said = invocation_address(record.name, state.port)
+        said = invocation_address(endpoint.called, state.port)
         if state.trouble is not None:
             said = f"{said} ({state.trouble})"
     return record.name, endpoint.status, str(state.restarts or ""), shortened(printable(said), _REASON)

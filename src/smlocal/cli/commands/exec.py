@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,11 @@ from smlocal.cli.terminal.printable import printable
 from smlocal.endpoint.local_mode import LocalModeLine, local_mode_lines
 from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.kinds import spoken_of
 from smlocal.jobs.store.home import home_directory, prepare_home
+from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.identity import DEFAULT_REGION
+from smlocal.sagemaker.hosting.named_endpoint import endpoint_of
 
 if TYPE_CHECKING:
     from smlocal.jobs.view import JobView
@@ -86,7 +90,7 @@ def _has_region() -> bool:
 
 def job_lines(names: Sequence[str]) -> Iterator[str]:
     """The jobs of a program, in the order in which it has started them. Those that are running go on."""
-    yield "1 training job of this program" if len(names) == 1 else f"{len(names)} training jobs of this program"
+    yield f"{_counted(names)} of this program"
     views: list[JobView] = []
     for name in names[:_MOST]:
         try:
@@ -99,6 +103,19 @@ def job_lines(names: Sequence[str]) -> Iterator[str]:
         yield f"  and {len(names) - _MOST} more: smlocal jobs"
     if views:
         yield from _next(views)
+
+
+def _counted(names: Sequence[str]) -> str:
+    """`2 training jobs, 1 endpoint`: an update is a job of the same endpoint."""
+    found: dict[tuple[str, str], None] = {}
+    with Store.open(home_directory()) as store:
+        for name in names:
+            try:
+                found[spoken_of(store.get(name)).job, endpoint_of(store, name)] = None
+            except JobUnknownError:
+                found["job", name] = None
+    words = Counter(word for word, _ in found)
+    return ", ".join(f"{number} {word}{'s' if number > 1 else ''}" for word, number in words.items())
 
 
 def _lines(view: "JobView") -> Iterator[str]:
@@ -125,6 +142,8 @@ def _next(views: "Sequence[JobView]") -> Iterator[str]:
     failed = [view for view in views if view.status is JobStatus.FAILED]
     if failed:
         commands = [f"logs {failed[0].name}", f"describe {failed[0].name}"]
+    elif running and "EndpointName" in running[0].answer:
+        commands = [f"invoke {running[0].name} --body FILE", f"rm --stop {running[0].name}"]
     elif running:
         commands = [f"logs -f {running[0].name}", f"wait {running[0].name}"]
     else:

@@ -191,7 +191,7 @@ def _rules() -> dict[str, str]:
 def _rule_lines(module: str, stream: TextIO) -> Iterator[str]:
     """What docs/checks.md says about a rule, without its example."""
     rule = import_module(f"smlocal.check.rules.{module}").RULE
-    profiles = " or ".join(f"--for {each}" for each in sorted(rule.profiles))
+    profiles = " or ".join(each.option for each in sorted(rule.profiles))
     yield f"{rule.id}   {rule.severity} of smlocal check{f', with {profiles}' if profiles else ''}"
     yield ""
     texts = (("It finds", rule.title), ("Why", rule.why), ("What to do", rule.remedy))

@@ -15,6 +15,8 @@ _MEMBERS = {
     "accept": "Accept",
     "custom_attributes": "X-Amzn-SageMaker-Custom-Attributes",
     "target_model": "X-Amzn-SageMaker-Target-Model",
+    "target_variant": "X-Amzn-SageMaker-Target-Variant",
+    "target_container": "X-Amzn-SageMaker-Target-Container-Hostname",
     "inference_id": "X-Amzn-SageMaker-Inference-Id",
 }
 """The header of each option."""
@@ -39,6 +41,8 @@ _MEMBERS = {
 @click.option("--accept", metavar="TYPE", help="The MIME type that is wanted.")
 @click.option("--custom-attributes", metavar="TEXT", help="Passed on as X-Amzn-SageMaker-Custom-Attributes.")
 @click.option("--target-model", metavar="NAME", help="Passed on as X-Amzn-SageMaker-Target-Model.")
+@click.option("--target-variant", metavar="NAME", help="The production variant that answers.")
+@click.option("--target-container", metavar="NAME", help="The container that answers, with direct invocation.")
 @click.option("--inference-id", metavar="ID", help="Passed on as X-Amzn-SageMaker-Inference-Id.")
 def command(*, name: str, body: str, **given: str | None) -> None:
     """Invoke an endpoint and print its answer.

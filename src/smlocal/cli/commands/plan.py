@@ -98,12 +98,14 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
 
 
 def _no_script(plan: "JobPlan") -> "UsageRefusedError":
-    why, hosts = "its outputs are uploaded, and no such command does that", "containers"
-    if plan.folders.root == "":
-        why, hosts = "its replicas are restarted, and the job is tried again", "replicas"
+    why = "its replicas are restarted, and the job is tried again"
+    if plan.serving is not None:
+        why = "its records are sent to the container while that runs"
+    elif plan.folders.root:
+        why = "its outputs are uploaded, and no such command does that"
     return UsageRefusedError(
         f"{plan.name} cannot be a script of docker commands: {why}",
-        remedy=[f"smlocal plan --json prints everything that the {hosts} are started with."],
+        remedy=["smlocal plan --json prints everything that its containers are started with."],
     )
 
 

@@ -96,7 +96,8 @@ class Invocations:
         if answer.status != _OK:
             return Response(await _whole(answer), status_code=answer.status, headers=headers)
         if kind == _STREAMED:
-            headers["x-amzn-sagemaker-content-type"] = headers.pop("content-type", "")
+            if "content-type" in headers:
+                headers["x-amzn-sagemaker-content-type"] = headers.pop("content-type")
             events = _events(answer, until=began + address.seconds)
             return StreamingResponse(events, headers=headers, media_type=CONTENT_TYPE)
         if answer.length is not None:

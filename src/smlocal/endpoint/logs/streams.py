@@ -14,7 +14,6 @@ from smlocal.endpoint.logs.host_log import HostLog
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.contract.statuses import JobPhase
-from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.logs.log_readers import log_path
 from smlocal.jobs.logs.log_times import TimesIndex, in_milliseconds, times_path
 from smlocal.jobs.store.records import JobRecord
@@ -184,10 +183,9 @@ def _streams_of(serving: Serving, group: Group, job: str) -> list[LogStream]:
         return []
     complete = record.status.terminal or record.phase is JobPhase.UPLOADING
     hosts = [file.removesuffix(_LOG) for file in files if file.endswith(_LOG)]
-    variants = _variants(serving, job) if group.endpoint else ()
     return [
         LogStream(
-            name=_instance_stream(record, host, variants) if group.endpoint else _job_stream(record, host),
+            name=_instance_stream(record, host) if group.endpoint else _job_stream(record, host),
             path=log_path(serving.store.directory(job), host),
             created=record.created,
             complete=complete,
@@ -203,21 +201,15 @@ def _job_stream(record: JobRecord, host: str) -> str:
     return f"{record.name}/{host}-{int(record.created)}"
 
 
-def _variants(serving: Serving, job: str) -> tuple[str, ...]:
-    request = serving.store.document(job, REQUEST) or {}
-    return tuple(each.get("VariantName", "") for each in request.get("ProductionVariants") or ())
-
-
-def _instance_stream(record: JobRecord, host: str, variants: Sequence[str]) -> str:
+def _instance_stream(record: JobRecord, host: str) -> str:
     """`AllTraffic/i-0123456789abcdef0`, with the container behind it if the instance has several.
 
-    The host is VARIANT or VARIANT-NUMBER, and then `.CONTAINER`.
+    The host is VARIANT or VARIANT.NUMBER, and then `.CONTAINER`.
     """
-    instance, _, container = host.partition(".")
-    known = instance in variants or instance.rpartition("-")[0] not in variants
-    variant = instance if known else instance.rpartition("-")[0]
-    number = hashlib.sha256(f"{record.run_id}/{instance}".encode()).hexdigest()[:16]
-    return f"{variant}/i-0{number}{f'/{container}' if container else ''}"
+    variant, *rest = host.split(".")
+    number = rest.pop(0) if rest and rest[0].isdecimal() else "1"
+    instance = hashlib.sha256(f"{record.run_id}/{variant}/{number}".encode()).hexdigest()[:16]
+    return "/".join([variant, f"i-0{instance}", *rest])
 
 
 def _logs(serving: Serving, job: str) -> str:

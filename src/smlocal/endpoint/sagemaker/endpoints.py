@@ -10,6 +10,7 @@ from smlocal.endpoint.sagemaker.models import models_of
 from smlocal.endpoint.sagemaker.resources import CONFIG, Kind, found, page
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobNotFinishedError, JobUnknownError, NameInUseError
+from smlocal.jobs.control.requests import wake
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.resources import Resource
 from smlocal.sagemaker.hosting.model_file import ModelFile
@@ -190,6 +191,7 @@ def update_endpoint_weights_and_capacities(serving: Serving, call: AwsCall) -> d
 def _store_weights(serving: Serving, job: str, variants: Mapping[str, Mapping[str, Any]]) -> None:
     weights = {name: each["DesiredWeight"] for name, each in variants.items() if "DesiredWeight" in each}
     serving.store.put_document(job, WEIGHTS, weights)
+    wake(serving.store, job)
 
 
 def delete_endpoint(serving: Serving, call: AwsCall) -> dict[str, Any]:

@@ -58,6 +58,11 @@ def ask_to_interrupt(store: Store, name: str) -> bool:
     return _wake(store, name, record.supervisor_pid)
 
 
+def wake(store: Store, name: str) -> bool:
+    """Let the supervisor of a job look at what was stored for it; False if it has none."""
+    return _wake(store, name, store.get(name).supervisor_pid)
+
+
 def _wake(store: Store, name: str, supervisor: int | None) -> bool:
     directory = store.directory(name)
     if supervisor is None or not supervised(directory):

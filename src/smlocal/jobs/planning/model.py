@@ -22,7 +22,7 @@ from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan, MirroredP
 from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.rules.plan import RulesPlan
-from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
+from smlocal.jobs.planning.aspects.serving.plan import ServerPlan, ServingPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +45,8 @@ class HostPlan:
     """Where hosts of a job run different things. None: that of the job."""
     engine: str = ""
     """The address of the engine that it runs on; empty: the job's only one."""
+    server: ServerPlan | None = None
+    """Of a container that answers requests."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,78 +4,31 @@ It runs in a thread of the supervisor. Connections of clients and to the contain
 does nothing at all.
 """
 
-import asyncio
-import json
-import random
-import re
-from collections.abc import AsyncIterator
-from contextlib import suppress
+import socket
 from dataclasses import field
 from functools import partial
 from threading import Event, Thread
 from typing import Any, Final
-from uuid import UUID
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.http_messages import MOST_HEAD, MessageError, MessageHead, body_pieces, read_head
+from smlocal.sagemaker.hosting.connections import Connection, Loop, accept_from
+from smlocal.sagemaker.hosting.exchange import CONNECT_SECONDS, Exchange, Pool
+from smlocal.sagemaker.hosting.http_messages import MOST_HEAD, Body, MessageError, MessageHead, take_head
+from smlocal.sagemaker.hosting.route import Address, AnswerError, OneContainer, Routes
+from smlocal.sagemaker.hosting.service_answers import (
+    TOO_LARGE,
+    Identity,
+    error_answer,
+    passed_headers,
+    too_large,
+    validation_error,
+)
 
-_PHRASES: Final = {
-    200: "OK",
-    400: "Bad Request",
-    404: "Not Found",
-    413: "Request Entity Too Large",
-    424: "Failed Dependency",
-    503: "Service Unavailable",
-}
-_NO_CONTENT: Final = 204
-_CONNECT_SECONDS: Final = 5.0
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
 _DRAIN_SECONDS: Final = 30.0
-_REST: Final = 1.0
-"""Seconds. Servers close connections that were not used for so long or longer, without a word."""
-_WHOLE: Final = 1 << 20
-"""Bytes of an answer that are kept until it is complete, so that one that is cut short becomes an error."""
-_MOST_MESSAGE: Final = 4096
-"""Bytes of a container's error that are passed on."""
-_HEADER: Final = re.compile(r"[\x20-\x7e\t]*")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Identity:
-    """What the answers name."""
-
-    endpoint: str
-    variant: str
-    region: str
-    account: str
-
-
-class _AnswerError(Exception):
-    """The answer to a request is an error of the service."""
-
-    def __init__(self, status: int, kind: str, document: dict[str, Any]) -> None:
-        super().__init__(kind)
-        self.status, self.kind, self.document = status, kind, document
-
-
-class _SilentError(Exception):
-    """The container has closed a connection that was kept open, before it answered anything."""
-
-
-@dataclass(kw_only=True, slots=True)
-class _Connection:
-    """One to the container."""
-
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-    free_since: float | None = None
-    """When its last answer ended, by the clock of the loop; None if it has carried none."""
-    rested: bool = False
-    """True if the container may have closed it because it was not used for a while."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -86,13 +39,16 @@ class Front:
     limits: ServingPlan
     port: int = 0
     """Where it listens; before `start`, where it is wanted: 0 for any."""
-    _upstream: tuple[str, int] | None = None
-    _idle: list[_Connection] = field(default_factory=list)
-    _loop: asyncio.AbstractEventLoop | None = None
+    routes: Routes | None = None
+    """Asked once for each invocation."""
+    clients: "set[Client]" = field(default_factory=set)
+    loop: Loop = field(default_factory=Loop)
+    pool: Pool = field(init=False)
     _thread: Thread | None = None
     _listening: Event = field(default_factory=Event)
-    _clients: set[asyncio.Task[None]] = field(default_factory=set)
-    _over: asyncio.Event | None = None
+
+    def __post_init__(self) -> None:
+        self.pool = Pool(loop=self.loop)
 
     @property
     def address(self) -> str:
@@ -106,280 +62,204 @@ class Front:
             self._listening.set()
             died(thread, error)
 
-        self._thread = watched_thread(lambda: asyncio.run(self._run()), name="endpoint-front", died=failed)
+        self._thread = watched_thread(self._run, name="endpoint-front", died=failed)
         self._thread.start()
         self._listening.wait()
 
-    def serve_from(self, upstream: tuple[str, int] | None) -> None:
-        """Pass requests on to this address of the container; None: there is no container now."""
-        if self._loop is not None:
-            with suppress(RuntimeError):  # it has ended
-                self._loop.call_soon_threadsafe(self._change, upstream)
+    def serve_from(self, upstream: Address | None) -> None:
+        """Pass requests on to this address of the only container; None: there is none now."""
+        self.routes = OneContainer(self.identity.variant, upstream)
+        self.forget()
+
+    def forget(self) -> None:
+        """Close the connections to containers that carry no request: a container was started again."""
+        self.loop.call(self.pool.forget)
 
     def close(self) -> None:
         """Stop listening, and end all connections."""
-        if self._loop is None or self._over is None or self._thread is None:
-            return
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(_CONNECT_SECONDS)
+        self.loop.call(self.loop.stop)
+        if self._thread is not None:
+            self._thread.join(CONNECT_SECONDS)
 
-    def _change(self, upstream: tuple[str, int] | None) -> None:
-        self._upstream = upstream
-        idle, self._idle = self._idle, []
-        for each in idle:
-            each.writer.close()
-
-    async def _run(self) -> None:
-        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
-        listen = partial(asyncio.start_server, self._accepted, "127.0.0.1", limit=MOST_HEAD, backlog=1024)
+    def _run(self) -> None:
+        listen = partial(socket.create_server, backlog=1024)
         try:
-            server = await listen(port=self.port)
+            listener = listen(("127.0.0.1", self.port))
         except OSError:  # another program has the port that an earlier supervisor had
-            server = await listen(port=0)
-        self.port = server.sockets[0].getsockname()[1]
-        self._listening.set()
-        await self._over.wait()
-        server.close()
-        self._change(None)
-        for task in list(self._clients):
-            task.cancel()
-        await asyncio.gather(*self._clients, return_exceptions=True)
-
-    async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is not None:
-            self._clients.add(task)
-            task.add_done_callback(self._clients.discard)
+            listener = listen(("127.0.0.1", 0))
         try:
-            with suppress(ConnectionError, asyncio.CancelledError):
-                while await self._one_request(reader, writer):
-                    pass
+            self.port = listener.getsockname()[1]
+            accept_from(self.loop, listener, lambda accepted: Client(self, accepted))
+            self._listening.set()
+            self.loop.run()
         finally:
-            writer.close()
-
-    async def _one_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer it; False if the connection is not used any more."""
-        try:
-            head = await read_head(reader)
-            if head is None:
-                return False
-            try:
-                await self._invoke(head, await self._body(reader, writer, head), writer)
-            except _AnswerError as error:
-                writer.write(_error_answer(error))
-                await writer.drain()
-                if error.status == 413:  # noqa: PLR2004 - HTTP
-                    await self._drop(reader)
-                    return False
-        except MessageError as error:
-            writer.write(_error_answer(_validation(f"the request is not valid HTTP: {error}")))
-            await writer.drain()
-            return False
-        return head.keeps_open(head.first[2])
-
-    async def _body(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: MessageHead) -> bytes:
-        length, most = head.length, self.limits.most_body
-        if length is not None and length > most:
-            raise _too_large(length, most)
-        if head.headers.get("expect", "").lower() == "100-continue":
-            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        if length is not None and not head.chunked:
-            try:
-                return await reader.readexactly(length)
-            except asyncio.IncompleteReadError as error:
-                raise MessageError("its body ends too early") from error
-        pieces, size = [], 0
-        async for piece in body_pieces(reader, head, to_the_end=False):
-            pieces.append(piece)
-            size += len(piece)
-            if size > most:
-                raise _too_large(size, most)
-        return b"".join(pieces)
-
-    async def _drop(self, reader: asyncio.StreamReader) -> None:
-        """Read what the client still sends: a connection that is closed before that loses the answer."""
-        left = _DRAINED
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_DRAIN_SECONDS):
-                while left > 0 and (piece := await reader.read(MOST_HEAD)):
-                    left -= len(piece)
-
-    async def _invoke(self, head: MessageHead, body: bytes, writer: asyncio.StreamWriter) -> None:
-        method, target, _ = head.first
-        if target.partition("?")[0] != f"/endpoints/{self.identity.endpoint}/invocations":
-            raise _AnswerError(404, "UnknownOperationException", {"message": "there is only this endpoint here"})
-        if method != "POST":
-            raise _validation("an invocation is a POST")
-        request = _passed(head, len(body))
-        try:
-            async with asyncio.timeout(self.limits.invocation):
-                await self._exchange(request + body, writer)
-        except TimeoutError as error:
-            raise self._model_error(0, facts.timed_out()) from error
-
-    async def _exchange(self, request: bytes, writer: asyncio.StreamWriter) -> None:
-        try:
-            connection = await self._connected()
-            try:
-                answer = await self._sent(connection, request)
-            except _SilentError:
-                connection = await self._connected(fresh=True)
-                answer = await self._sent(connection, request)
-        except (OSError, _SilentError, MessageError) as error:
-            raise self._model_error(0, str(error) or "the container closed the connection without an answer") from error
-        try:
-            reusable = await self._returned(answer, connection, writer)
-        except BaseException:
-            connection.writer.close()
-            raise
-        if reusable and self._upstream is not None:
-            connection.free_since = asyncio.get_running_loop().time()
-            self._idle.append(connection)
-        else:
-            connection.writer.close()
-
-    async def _connected(self, *, fresh: bool = False) -> _Connection:
-        if self._idle and not fresh:
-            await asyncio.sleep(0)  # the loop reads what has arrived, perhaps the end of a connection
-        while self._idle and not fresh:
-            kept = self._idle.pop()
-            if not kept.reader.at_eof():
-                now = asyncio.get_running_loop().time()
-                kept.rested = kept.free_since is not None and now - kept.free_since >= _REST
-                return kept
-            kept.writer.close()
-        if self._upstream is None:
-            document = {"Message": "the container is being started again"}
-            raise _AnswerError(503, "ServiceUnavailable", document)
-        host, port = self._upstream
-        async with asyncio.timeout(_CONNECT_SECONDS):
-            reader, writer = await asyncio.open_connection(host, port, limit=MOST_HEAD)
-        return _Connection(reader=reader, writer=writer)
-
-    async def _sent(self, connection: _Connection, request: bytes) -> MessageHead:
-        """The head of the container's answer."""
-        try:
-            connection.writer.write(request)
-            await connection.writer.drain()
-            head = await read_head(connection.reader)
-            while head is not None and head.first[1] == "100":
-                head = await read_head(connection.reader)
-        except BaseException as error:
-            connection.writer.close()
-            if isinstance(error, ConnectionError) and connection.rested:
-                raise _SilentError from error
-            raise
-        if head is None:
-            connection.writer.close()
-            if connection.rested:
-                raise _SilentError
-            raise MessageError("the container closed the connection without an answer")
-        return head
-
-    async def _returned(self, head: MessageHead, connection: _Connection, writer: asyncio.StreamWriter) -> bool:
-        """Pass the answer on; True if the connection to the container can be used again."""
-        if not head.first[1].isdecimal():
-            raise self._model_error(0, "the container's answer is not HTTP")
-        status = int(head.first[1])
-        length = 0 if status == _NO_CONTENT else head.length
-        pieces = body_pieces(connection.reader, head, to_the_end=True)
-        open_still = head.keeps_open(head.first[0]) and (head.chunked or length is not None)
-        if not 200 <= status < 300:  # noqa: PLR2004 - HTTP
-            message = await self._message(pieces)
-            raise self._model_error(status, message)
-        lines = [
-            "HTTP/1.1 200 OK",
-            f"x-amzn-RequestId: {_request_id()}",
-            f"{facts.INVOKED_VARIANT}: {self.identity.variant}",
-            *(f"{facts.RETURNED[name]}: {value}" for name, value in head.headers.items() if name in facts.RETURNED),
-        ]
-        if length is not None and (not head.chunked or status == _NO_CONTENT) and length <= _WHOLE:
-            try:
-                body = await connection.reader.readexactly(length)
-            except (asyncio.IncompleteReadError, ConnectionError) as error:
-                raise self._model_error(0, "the container's answer ends too early") from error
-            writer.write(_head(lines, f"Content-Length: {length}") + body)
-            await writer.drain()
-            return open_still
-        await self._stream(lines, length if not head.chunked else None, pieces, writer)
-        return open_still
-
-    async def _stream(
-        self, lines: list[str], length: int | None, pieces: AsyncIterator[bytes], writer: asyncio.StreamWriter
-    ) -> None:
-        """Each piece as it comes. If the answer is cut short, so is this one: its status has been sent."""
-        writer.write(_head(lines, "Transfer-Encoding: chunked" if length is None else f"Content-Length: {length}"))
-        try:
-            async for piece in pieces:
-                writer.write(piece if length is not None else b"%x\r\n%b\r\n" % (len(piece), piece))
-                await writer.drain()
-        except (MessageError, TimeoutError, OSError, asyncio.CancelledError) as error:
-            writer.transport.abort()
-            raise ConnectionResetError from error
-        if length is None:
-            writer.write(b"0\r\n\r\n")
-            await writer.drain()
-
-    async def _message(self, pieces: AsyncIterator[bytes]) -> str:
-        found = b""
-        with suppress(MessageError, OSError):
-            async for piece in pieces:
-                found += piece
-                if len(found) >= _MOST_MESSAGE:
-                    break
-        return found[:_MOST_MESSAGE].decode("utf-8", "replace")
-
-    def _model_error(self, status: int, message: str) -> _AnswerError:
-        about = self.identity
-        where = {"region": about.region, "account": about.account}
-        document = {
-            "ErrorCode": "CLIENT_ERROR_FROM_MODEL" if 400 <= status < 500 else "INTERNAL_FAILURE_FROM_MODEL",  # noqa: PLR2004 - HTTP
-            "LogStreamArn": facts.log_stream_arn(about.endpoint, **where),
-            "Message": facts.model_error(about.endpoint, status=status, message=message, **where),
-            "OriginalMessage": message,
-            "OriginalStatusCode": status,
-        }
-        return _AnswerError(424, "ModelError", document)
+            listener.close()
+            for each in list(self.clients):
+                each.end()
+            self.pool.forget()
+            self.loop.close()
 
 
-def _passed(head: MessageHead, length: int) -> bytes:
-    """The head of the request to the container: only headers that the service passes on."""
-    lines = ["POST /invocations HTTP/1.1", f"Host: localhost:{facts.PORT}", f"Content-Length: {length}"]
-    for name, value in head.headers.items():
-        if name not in facts.PASSED:
-            continue
-        if len(value) > facts.MOST_HEADER or not _HEADER.fullmatch(value):
-            raise _validation(f"the header {name} is longer than {facts.MOST_HEADER} characters, or not of ASCII")
-        lines.append(f"{name}: {value}")
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+class Client(Connection):
+    """One connection of a client: takes one request after another."""
 
-
-def _request_id() -> UUID:
-    """Only to tell requests apart: no call to the kernel for each."""
-    return UUID(int=random.getrandbits(128), version=4)
-
-
-def _head(lines: list[str], framing: str) -> bytes:
-    return ("\r\n".join([*lines, framing]) + "\r\n\r\n").encode("latin-1")
-
-
-def _validation(message: str) -> _AnswerError:
-    return _AnswerError(400, "ValidationError", {"Message": message})
-
-
-def _too_large(size: int, most: int) -> _AnswerError:
-    return _AnswerError(
-        413, "ValidationError", {"Message": f"Request {size} has exceeded the upper limit of {most} bytes."}
+    __slots__ = (
+        *("_at_end", "_body", "_dropped", "_exchange", "_front", "_head", "_keeps_open", "_pieces", "_size"),
+        *("_waiting", "takes_chunks"),
     )
 
+    def __init__(self, front: Front, accepted: socket.socket) -> None:
+        """It has just been made."""
+        self._front = front
+        self._exchange: Exchange | None = None
+        self._head: MessageHead | None = None
+        self._body: Body | None = None
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._waiting = b""
+        """What has arrived and was not taken."""
+        self._at_end = False
+        """True if the client sends no more."""
+        self._dropped = 0
+        """How many more bytes of a refused request are read and dropped; 0: there is none."""
+        self._keeps_open = True
+        self.takes_chunks = True
+        front.clients.add(self)
+        Connection.__init__(self, front.loop, accepted)
 
-def _error_answer(error: _AnswerError) -> bytes:
-    body = json.dumps(error.document).encode()
-    lines = [
-        f"HTTP/1.1 {error.status} {_PHRASES[error.status]}",
-        f"x-amzn-RequestId: {_request_id()}",
-        f"x-amzn-ErrorType: {error.kind}",
-        "Content-Type: application/json",
-    ]
-    return _head(lines, f"Content-Length: {len(body)}") + body
+    def received(self, data: bytes) -> None:
+        """A part of a request, or several."""
+        if self._dropped:
+            self._dropped = max(0, self._dropped - len(data))
+            if not self._dropped:
+                self.end()
+        elif self._exchange is not None:
+            self._waiting += data
+            if len(self._waiting) > MOST_HEAD:
+                self.read(on=False)
+        else:
+            self._take(self._waiting + data if self._waiting else data)
+
+    def ended(self, error: Exception | None) -> None:
+        """The client sends no more. Unless there is an error, it may wait for an answer."""
+        self._at_end = True
+        if error is not None:
+            self.end(at_once=False)
+        elif self._exchange is None:
+            if (self._waiting or self._head is not None) and not self._dropped:
+                self._not_http("it ends too early")
+            self._leave()
+
+    def full(self, *, full: bool) -> None:
+        """The client does not keep up, or does so again."""
+        if self._exchange is not None:
+            self._exchange.hold(held=full)
+
+    def end(self, *, at_once: bool = True) -> None:
+        """Close the connection, and give up the request that is on its way."""
+        if self._exchange is not None:
+            self._exchange.abandon(at_once=at_once)
+        self._leave(at_once=True)
+
+    def answered(self, *, last: bool = False) -> None:
+        """All of the answer was written."""
+        self._exchange = None
+        if last or not self._keeps_open or (self._at_end and not self._waiting):
+            self._leave()
+        elif self._waiting and not self.closed:
+            self.read(on=not self._at_end)
+            self._take(self._waiting)
+
+    def failed(self, error: AnswerError) -> None:
+        """The service answers with an error."""
+        self.write(error_answer(error))
+        self.answered()
+
+    def broken(self) -> None:
+        """The answer is cut short: so is this one, whose status has been sent."""
+        self._exchange = None
+        self._leave(at_once=True)
+
+    def _leave(self, *, at_once: bool = False) -> None:
+        self._front.clients.discard(self)
+        self.close(at_once=at_once)
+
+    def _take(self, data: bytes) -> None:
+        """Requests, until one is on its way."""
+        self._waiting = b""
+        try:
+            while self._exchange is None and not self._dropped and not self.done:
+                if self._head is None:
+                    self._head, data = take_head(data)
+                    if self._head is None:
+                        break
+                try:
+                    data = self._part(self._head, data)
+                    if self._body is not None and not self._body.ended:
+                        return
+                    self._invoke(self._head)
+                except AnswerError as error:
+                    self._refused(error)
+                finally:
+                    if self._body is None or self._body.ended:
+                        self._head = self._body = None
+                        self._pieces, self._size = [], 0
+            self._waiting = data
+        except MessageError as error:
+            self._not_http(str(error))
+
+    def _part(self, head: MessageHead, data: bytes) -> bytes:
+        """Take the body, or a part of it; returns what follows."""
+        most = self._front.limits.most_body
+        if self._body is None:
+            body = Body(head, to_the_end=False)
+            if body.length is not None and body.length > most:
+                raise too_large(body.length, most)
+            self._body = body
+            if head.headers.get("expect", "").lower() == "100-continue":
+                self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        content, rest = self._body.take(data)
+        if content:
+            self._pieces.append(content)
+            self._size += len(content)
+            if self._size > most:
+                self._body = None
+                raise too_large(self._size, most)
+        return rest
+
+    def _invoke(self, head: MessageHead) -> None:
+        """The request is complete."""
+        front = self._front
+        method, target, version = head.first
+        self._keeps_open, self.takes_chunks = head.keeps_open(version), version != "HTTP/1.0"
+        if target.partition("?")[0] != f"/endpoints/{front.identity.endpoint}/invocations":
+            raise AnswerError(404, "UnknownOperationException", {"message": "there is only this endpoint here"})
+        if method != "POST":
+            raise validation_error("an invocation is a POST")
+        if front.routes is None:
+            raise AssertionError(front.identity.endpoint)  # they are given before clients know the address
+        headers = passed_headers(head.headers)
+        exchange = Exchange(
+            asker=self,
+            pool=front.pool,
+            limits=front.limits,
+            identity=front.identity,
+            route=front.routes.route(head.headers),
+            headers=headers,
+        )
+        self._exchange = exchange
+        exchange.begin(b"".join(self._pieces))
+
+    def _refused(self, error: AnswerError) -> None:
+        self.write(error_answer(error))
+        if (
+            error.status == TOO_LARGE
+        ):  # what the client still sends is read: a connection closed before loses the answer
+            self._dropped = _DRAINED
+            self._front.loop.after(_DRAIN_SECONDS, self.end)
+        elif not self._keeps_open:
+            self._leave()
+
+    def _not_http(self, why: str) -> None:
+        self.write(error_answer(validation_error(f"the request is not valid HTTP: {why}")))
+        self._leave()

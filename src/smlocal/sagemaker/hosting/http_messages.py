@@ -1,28 +1,29 @@
-"""HTTP/1.1 messages on asyncio's streams, as far as a front of a container needs them."""
+"""HTTP/1.1 messages, taken from bytes as they come, as far as a front of a container needs them."""
 
-import asyncio
-from collections.abc import AsyncIterator
+import re
 from typing import Final
-
-from smlocal.base.quick_dataclass import dataclass
 
 MOST_HEAD: Final = 65_536
 """Bytes of a head."""
-_PIECE: Final = 65_536
 _MOST_LINE: Final = 4096
+_LENGTH: Final = re.compile(r"[0-9]{1,18}")
+_SIZE, _AFTER, _TRAILER = range(3)
+"""Lines of a body in chunks: the length of a chunk, the empty one after its bytes, and those after the last chunk."""
+_CHUNK_LENGTH: Final = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?", re.DOTALL)
 
 
 class MessageError(Exception):
     """The bytes are not an HTTP message, or it ends too early."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class MessageHead:
     """The first line of a message, and its headers."""
 
-    first: tuple[str, str, str]
-    headers: dict[str, str]
-    """By the name in small letters; of a header that comes several times, the last one."""
+    __slots__ = ("first", "headers")
+
+    def __init__(self, first: tuple[str, str, str], headers: dict[str, str]) -> None:
+        """`headers`: by the name in small letters; of one that comes several times, the last."""
+        self.first, self.headers = first, headers
 
     @property
     def length(self) -> int | None:
@@ -30,7 +31,7 @@ class MessageHead:
         stated = self.headers.get("content-length")
         if stated is None:
             return None
-        if not stated.isdecimal():
+        if not _LENGTH.fullmatch(stated):
             raise MessageError("Content-Length is not a number")
         return int(stated)
 
@@ -45,80 +46,106 @@ class MessageHead:
         return "close" not in said and (version == "HTTP/1.1" or "keep-alive" in said)
 
 
-async def read_head(reader: asyncio.StreamReader) -> MessageHead | None:
-    """The next head; None if the connection has ended before one."""
-    try:
-        raw = await reader.readuntil(b"\r\n\r\n")
-    except asyncio.IncompleteReadError as error:
-        if error.partial:
-            raise MessageError("it ends in its head") from error
-        return None
-    except asyncio.LimitOverrunError as error:
-        raise MessageError(f"its head has more than {MOST_HEAD} bytes") from error
-    text = raw[:-4].decode("latin-1")
+def take_head(data: bytes) -> tuple[MessageHead | None, bytes]:
+    """The head that the bytes begin with, and what follows; None if it is not complete."""
+    end = data.find(b"\r\n\r\n")
+    if end > MOST_HEAD or (end < 0 and len(data) > MOST_HEAD):
+        raise MessageError(f"its head has more than {MOST_HEAD} bytes")
+    return (None, data) if end < 0 else (_head(data[:end].decode("latin-1")), data[end + 4 :])
+
+
+def _head(text: str) -> MessageHead:
     first, *lines = text.split("\r\n")
     if not len(lines) == text.count("\n") == text.count("\r") or "\0" in text:
         raise MessageError("it has a line that is not a header")
     words = first.split(" ", 2)
     if len(words) < 2:  # noqa: PLR2004 - a status line may have no phrase
         raise MessageError("its first line is not HTTP")
-    headers = {}
+    headers: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon or not name or name[0] in " \t" or name[-1] in " \t":
             raise MessageError("it has a line that is not a header")
-        headers[name.lower()] = value.strip()
-    return MessageHead(first=(words[0], words[1], words[2] if len(words) > 2 else ""), headers=headers)  # noqa: PLR2004
+        name, value = name.lower(), value.strip()
+        if name == "content-length" and headers.get(name, value) != value:
+            raise MessageError("it states two lengths")
+        headers[name] = value
+    return MessageHead((words[0], words[1], words[2] if len(words) > 2 else ""), headers)  # noqa: PLR2004
 
 
-async def body_pieces(reader: asyncio.StreamReader, head: MessageHead, *, to_the_end: bool) -> AsyncIterator[bytes]:
-    """The body as it comes. `to_the_end`: without a stated length it lasts until the connection ends."""
-    if head.chunked:
-        async for piece in _chunks(reader):
-            yield piece
-        return
-    left = head.length
-    if left is None:
-        while to_the_end and (piece := await reader.read(_PIECE)):
-            yield piece
-        return
-    while left:
-        piece = await reader.read(min(left, _PIECE))
-        if not piece:
-            raise MessageError(f"its body ends {left} bytes too early")
-        left -= len(piece)
-        yield piece
+class Body:
+    """The body of a message."""
 
+    __slots__ = ("_buffer", "_left", "_lines", "chunked", "ended", "length")
 
-async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    while True:
-        line = await _line(reader)
-        size = line.partition(b";")[0].strip()
-        try:
-            left = int(size, 16)
-        except ValueError as error:
-            raise MessageError("a chunk does not state its length") from error
-        if left < 0:
-            raise MessageError("a chunk does not state its length")
-        if not left:
-            while await _line(reader):
-                pass
-            return
-        while left:
-            piece = await reader.read(min(left, _PIECE))
-            if not piece:
-                raise MessageError("its body ends in a chunk")
-            left -= len(piece)
-            yield piece
-        if await _line(reader):
-            raise MessageError("a chunk is longer than it states")
+    def __init__(self, head: MessageHead, *, to_the_end: bool, empty: bool = False) -> None:
+        """`to_the_end`: without a stated length it lasts until the connection ends. `empty`: whatever the head says."""
+        self.chunked = head.chunked and not empty
+        self.length = None if self.chunked else head.length
+        """Bytes, if they are stated."""
+        if empty or (self.length is None and not self.chunked and not to_the_end):
+            self.length = 0
+        self.ended = self.length == 0
+        """True if all of it was taken."""
+        self._left = self.length or 0
+        self._buffer = b""
+        self._lines = _SIZE
+        """What the next line of a chunked body is."""
 
+    def take(self, data: bytes) -> tuple[bytes, bytes]:
+        """What the bytes have of the content, and what follows the body."""
+        if self.ended:
+            return b"", data
+        if self.chunked:
+            return self._chunks(data)
+        if self.length is None:
+            return data, b""
+        left = self._left
+        if len(data) < left:
+            self._left = left - len(data)
+            return data, b""
+        self.ended, self._left = True, 0
+        return (data, b"") if len(data) == left else (data[:left], data[left:])
 
-async def _line(reader: asyncio.StreamReader) -> bytes:
-    try:
-        line = await reader.readuntil(b"\r\n")
-    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-        raise MessageError("its body ends too early") from error
-    if len(line) > _MOST_LINE:
-        raise MessageError("it has a line that is too long")
-    return line[:-2]
+    def end(self) -> None:
+        """The connection has ended."""
+        if self.length is None and not self.chunked:
+            self.ended = True
+        if not self.ended:
+            raise MessageError("its body ends too early")
+
+    def _chunks(self, data: bytes) -> tuple[bytes, bytes]:
+        data, found, at = self._buffer + data, [], 0
+        self._buffer = b""
+        while at < len(data):
+            if self._left:
+                piece = data[at : at + self._left]
+                self._left -= len(piece)
+                at += len(piece)
+                found.append(piece)
+                continue
+            end = data.find(b"\r\n", at)
+            if (end if end >= 0 else len(data)) - at > _MOST_LINE:
+                raise MessageError("it has a line that is too long")
+            if end < 0:
+                self._buffer = data[at:]
+                break
+            self._line(data[at:end])
+            at = end + 2
+            if self.ended:
+                return b"".join(found), data[at:]
+        return (found[0] if len(found) == 1 else b"".join(found)), b""
+
+    def _line(self, line: bytes) -> None:
+        if self._lines == _SIZE:
+            stated = _CHUNK_LENGTH.fullmatch(line)
+            if stated is None:
+                raise MessageError("a chunk does not state its length")
+            self._left = int(stated[1], 16)
+            self._lines = _AFTER if self._left else _TRAILER
+        elif self._lines == _AFTER:
+            if line:
+                raise MessageError("a chunk is longer than it states")
+            self._lines = _SIZE
+        else:
+            self.ended = not line

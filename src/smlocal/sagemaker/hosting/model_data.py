@@ -1,4 +1,4 @@
-"""Where the model of an endpoint is, and how its archive is unpacked."""
+"""Where the models of a container are, and how they get into folders: unpacked, downloaded, or as they are."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -7,74 +7,183 @@ from typing import Final
 from smlocal.base.foreign_archive.archive import ForeignArchive, unpack
 from smlocal.base.foreign_archive.stream import opened, pieces_of
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.data.channels.copy import link_tree
 from smlocal.data.sources.local_path import is_remote, local_path, longest_match
+from smlocal.data.sources.s3.interface import ObjectStore
+from smlocal.data.sources.s3_listing import list_object, list_prefix
+from smlocal.data.sources.source_errors import Caller, RequestedSource
+from smlocal.errors import CredentialsMissingError, SourceEmptyError
 from smlocal.errors.hosting import ModelMissingError, ModelUnmappedError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.settings import LocalSettings
+from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.contract.rights import Rights
 from smlocal.jobs.contract.validation.violation import Path
-from smlocal.sagemaker.hosting.model_file import ModelFile
+from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
+from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan
+from smlocal.sagemaker.contract import paths
+from smlocal.sagemaker.contract.model.hosting import ContainerDefinition, S3ModelDataSource
 
+ADDITIONAL: Final = "/opt/ml/additional-model-data-sources"
+"""The folder with those of AdditionalModelDataSources, by their names (seen, and in the constants of the SDK)."""
+_MODEL: Final = "model"
 _MOST_PATHS: Final = 1_000_000
 """Files and folders of one archive."""
+_CONNECT_SECONDS: Final = 3.0
+"""To connect to S3: a wrong endpoint should be reported soon."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ModelData:
-    """The model of one container on this machine."""
+class ModelSearch:
+    """Looks for the models of the containers of one document."""
 
-    uri: str
-    """As written in the request; empty: there is none."""
-    archive: str = ""
-    """An archive that is to be unpacked."""
-    folder: str = ""
-    """A folder that is mounted as it is."""
+    document: Document
+    local: LocalSettings
+    region: str
+    role: str
 
+    def models(self, container: ContainerDefinition, at: Path) -> tuple[ModelPlan, ...]:
+        """All of one container, which is at this place of the document. What is not there is an error."""
+        return tuple(self._models(container, at))
 
-def find_model(model: ModelFile) -> ModelData:
-    """Look for it; what is not there is an error."""
-    container = model.container
-    at: Path = ("PrimaryContainer",) if "PrimaryContainer" in model.raw else ("Containers", 0)
-    if container.ModelDataUrl:
-        uri, where = container.ModelDataUrl, (*at, "ModelDataUrl")
-        return ModelData(uri=uri, archive=_file(model, _here(model, uri, where), where))
-    source = None if container.ModelDataSource is None else container.ModelDataSource.S3DataSource
-    if source is None:
-        return ModelData(uri="")
-    uri, where = source.S3Uri, (*at, "ModelDataSource", "S3DataSource", "S3Uri")
-    path = _here(model, uri, where)
-    if source.CompressionType == "Gzip":
-        return ModelData(uri=uri, archive=_file(model, path, where))
-    if not os.path.isdir(path):
-        raise _missing(model, f"the folder of the model does not exist: {path}", where)
-    return ModelData(uri=uri, folder=os.path.realpath(path))
+    def _models(self, container: ContainerDefinition, at: Path) -> Iterator[ModelPlan]:
+        if container.ModelDataUrl:
+            yield self._found(_MODEL, paths.MODEL, container.ModelDataUrl, "archive", (*at, "ModelDataUrl"))
+        elif container.ModelDataSource is not None and container.ModelDataSource.S3DataSource is not None:
+            where: Path = (*at, "ModelDataSource")
+            yield self._of_source(_MODEL, paths.MODEL, container.ModelDataSource.S3DataSource, where)
+        for index, each in enumerate(container.AdditionalModelDataSources or ()):
+            where = (*at, "AdditionalModelDataSources", index)
+            name = each.ChannelName
+            yield self._of_source(f"additional-{name}", f"{ADDITIONAL}/{name}", each.S3DataSource, where)
 
+    def _of_source(self, name: str, target: str, source: S3ModelDataSource, at: Path) -> ModelPlan:
+        form: ModelForm = "folder" if source.S3DataType == "S3Prefix" else "object"
+        if source.CompressionType == "Gzip":
+            form = "archive"
+        return self._found(name, target, source.S3Uri, form, (*at, "S3DataSource", "S3Uri"))
 
-def _here(model: ModelFile, uri: str, where: Path) -> str:
-    directory, local = model.document.directory, model.local
-    if not is_remote(uri):
-        return os.path.abspath(local_path(uri, directory, local.rights))
-    match = longest_match(uri, local.Sources)
-    if match is None:
-        raise ModelUnmappedError(
-            f"the model {uri} is not on this machine",
-            details=[f"{model.document.where(where)}   {'.'.join(map(str, where))}"],
-            remedy=[
-                f"Copy it here: aws s3 cp {uri} model.tar.gz, and deploy that file; or",
-                "map the bucket to a folder: Local.Sources in the model file.",
-            ],
+    def _found(self, name: str, target: str, uri: str, form: ModelForm, at: Path) -> ModelPlan:
+        path = self._path(uri, at)
+        if path is None:
+            self._look_in_s3(uri, form, at)
+        elif form == "folder":
+            if not os.path.isdir(path):
+                raise self._missing(f"the folder of the model does not exist: {path}", at)
+            path = os.path.realpath(path)
+        elif not os.path.isfile(path):
+            what = "archive" if form == "archive" else "file"
+            raise self._missing(f"the {what} of the model does not exist: {path}", at)
+        return ModelPlan(name=name, uri=uri, target=target, form=form, path=path or "")
+
+    def _path(self, uri: str, at: Path) -> str | None:
+        """Its place on this machine; None if it has none."""
+        directory, local = self.document.directory, self.local
+        if not is_remote(uri):
+            return os.path.abspath(local_path(uri, directory, local.rights))
+        match = longest_match(uri, local.Sources)
+        if match is not None:
+            return os.path.abspath(local_path(match.value, directory, local.rights, match.rest))
+        if not uri.startswith("s3://"):
+            raise self._missing(f"the model {uri} is neither a path nor in S3", at)
+        return None
+
+    def _look_in_s3(self, uri: str, form: ModelForm, at: Path) -> None:
+        """Refuse a model that is not there now: the service would say so after minutes."""
+        try:
+            list_in_s3(uri, form, region=self.region, role=self.role, rights=self.local.rights, where=self._where(at))
+        except SourceEmptyError as error:
+            raise self._missing(f"there is no model at {uri}: {error.sentence}", at) from error
+        except CredentialsMissingError as error:
+            raise ModelUnmappedError(
+                f"the model {uri} is not on this machine, and cannot be downloaded",
+                details=[self._line(at), error.sentence, *error.details],
+                remedy=[
+                    *error.remedy,
+                    f"Or copy it here: aws s3 cp {uri} model.tar.gz, and deploy that file; or",
+                    "map the bucket to a folder: Local.Sources in the model file.",
+                ],
+            ) from error
+
+    def _missing(self, sentence: str, at: Path) -> ModelMissingError:
+        return ModelMissingError(
+            sentence,
+            details=[self._line(at)],
+            remedy=["Correct the path, or leave the model out if the image has it."],
         )
-    return os.path.abspath(local_path(match.value, directory, local.rights, match.rest))
+
+    def _line(self, at: Path) -> str:
+        return f"{self._where(at)}   {'.'.join(map(str, at))}"
+
+    def _where(self, at: Path) -> str:
+        return self.document.where(at)
 
 
-def _file(model: ModelFile, path: str, where: Path) -> str:
-    if not os.path.isfile(path):
-        raise _missing(model, f"the archive of the model does not exist: {path}", where)
-    return path
+def list_in_s3(
+    uri: str, form: ModelForm, *, region: str, role: str, rights: Rights, where: str | None = None
+) -> Listing:
+    """The objects of a model in S3. Errors are those of a channel."""
+    from smlocal.data.sources.s3.client import open_store  # most models are on this machine
+
+    store: ObjectStore = open_store(region, rights=rights, connect_seconds=_CONNECT_SECONDS)
+    asked = RequestedSource(subject="the model", member="S3Uri", uri=uri, where=where, directory="", rights=rights)
+    caller = Caller(region=region, role=role)
+    if form == "folder":
+        return list_prefix(asked, mode="File", caller=caller, store=store)
+    return list_object(asked, caller=caller, store=store)
 
 
-def _missing(model: ModelFile, sentence: str, where: Path) -> ModelMissingError:
-    return ModelMissingError(
-        sentence,
-        details=[f"{model.document.where(where)}   {'.'.join(map(str, where))}"],
-        remedy=["Correct the path, or leave the model out if the image has it."],
+def bring_model(
+    model: ModelPlan,
+    *,
+    list_remote: Callable[[], Listing],
+    download: Callable[[TreePlan], Listing],
+    check: Callable[[], None],
+) -> None:
+    """Fill the folder of a model, which does not exist yet. `check` may raise at any time.
+
+    `list_remote` and `download` are called for one in S3. `StagingError`: it cannot be downloaded; `ArchiveError`,
+    `OSError`: it cannot be unpacked or copied.
+    """
+    os.makedirs(os.path.dirname(model.folder), exist_ok=True)
+    listing = _local_listing(model.path) if model.path else download(_tree(model, list_remote()))
+    if model.form == "archive":
+        unpack_model(listing.file(0), model.folder, check=check)
+    else:
+        link_tree(listing, model.folder, check=check)
+
+
+def mounted(model: ModelPlan) -> TreePlan:
+    """The folder of a model as one of a container's mounts."""
+    listing = Listing(
+        root=model.folder, bucket_uri="file:///", prefix="", key_base="", paths=(), total_bytes=None, whole_tree=True
+    )
+    return _tree(model, listing)
+
+
+def _tree(model: ModelPlan, listing: Listing) -> TreePlan:
+    return TreePlan(
+        name=model.name,
+        uri=model.uri,
+        target=model.target,
+        listing=listing,
+        staging="bind",
+        reason=None,
+        mode="Unpacked" if model.is_brought else "FileSystem",
+        writable=model.writable,
+    )
+
+
+def _local_listing(path: str) -> Listing:
+    folder, name = os.path.split(path)
+    return Listing(
+        root=folder,
+        bucket_uri="file:///",
+        prefix="",
+        key_base="",
+        paths=(name,),
+        total_bytes=None,
+        whole_tree=False,
     )
 
 

@@ -11,12 +11,11 @@ from smlocal.jobfile.local_block import read_local, wrong_region
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.model.structure import Structure, Whole, member_types, members, split
-from smlocal.jobs.contract.validation.violation import Violation
+from smlocal.jobs.contract.model.structure import Items, Structure, Whole, member_types, members, split
+from smlocal.jobs.contract.validation.violation import Path, Violation
 from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.sagemaker.contract.model.hosting import (
-    ContainerDefinition,
     CreateEndpointConfigInput,
     CreateEndpointInput,
     CreateModelInput,
@@ -24,6 +23,14 @@ from smlocal.sagemaker.contract.model.hosting import (
 )
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.members import refused_members
+from smlocal.sagemaker.hosting.variants import (
+    Container,
+    Variant,
+    flat_rules,
+    model_rules,
+    variant_rules,
+    variants_of,
+)
 from smlocal.sagemaker.jobfile.job_file import without_nulls
 
 SERVING: Final = "Serving"
@@ -32,10 +39,12 @@ TAKEN: Final = frozenset(
     {
         *("Region", "Engines", "AddHosts", "Networks", "NetworkRange", "Endpoints", "Sources", "AllowedPaths"),
         *("AllowedBuckets", "Credentials", "Gpus", "AllowCpu", "Pull", "Memory", "Cpus", "ShmSize", "Ulimits"),
-        *("Processes", "StopGraceSeconds"),
+        *("Processes", "StopGraceSeconds", "Cache", "CacheGiB"),
     }
 )
 """The settings that an endpoint has a use for."""
+_MOST_MODELS: Final = 10
+"""One for each production variant."""
 _Seconds = Annotated[int, Whole(minimum=1, maximum=86_400)]
 
 
@@ -50,18 +59,23 @@ class ServingLimits(Structure):
     """For the answer to an invocation."""
     MaxBodyBytes: Annotated[int, Whole(minimum=1, maximum=1 << 30)] = facts.MOST_BODY
     """The most bytes of a request."""
+    MaxInstances: Annotated[int, Whole(minimum=1, maximum=facts.MOST_INSTANCES)] | None = None
+    """The instances of a variant that are run here. Default: 2, or 1 of a type with GPUs."""
 
 
 class ModelRequest(CreateModelInput, CreateEndpointConfigInput, CreateEndpointInput):
-    """All members of the three requests. No two of them mean different things."""
+    """All members of the three requests, of which no two mean different things; or several models in a list."""
+
+    Models: Annotated[list[CreateModelInput], Items(minimum=1, maximum=_MOST_MODELS)] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelFile:
     """A valid model file."""
 
-    container: ContainerDefinition
-    variant: ProductionVariant
+    variants: tuple[Variant, ...]
+    models: tuple[CreateModelInput, ...] = field(repr=False)
+    """The requests of the models."""
     role: str
     isolated: bool
     local: LocalSettings
@@ -73,15 +87,20 @@ class ModelFile:
     document: Document = field(repr=False)
 
     @property
-    def startup(self) -> float:
+    def containers(self) -> tuple[Container, ...]:
+        """Those of all models, each once."""
+        found = {each.at: each for variant in self.variants for each in variant.model.containers}
+        return tuple(found.values())
+
+    def startup(self, variant: Variant) -> float:
         """Seconds until the first ping must be answered."""
-        stated = self.serving.StartupSeconds or self.variant.ContainerStartupHealthCheckTimeoutInSeconds
+        stated = self.serving.StartupSeconds or variant.definition.ContainerStartupHealthCheckTimeoutInSeconds
         return float(stated or facts.STARTUP_SECONDS)
 
 
 def is_model_file(data: Mapping[str, Any]) -> bool:
     """True for a document of this form, by its members."""
-    return any(each in data for each in ("PrimaryContainer", "Containers"))
+    return any(each in data for each in ("PrimaryContainer", "Containers", facts.MODELS))
 
 
 def instance_type_names() -> frozenset[str]:
@@ -97,9 +116,8 @@ def read_model(document: Document, *, strict: bool = False) -> ModelFile:
     raw: dict[str, Any] = without_nulls(asked)
     local, serving, in_local = _read_local(document)
     violations += in_local
-    containers = [] if request is None else [*filter(None, [request.PrimaryContainer]), *(request.Containers or ())]
     if request is not None:
-        violations += _broken_rules(request, containers)
+        violations += _broken_rules(request, asked)
     not_done = refused_members(raw)
     if violations or request is None or local is None or serving is None:
         raise invalid_request(document, violations + [each for _, each in not_done])
@@ -110,13 +128,15 @@ def read_model(document: Document, *, strict: bool = False) -> ModelFile:
             details=mistake_lines(document, [each for _, each in not_done]),
             remedy=["Remove it to deploy the model here."],
         )
-    variants = request.ProductionVariants or [ProductionVariant(InitialInstanceCount=1)]
+    models = _models(request)
     stated = (document.data.get(LOCAL) or {}).get("StopGraceSeconds")
     return ModelFile(
-        container=containers[0],
-        variant=variants[0],
-        role=request.ExecutionRoleArn or "",
-        isolated=request.EnableNetworkIsolation is True,
+        variants=variants_of(_variants(request), models),
+        models=tuple(model for model, _ in models),
+        role=next((model.ExecutionRoleArn for model, _ in models if model.ExecutionRoleArn), None)
+        or request.ExecutionRoleArn
+        or "",
+        isolated=models[0][0].EnableNetworkIsolation is True,
         local=local,
         serving=serving,
         grace=facts.STOP_SECONDS if stated is None else local.StopGraceSeconds,
@@ -125,22 +145,22 @@ def read_model(document: Document, *, strict: bool = False) -> ModelFile:
     )
 
 
-def _broken_rules(request: ModelRequest, containers: list[ContainerDefinition]) -> list[Violation]:
+def _models(request: ModelRequest) -> list[tuple[CreateModelInput, Path]]:
+    if request.Models is None:
+        return [(request, ())]
+    return [(model, (facts.MODELS, index)) for index, model in enumerate(request.Models)]
+
+
+def _variants(request: ModelRequest) -> list[ProductionVariant]:
+    return request.ProductionVariants or [ProductionVariant(InitialInstanceCount=1)]
+
+
+def _broken_rules(request: ModelRequest, given: Mapping[str, Any]) -> list[Violation]:
     """What the members say together."""
-    found = []
-    if request.PrimaryContainer is not None and request.Containers:
-        found.append(Violation(path=("Containers",), text="Containers and PrimaryContainer exclude each other"))
-    if not containers:
-        text = "a model needs PrimaryContainer with an Image"
-        found.append(Violation(path=("PrimaryContainer",), text=text))
-    for each in containers[:1]:
-        at = ("PrimaryContainer",) if request.PrimaryContainer is not None else ("Containers", 0)
-        if not each.Image and not each.ModelPackageName:
-            found.append(Violation(path=(*at, "Image"), text="Image is missing: it is the image to run"))
-        if each.ModelDataUrl and each.ModelDataSource is not None:
-            text = "ModelDataSource and ModelDataUrl exclude each other"
-            found.append(Violation(path=(*at, "ModelDataSource"), text=text))
-    return found
+    models = _models(request)
+    listed = request.Models is not None
+    found = [*flat_rules(given), *(each for model, at in models for each in model_rules(model, at))]
+    return [*found, *variant_rules(_variants(request), models, listed=listed)]
 
 
 def _read_local(document: Document) -> tuple[LocalSettings | None, ServingLimits | None, list[Violation]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from smlocal.jobs.planning.aspects.limits.show import limits_document
-from smlocal.jobs.planning.model import JobPlan, note_documents
+from smlocal.jobs.planning.model import HostPlan, JobPlan, note_documents
 from smlocal.jobs.planning.plan_rows import environment_rows, note_rows
 from smlocal.sagemaker.hosting.planning import plan_again, prepare_recorded
 
@@ -13,7 +13,7 @@ __all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "scri
 
 def plan_document(plan: JobPlan) -> dict[str, Any]:
     """The plan as it is stored."""
-    (host,), serving = plan.hosts, plan.serving
+    serving = plan.serving
     return {
         "Version": 1,
         "EndpointName": plan.name,
@@ -21,34 +21,15 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
         "Region": plan.identity.region,
         "Account": plan.identity.account,
         "Request": dict(plan.request),
-        "Image": {"Name": plan.image.name, "Id": plan.image.facts and plan.image.facts.id},
         "Engine": {"Address": plan.engines.first.address, "Version": plan.engines.first.version},
-        "Command": plan.image.command,
-        "Hosts": [
-            {
-                "Name": host.host.name,
-                "InstanceType": host.host.instance_type,
-                "GpuIds": None
-                if host.accelerators.gpus is None
-                else "all"
-                if host.accelerators.gpus.every
-                else host.accelerators.gpus.ids,
-                "Container": host.container,
-                "Hostname": host.names.hostname,
-                "Environment": dict(host.environment),
-                "Limits": limits_document(host.limits),
-                "Mounts": [
-                    {"Target": tree.target, "Source": tree.listing.root, "Writable": tree.writable}
-                    for tree in host.inputs.trees
-                ],
-            }
-        ],
+        "Hosts": [_host_document(plan, host) for host in plan.hosts],
         "Serving": None
         if serving is None
         else {
-            "Port": serving.port,
-            "Model": serving.uri,
-            "StartupSeconds": serving.startup,
+            "Variants": [
+                {"Name": each.name, "Weight": each.weight, "Mode": "Direct" if each.direct else "Serial"}
+                for each in serving.variants
+            ],
             "PingSeconds": serving.ping,
             "InvocationSeconds": serving.invocation,
             "MaxBodyBytes": serving.most_body,
@@ -58,11 +39,40 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
     }
 
 
+def _host_document(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
+    program, gpus, server = host.program or plan.image, host.accelerators.gpus, host.server
+    return {
+        "Name": host.host.name,
+        "InstanceType": host.host.instance_type,
+        "Image": {"Name": program.name, "Id": program.facts and program.facts.id},
+        "Command": program.command,
+        "GpuIds": None if gpus is None else "all" if gpus.every else gpus.ids,
+        "Container": host.container,
+        "Hostname": host.names.hostname,
+        "Environment": dict(host.environment),
+        "Limits": limits_document(host.limits),
+        "Mounts": [
+            {"Target": tree.target, "Source": tree.listing.root, "Writable": tree.writable}
+            for tree in host.inputs.trees
+        ],
+        "Server": None
+        if server is None
+        else {
+            "Variant": server.variant,
+            "Instance": server.instance,
+            "Port": server.port,
+            "Models": [each.uri for each in server.models],
+            "StartupSeconds": server.startup,
+        },
+    }
+
+
 def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
     """Heads, and the texts beside them."""
     yield "Endpoint", plan.name
     yield "", plan.identity.arn
-    yield "Image", plan.image.name
+    for image in dict.fromkeys((host.program or plan.image).name for host in plan.hosts):
+        yield "Image", image
     yield from note_rows(plan)
     yield from environment_rows(plan)
     yield "Stops", f"SIGTERM, {plan.stop.grace} s, SIGKILL"

@@ -36,7 +36,7 @@ def reason(failure: Failure) -> str:
     return reason_of(failure, facts.VARIANT)
 
 
-def reason_of(failure: Failure, variant: str) -> str:
+def reason_of(failure: Failure, variant: str, called: str = facts.PRIMARY) -> str:
     """The FailureReason of a failure that no program caused."""
     match failure.kind:
         case FailureKind.INTERNAL:
@@ -46,7 +46,7 @@ def reason_of(failure: Failure, variant: str) -> str:
         case FailureKind.IMAGE:
             return _NO_IMAGE
         case FailureKind.START:
-            return facts.not_healthy(variant)
+            return facts.not_healthy(variant, called)
         case FailureKind.CAPACITY:
             return failure_reason.NO_CAPACITY
         case _:

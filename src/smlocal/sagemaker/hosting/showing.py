@@ -11,10 +11,10 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.state import HOSTING, shown
+from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, shown
 
-DOCUMENTS: Final[tuple[str, ...]] = (HOSTING,)
-"""Where it is invoked."""
+DOCUMENTS: Final[tuple[str, ...]] = (HOSTING, WEIGHTS)
+"""Where it is invoked, and the weights of its variants."""
 _PHASES: Final = {JobPhase.STARTING: "Creating", JobPhase.DOWNLOADING: "Creating", JobPhase.TRAINING: "InService"}
 
 
@@ -29,32 +29,33 @@ def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # no
     """The DescribeEndpoint answer."""
     record, request = stored.record, stored.documents["request"]
     word = status_word(record)
-    container = _container(request)
-    variant = _variant(request)
-    count = variant.get("InitialInstanceCount", 1)
-    ours = {
-        "VariantName": variant.get("VariantName", facts.VARIANT),
-        "DeployedImages": [
-            {
-                "SpecifiedImage": container.get("Image", ""),
-                "ResolvedImage": container.get("Image", ""),
-                "ResolutionTime": record.created,
-            }
-        ],
-        "CurrentWeight": variant.get("InitialVariantWeight", 1.0),
-        "DesiredWeight": variant.get("InitialVariantWeight", 1.0),
-        "CurrentInstanceCount": count,
-        "DesiredInstanceCount": count,
-    }
+    weights = stored.documents.get(WEIGHTS) or {}
+    ours = [_summary(request, each, weights, record.created) for each in _variants(request)]
     return {
         "EndpointName": record.name,
         "EndpointArn": record.arn,
         "EndpointConfigName": request.get("EndpointConfigName", record.name),
-        **({"ProductionVariants": [ours]} if word == "InService" else {}),
+        **({"ProductionVariants": ours} if word == "InService" else {}),
         "EndpointStatus": word,
         **({"FailureReason": record.failure_reason} if record.failure_reason else {}),
         "CreationTime": record.created,
         "LastModifiedTime": record.modified,
+    }
+
+
+def _summary(
+    request: Mapping[str, Any], variant: Mapping[str, Any], weights: Mapping[str, float], at: float
+) -> dict[str, Any]:
+    name, count = variant.get("VariantName", facts.VARIANT), variant.get("InitialInstanceCount", 1)
+    images = [each.get("Image", "") for each in _containers(request, variant)]
+    weight = weights.get(name, variant.get("InitialVariantWeight", 1.0))
+    return {
+        "VariantName": name,
+        "DeployedImages": [{"SpecifiedImage": image, "ResolvedImage": image, "ResolutionTime": at} for image in images],
+        "CurrentWeight": weight,
+        "DesiredWeight": weight,
+        "CurrentInstanceCount": count,
+        "DesiredInstanceCount": count,
     }
 
 
@@ -101,9 +102,33 @@ def spoken(record: JobRecord) -> Spoken:
     )
 
 
-def host_names(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:  # noqa: ARG001 - see below
-    """The name of the production variant."""
-    return [_variant(request()).get("VariantName", facts.VARIANT)]
+def host_names(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:
+    """Those of the containers, in the order of the plan."""
+    asked = request()
+    usual = _host_names(asked, None)
+    if len(usual) == record.instances:
+        return usual
+    limits = range(1, facts.MOST_INSTANCES + 1)  # Local.Serving.MaxInstances is not in the request
+    found = (names for most in limits if len(names := _host_names(asked, most)) == record.instances)
+    return next(found, usual)
+
+
+def _host_names(request: Mapping[str, Any], most: int | None) -> list[str]:
+    names = []
+    for variant in _variants(request):
+        limit = most or facts.usual_instances(variant.get("InstanceType", "local"))
+        for number in range(1, min(variant.get("InitialInstanceCount", 1), limit) + 1):
+            names += _hosts(request, variant, number)
+    return names
+
+
+def _hosts(request: Mapping[str, Any], variant: Mapping[str, Any], number: int) -> list[str]:
+    name = facts.instance_name(variant.get("VariantName", facts.VARIANT), number)
+    containers = _containers(request, variant)
+    if len(containers) == 1:
+        return [name]
+    called = [each.get("ContainerHostname") for each in containers]
+    return [f"{name}.{each or facts.numbered_container(place)}" for place, each in enumerate(called, start=1)]
 
 
 def host_called(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:  # noqa: ARG001 - see below
@@ -123,10 +148,11 @@ def not_interruptible(request: Mapping[str, Any]) -> tuple[str, str]:  # noqa: A
 
 def start(plan: JobPlan) -> StartView:
     """`my-image · local`."""
-    host = plan.hosts[0].host
+    kind = plan.hosts[0].host.instance_type
+    more = f" · {len(plan.hosts)} containers" if len(plan.hosts) > 1 else ""
     return StartView(
-        about=f"{plan.image.name} · {host.instance_type}",
-        members={"EndpointName": plan.name, "Image": plan.image.name, "InstanceType": host.instance_type},
+        about=f"{plan.image.name} · {kind}{more}",
+        members={"EndpointName": plan.name, "Image": plan.image.name, "InstanceType": kind},
         phases={str(phase): word for phase, word in _PHASES.items() if phase is not JobPhase.STARTING},
         causes={StopCause.REQUEST: "SIGTERM sent"},
     )
@@ -166,7 +192,6 @@ def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, st
     """The address, the model, and what happened to the container."""
     answer, local = view.answer, view.local
     request = local["Request"]
-    container = _container(request)
     yield "Endpoint", view.name
     yield "Status", view.state
     if view.reason:
@@ -174,8 +199,14 @@ def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, st
     yield "ARN", answer["EndpointArn"]
     if local.get("Address") and not view.status.terminal:
         yield "Address", local["Address"]
-    yield "Image", container.get("Image", "")
-    yield "Model", _model(container) or "none"
+    variants = _variants(request)
+    for variant in variants:
+        if len(variants) > 1:
+            yield "Variant", _variant_text(variant, answer)
+        for container in _containers(request, variant):
+            called = container.get("ContainerHostname")
+            yield "Image", f"{container.get('Image', '')}{f' ({called})' if called else ''}"
+            yield "Model", _model(container) or "none"
     yield "Created", local_time(answer["CreationTime"])
     if not view.status.terminal:
         yield "Supervisor", f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting"
@@ -183,18 +214,28 @@ def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, st
             yield "Health", local.get("PingTrouble") or "/ping answers 200"
     if local.get("RestartCount"):
         last = local["Restarts"][-1]
-        code, at = last["ExitCode"], local_time(last["At"])
-        yield "Restarts", f"{local['RestartCount']}, the last after exit code {code} at {at}"
+        what = f"{last['Host']} after" if len(local.get("Hosts") or ()) > 1 else "after"
+        at = local_time(last["At"])
+        yield "Restarts", f"{local['RestartCount']}, the last {what} exit code {last['ExitCode']} at {at}"
 
 
-def _container(request: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = request.get("PrimaryContainer") or (request.get("Containers") or [{}])[0]
-    return found
+def _variant_text(variant: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
+    """`Blue, weight 3`."""
+    name = variant.get("VariantName", "")
+    now = {each["VariantName"]: each["CurrentWeight"] for each in answer.get("ProductionVariants", ())}
+    return f"{name}, weight {now.get(name, variant.get('InitialVariantWeight', 1.0)):g}"
 
 
-def _variant(request: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = (request.get("ProductionVariants") or [{}])[0]
-    return found
+def _variants(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return request.get("ProductionVariants") or [{}]
+
+
+def _containers(request: Mapping[str, Any], variant: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Those of the model that the variant runs."""
+    models = {each.get("ModelName"): each for each in request.get(facts.MODELS) or ()}
+    model = models.get(variant.get("ModelName"), request)
+    first = model.get("PrimaryContainer")
+    return [first] if first else list(model.get("Containers") or [{}])
 
 
 def _model(container: Mapping[str, Any]) -> str:

@@ -10,14 +10,14 @@ from smlocal.base.quick_dataclass import dataclass
 HOSTING: Final = "hosting"
 """The kind of document."""
 WEIGHTS: Final = "hosting_weights"
-"""The document with weights of variants that were changed, by variant."""
+"""The kind of document with weights of variants that were changed, by name. The supervisor reads it when it is woken."""
 _LATEST: Final = 20
 """Restarts that are kept; all are counted."""
 
 
 @dataclass(kw_only=True, slots=True)
 class State:
-    """Where it is invoked, and what happened to its container."""
+    """Where it is invoked, and what happened to its containers."""
 
     port: int = 0
     """0: it has not been in service."""
@@ -25,16 +25,22 @@ class State:
     """Since when."""
     restarts: int = 0
     latest: list[dict[str, Any]] = field(default_factory=list)
-    """The latest restarts: when, and the exit code of the container before."""
-    trouble: str | None = None
-    """Why the last ping was not answered; None if it was."""
+    """The latest restarts: when, which container, and the exit code of the one before."""
+    troubles: dict[str, str] = field(default_factory=dict)
+    """Why the last ping was not answered, by host; only of those that did not answer."""
     logged: dict[str, int] = field(default_factory=dict)
     """Bytes of the log from containers before this one, by host."""
 
-    def restarted(self, exit_code: int) -> None:
-        """The container has ended and is started again."""
+    @property
+    def trouble(self) -> str | None:
+        """Why a ping was not answered, in one line; None if all were."""
+        return "; ".join(f"{host}: {why}" for host, why in sorted(self.troubles.items())) or None
+
+    def restarted(self, host: str, exit_code: int) -> None:
+        """A container has ended and is started again."""
         self.restarts += 1
-        self.latest = [*self.latest, {"At": round(time.time(), 3), "ExitCode": exit_code}][-_LATEST:]
+        entry = {"At": round(time.time(), 3), "Host": host, "ExitCode": exit_code}
+        self.latest = [*self.latest, entry][-_LATEST:]
 
     def document(self) -> dict[str, Any]:
         """As it is stored."""
@@ -43,7 +49,7 @@ class State:
             "InService": self.in_service,
             "RestartCount": self.restarts,
             "Restarts": self.latest,
-            "PingTrouble": self.trouble,
+            "PingTroubles": self.troubles,
             "Logged": self.logged,
         }
 
@@ -57,7 +63,7 @@ def read_state(document: Mapping[str, Any] | None) -> State:
         in_service=document["InService"],
         restarts=document["RestartCount"],
         latest=list(document["Restarts"]),
-        trouble=document["PingTrouble"],
+        troubles=dict(document["PingTroubles"]),
         logged=dict(document["Logged"]),
     )
 

@@ -8,6 +8,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.hosts import image_name
 from smlocal.sagemaker.hosting.model_file import ModelFile
 from smlocal.sagemaker.hosting.planning import region_of
 
@@ -19,7 +20,7 @@ def submit(model: ModelFile, *, name: str, store: Store) -> JobRecord:
     instance, because it has no end: others would wait for it.
     """
     called = model.raw.get("EndpointName", name)
-    account = identity.account(role=model.role, image=model.container.Image)
+    account = identity.account(role=model.role, image=image_name(model.containers[0]))
     store.add_pending(
         name,
         run_id=os.urandom(4).hex(),

@@ -1,46 +1,39 @@
-"""Supervises an endpoint: unpacks its model, waits for the first ping, starts its container again, and answers."""
+"""Supervises an endpoint: brings its models, waits for the first pings, starts containers again, and answers."""
 
-import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.foreign_archive.stream import ArchiveError
+from smlocal.base.parallel import run_each
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
-from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
 from smlocal.jobs.contract.failures import INTERNAL_ERROR, FailureKind, input_failure
+from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.contract.statuses import FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
-from smlocal.jobs.control.found_containers import FoundContainers
+from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
 from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, Event, ThreadDied, Woken
 from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.history import Past
-from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import file_systems
 from smlocal.jobs.logs.log_readers import logged_by
-from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
+from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan, ServerPlan, ServingPlan
+from smlocal.jobs.planning.model import HostPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.front import Front, Identity
-from smlocal.sagemaker.hosting.model_data import unpack_model
+from smlocal.sagemaker.hosting.front import Front
+from smlocal.sagemaker.hosting.model_data import bring_model, list_in_s3
 from smlocal.sagemaker.hosting.named_endpoint import settle
-from smlocal.sagemaker.hosting.ping import ping
+from smlocal.sagemaker.hosting.routing import Router
 from smlocal.sagemaker.hosting.running import reason_of
-from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_address, read_state, shown
-
-_FIRST_PAUSES: Final = (0.03, 0.5)
-"""Between pings of a container that has just been started: the shortest and the longest."""
-_PING_EVERY: Final = 5.0
-"""Seconds between pings in service: inferred."""
-_MOST_EARLY_ENDS: Final = 3
-"""A container that ends so often before it has answered a ping is not started again."""
-_SOON: Final = 10.0
-"""Seconds. A container that ends sooner is started again after a pause that grows."""
-_LONGEST_PAUSE: Final = 30.0
+from smlocal.sagemaker.hosting.servers import Server
+from smlocal.sagemaker.hosting.service_answers import Identity
+from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, invocation_address, read_state, shown
 
 
 @dataclass(kw_only=True, slots=True)
@@ -49,13 +42,14 @@ class HostingSupervisor(Supervisor):
 
     serving: ServingPlan = field(init=False)
     state: State = field(default_factory=State)
+    servers: dict[str, Server] = field(default_factory=dict)
+    """By the name of the host."""
+    router: Router = field(init=False)
     front: Front | None = None
-    started: float = 0.0
-    """When the container was started, by the monotonic clock."""
-    pause: float = 0.0
-    """Before the next restart."""
-    taken_over: bool = False
-    """True while the container is one of an earlier supervisor: some of its output was not read."""
+    listings: dict[tuple[str, ModelForm], Listing] = field(default_factory=dict)
+    """Of models in S3. What is downloaded is known by them, so they are kept."""
+    blamed: str | None = None
+    """The host that the failure of the endpoint is about."""
 
     def __post_init__(self) -> None:
         Supervisor.__post_init__(self)
@@ -63,53 +57,67 @@ class HostingSupervisor(Supervisor):
             raise AssertionError(self.plan.name)  # every endpoint has one
         self.serving = self.plan.serving
         self.state = read_state(self.context.store.document(self.plan.name, HOSTING))
+        self.router = Router.of(self._endpoint, self.serving.variants, self.plan.hosts)
+        self._read_weights()
 
     def run_attempts(self) -> None:
-        """Make the container, and serve until somebody stops it."""
-        if not self._brought_model():
+        """Make the containers, and serve until somebody stops it."""
+        if not self._brought_models():
             return
         self.attempt.download(self.pull_refused)
         if not self.attempt.over:
             self.context.reporter.working("waiting for an answer to /ping")
-            if self._started(self._run.start):
-                self._serve(healthy=False)
+            self._find_servers()
+            if self._started_all():
+                self._serve()
 
     def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
         """Continue an endpoint whose supervisor was killed at any moment."""
-        attempt, (host,) = self.attempt, self.plan.hosts
+        attempt = self.attempt
         attempt.outcome = past.outcome
-        there = found.hosts.get(host.host.name)
-        if there is None:
+        if len(found.hosts) < len(self.plan.hosts):
             clear_attempt(self.context.engines, self.plan)
             if not attempt.over:
                 self.run_attempts()
             return
-        run = attempt.host_run(host)
+        ended = [self._taken_over(host, found.hosts[host.host.name]) for host in self.plan.hosts]
+        ends = [each for each in ended if each is not None]
+        self._reopen_credentials()
+        if attempt.over:
+            attempt.resume_watching(past, ends, past.grace)
+            for run in attempt.runs.values():
+                run.complete_log()
+            return
+        if found.ended_at is not None:
+            self.context.phases.go_on()
+        self._serve_on(ends, healthy=phase is JobPhase.TRAINING)
+
+    def _taken_over(self, host: HostPlan, there: FoundContainer) -> ContainerExited | None:
+        """Use a container that an earlier supervisor has started; returns its end, if it has ended."""
+        run = self.attempt.host_run(host)
         run.logged_before = self.state.logged.get(run.name, 0)
         run.take_over(there.id, running=there.running)
         run.staged = file_systems(self.plan, host)
         run.complete_log(later=True)
-        self._reopen_credentials()
-        if attempt.over:
-            code, killed = there.state.exit_code, there.state.oom_killed
-            ended = [] if there.running else [ContainerExited(container=run.name, exit_code=code, oom_killed=killed)]
-            attempt.resume_watching(past, ended, past.grace)
-            run.complete_log()
-            return
-        attempt.ran = self.taken_over = True
-        self.started = time.monotonic()
-        healthy = phase is JobPhase.TRAINING
-        if there.running:
-            run.resume_watching(read=True)
-        else:
-            self.context.phases.go_on()
-            run.container.exited = True
-            self.context.events.put(ContainerExited(container=run.name, exit_code=there.state.exit_code))
+        code, killed = there.state.exit_code, there.state.oom_killed
+        return None if there.running else ContainerExited(container=run.name, exit_code=code, oom_killed=killed)
+
+    def _serve_on(self, ends: Sequence[ContainerExited], *, healthy: bool) -> None:
+        """Serve with containers that were taken over. `healthy`: the endpoint was in service."""
+        self.attempt.ran = True
+        self._find_servers()
+        for server in self.servers.values():
+            server.on_taken_over(ready=healthy)
+            server.run.resume_watching(read=True)
+        for event in ends:
+            self.servers[event.container].run.container.exited = True
+            self.context.events.put(event)
         if healthy:
             self._open_front()
-        self._serve(healthy=healthy)
-        if self.taken_over:
-            run.complete_log()
+        self._serve()
+        for server in self.servers.values():
+            if server.taken_over:
+                server.run.complete_log()
 
     @classmethod
     def logged_before(cls, store: Store, name: str) -> Mapping[str, int]:
@@ -119,14 +127,15 @@ class HostingSupervisor(Supervisor):
     def decide(self) -> tuple[Ending, str | None]:
         """How the endpoint ends, and why, in the service's words."""
         outcome = self.attempt.outcome
+        blamed = _server(self._host(outcome.first_failure or self.blamed))
         if outcome.failure is not None:
-            return FAILED, reason_of(outcome.failure, self._host)
+            return FAILED, reason_of(outcome.failure, blamed.variant, blamed.called)
         if outcome.first_failure is not None:
-            return FAILED, facts.not_healthy(self._host)
+            return FAILED, facts.not_healthy(blamed.variant, blamed.called)
         return STOPPED[outcome.stopped or StopCause.REQUEST], None
 
     def more_results(self) -> dict[str, Any]:
-        """Where it was invoked, and how often its container was started again."""
+        """Where it was invoked, and how often its containers were started again."""
         return shown(self.state.document(), self._endpoint)
 
     def finish(self) -> None:
@@ -138,103 +147,115 @@ class HostingSupervisor(Supervisor):
     @property
     def _endpoint(self) -> str:
         """The name under which it answers: an update is a job of another name."""
-        return str(self.plan.request["EndpointName"])
+        return str(self.plan.request.get("EndpointName", self.plan.name))
 
-    @property
-    def _host(self) -> str:
-        return self.plan.hosts[0].host.name
+    def _host(self, name: str | None) -> HostPlan:
+        """The host of that name, or the first one."""
+        return next((host for host in self.plan.hosts if host.host.name == name), self.plan.hosts[0])
 
-    @property
-    def _run(self) -> HostRun:
-        return self.attempt.runs[self._host]
+    def _find_servers(self) -> None:
+        self.servers = {name: Server(run=run, plan=_server(run.host)) for name, run in self.attempt.runs.items()}
 
     def _store(self) -> None:
+        self.state.troubles = {
+            name: each.trouble for name, each in self.servers.items() if each.ready and each.trouble is not None
+        }
         self.context.store.put_document(self.plan.name, HOSTING, self.state.document())
 
-    def _brought_model(self) -> bool:
-        """Unpack the archive into the folder that is mounted; False if it fails the endpoint, or a stop came first."""
-        folder = f"{self.plan.job_directory}/staged/model"
-        done = self.plan.trees[0].listing.root != folder
-        while not done and not self.attempt.over:
+    # The models.
+
+    def _brought_models(self) -> bool:
+        """Fill the folders that are mounted; False if it fails the endpoint, or a stop came first."""
+        brought = [(host, model) for host in self.plan.hosts for model in _server(host).models if model.is_brought]
+        return all(self._brought(host, model) for host, model in brought)
+
+    def _brought(self, host: HostPlan, model: ModelPlan) -> bool:
+        number, requests = _server(host).number, self.context.stop_requests
+        while not self.attempt.over:
             try:
-                remove_tree(folder)
-                if self.serving.archive:
-                    os.makedirs(os.path.dirname(folder), exist_ok=True)
-                    unpack_model(self.serving.archive, folder, check=self.context.stop_requests.check)
-                else:
-                    os.makedirs(folder)
-                done = True
+                remove_tree(model.folder)
+                with requests.interruptible() as check:
+                    bring_model(
+                        model,
+                        list_remote=lambda: self._listed(model),
+                        download=self.attempt.delivery.download,
+                        check=check,
+                    )
             except StagingStoppedError:
                 self.attempt.handle_late_requests()
             except ArchiveError as error:
-                self._fail(facts.not_extracted(self.serving.uri), f"the archive cannot be unpacked: {error}")
+                self._fail(host, facts.not_extracted(model.uri, number), f"the archive cannot be unpacked: {error}")
+            except SmlocalError as error:
+                self._fail(host, facts.not_downloaded(model.uri, number), error.with_details)
             except OSError as error:
-                self._fail(facts.not_downloaded(self.serving.uri), str(error))
-        return done
+                self._fail(host, facts.not_downloaded(model.uri, number), str(error))
+            else:
+                return True
+        return False
 
-    def _fail(self, reason: str, explanation: str) -> None:
+    def _listed(self, model: ModelPlan) -> Listing:
+        known = model.uri, model.form
+        if known not in self.listings:
+            region, rights = self.plan.identity.region, self.plan.rights
+            self.listings[known] = list_in_s3(model.uri, model.form, region=region, role="", rights=rights)
+        return self.listings[known]
+
+    def _fail(self, host: HostPlan, reason: str, explanation: str) -> None:
+        self.blamed = host.host.name
         self.attempt.fail(input_failure(reason), explanation)
 
-    def _started(self, start: Callable[[], None]) -> bool:
-        """Start the container; False if that fails the endpoint."""
-        try:
-            start()
-        except (EngineError, MachineNotReadyError) as error:
-            self.attempt.start_failed(error)
-            failure = self.attempt.outcome.failure
-            if failure is not None and failure.kind is FailureKind.START:
-                self.attempt.explanation = f"the container cannot be started: {error.sentence}"
-            return False
-        self.attempt.ran = True
-        self.started = time.monotonic()
-        self.attempt.on_running()
-        return True
+    # The containers.
 
-    def _serve(self, *, healthy: bool) -> None:
+    def _started_all(self) -> bool:
+        """Start all containers at the same time; False if that fails the endpoint."""
+        servers = list(self.servers.values())
+        errors = run_each(lambda server: server.run.start(), servers)
+        self.attempt.ran = len(errors) < len(servers)
+        for server in servers:
+            server.on_first_start()
+        self.attempt.on_running()
+        for number, error in errors.items():
+            servers[number].run.container.exited = True
+            if not self.attempt.over:
+                self._not_started(servers[number], error)
+        if errors and self.attempt.ran:
+            self.attempt.watch_running(stop=True)
+        return not errors
+
+    def _not_started(self, server: Server, error: Exception) -> None:
+        if not isinstance(error, EngineError | MachineNotReadyError):
+            raise error
+        self.blamed = server.name
+        self.attempt.start_failed(error)
+        failure = self.attempt.outcome.failure
+        if failure is not None and failure.kind is FailureKind.START:
+            self.attempt.explanation = f"the container cannot be started: {error.sentence}"
+
+    def _serve(self) -> None:
         """Until a stop, a failure, or something that ends every job: those are watched as in a job."""
-        deadline, pause, early = time.monotonic() + self.serving.startup, _FIRST_PAUSES[0], 0
-        at = time.monotonic() + (_PING_EVERY if healthy else 0.0)
         for request in self.context.stored_requests.read():
             self.context.events.put(request)
-        while True:
-            event = self._next(at)
+        goes_on = True
+        while goes_on:
+            event = self._next(min(each.due for each in self.servers.values()))
             if isinstance(event, ContainerExited):
-                early += not healthy
-                if early >= _MOST_EARLY_ENDS:
-                    self._gave_up(event, early)
-                    return
-                if not self._restarted(event, healthy=healthy):
-                    return
-                at, pause = time.monotonic(), _FIRST_PAUSES[0]
+                goes_on = self._goes_on_after(event)
             elif event is not None:
                 self.context.events.put(event)
-                self.attempt.watch_running(stop=False)
+                self._leave(stop=False)
                 return
-            elif healthy:
-                self._look()
-                at = time.monotonic() + (_PING_EVERY if self.state.trouble is None else _FIRST_PAUSES[1])
             else:
-                trouble = self._ping()
-                if trouble is None:
-                    healthy = True
-                    self._in_service()
-                    at = time.monotonic() + _PING_EVERY
-                elif time.monotonic() >= deadline:
-                    self._fail(facts.not_healthy(self._host), f"{trouble}, for {self.serving.startup:g} s")
-                    self.attempt.watch_running(stop=True)
-                    return
-                else:
-                    at = min(time.monotonic() + pause, deadline)
-                    pause = min(pause * 1.1, _FIRST_PAUSES[1])
+                server = min(self.servers.values(), key=lambda each: each.due)
+                goes_on = self._restarted(server) if server.ended else self._looked(server)
 
-    def _gave_up(self, event: ContainerExited, times: int) -> None:
-        self._run.container.join()
-        end = HostEnd(host=self._host, exit_code=event.exit_code, oom_killed=event.oom_killed)
-        self.attempt.outcome = replace(self.attempt.outcome, ends=(end,), first_failure=self._host)
-        self._fail(
-            facts.not_healthy(self._host),
-            f"the container ended {times} times before it answered /ping, with exit code {event.exit_code}",
-        )
+    def _leave(self, *, stop: bool) -> None:
+        """Watch the containers to their end; `stop`: they are not needed any more."""
+        if any(not server.run.container.exited for server in self.servers.values()):
+            self.attempt.watch_running(stop=stop)
+            return
+        self.attempt.handle_late_requests()
+        if not self.attempt.outcome.decided:
+            self.attempt.fail(INTERNAL_ERROR, self.attempt.explanation)
 
     def _next(self, at: float) -> Event | None:
         """The next event; None when it is time for a ping."""
@@ -242,44 +263,47 @@ class HostingSupervisor(Supervisor):
             event = self.context.events.next(max(0.0, at - time.monotonic()))
             for request in self.context.stored_requests.read():
                 self.context.events.put(request)
-            if not isinstance(event, Woken):
-                if isinstance(event, ContainerExited) and not self.context.events.empty():
-                    later = self.context.events.next(0)  # a stop that was stored before the end counts first
-                    self.context.events.put(event)
-                    if later is not None and not isinstance(later, Woken):
-                        return later
-                    continue
-                return event
+            if isinstance(event, Woken):
+                self._read_weights()
+                continue
+            if isinstance(event, ContainerExited) and not self.context.events.empty():
+                later = self.context.events.next(0)  # a stop that was stored before the end counts first
+                self.context.events.put(event)
+                if later is not None and not isinstance(later, Woken):
+                    return later
+                continue
+            return event
 
-    def _address(self) -> tuple[str, int] | None:
-        """Where the container is reached; None if it has no address now."""
-        if self.serving.published:
-            return "127.0.0.1", self.serving.published
-        try:
-            found = self._run.engine.addresses(self._run.container.id)
-        except (EngineError, MachineNotReadyError):
-            return None
-        return (found[0], self.serving.port) if found else None
+    def _read_weights(self) -> None:
+        self.router.weigh(self.context.store.document(self.plan.name, WEIGHTS) or {})
 
-    def _ping(self) -> str | None:
-        address = self._address()
-        return "the container has no address" if address is None else ping(address, seconds=self.serving.ping)
-
-    def _look(self) -> None:
-        """Ping a container in service, and store what has changed."""
-        trouble, before = self._ping(), self.state.trouble
-        self.state.trouble = trouble
-        if (trouble is None) == (before is None):
-            return
-        if self.front is not None and trouble is None:
-            self.front.serve_from(self._address())
-        said = "the container is healthy again" if trouble is None else f"the container is not healthy: {trouble}"
-        self.context.reporter.warning(said)
-        self._store()
+    def _looked(self, server: Server) -> bool:
+        """Ping a container, and tell what has changed; False if the endpoint has failed."""
+        ready, before = server.ready, server.trouble
+        trouble = server.look(self.serving.ping)
+        if server.late:
+            self._fail(
+                server.run.host,
+                facts.not_healthy(server.plan.variant, server.plan.called),
+                f"{self._named(server)}{trouble}, for {server.plan.startup:g} s",
+            )
+            self._leave(stop=True)
+            return False
+        if ready and (trouble is None) != (before is None):
+            if trouble is None:
+                self._place(server)
+            said = "is healthy again" if trouble is None else f"is not healthy: {trouble}"
+            self.context.reporter.warning(f"{self._called(server)} {said}")
+            self._store()
+        if not ready and server.ready:
+            self._place(server)
+            if self.front is None and all(each.ready for each in self.servers.values()):
+                self._in_service()
+        return True
 
     def _in_service(self) -> None:
         self._open_front()
-        self.state.in_service, self.state.trouble = time.time(), None
+        self.state.in_service = time.time()
         self._store()
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
         self.context.reporter.progress(invocation_address(self._endpoint, self.state.port))
@@ -287,48 +311,89 @@ class HostingSupervisor(Supervisor):
 
     def _open_front(self) -> None:
         identity = self.plan.identity
+        for server in self.servers.values():
+            self._place(server)
         self.front = Front(
             identity=Identity(
-                endpoint=self._endpoint, variant=self._host, region=identity.region, account=identity.account
+                endpoint=self._endpoint,
+                variant=self.serving.variants[0].name,
+                region=identity.region,
+                account=identity.account,
             ),
             limits=self.serving,
+            routes=self.router,
             port=self.state.port,
         )
         events = self.context.events
         self.front.start(lambda thread, error: events.put(ThreadDied(thread=thread, error=error)))
-        self.front.serve_from(self._address())
         if self.front.port != self.state.port:
             self.state.port = self.front.port
             self._store()
 
-    def _restarted(self, ended: ContainerExited, *, healthy: bool) -> bool:
-        """Start the container again; False if that fails the endpoint, or a stop came first."""
-        run = self._run
-        run.container.join()
-        if self.taken_over:
-            run.complete_log()
-            self.taken_over = False
+    def _place(self, server: Server) -> None:
+        """Pass requests on to the container, or to nobody while it has ended."""
+        self.router.place(server.name, None if server.run.container.exited else server.address())
         if self.front is not None:
-            self.front.serve_from(None)
-        soon = time.monotonic() - self.started < _SOON
-        self.pause = min(max(0.5, self.pause * 2), _LONGEST_PAUSE) if soon and healthy else 0.0
-        self.state.restarted(ended.exit_code)
-        self.state.trouble = f"the container ended with exit code {ended.exit_code}"
-        self.state.logged[run.name] = run.logged_before = logged_by(self.plan.job_directory, run.name)
+            self.front.forget()
+
+    def _goes_on_after(self, ended: ContainerExited) -> bool:
+        """A container has ended; False if that fails the endpoint."""
+        server = self.servers[ended.container]
+        server.run.container.join()
+        pause = server.on_end()
+        self._place(server)
+        if server.given_up:
+            self._gave_up(server, ended)
+            return False
+        if server.taken_over:
+            server.run.complete_log()
+            server.taken_over = False
+        server.trouble = f"the container ended with exit code {ended.exit_code}"
+        self.state.restarted(server.name, ended.exit_code)
+        logged = logged_by(self.plan.job_directory, server.name)
+        self.state.logged[server.name] = server.run.logged_before = logged
         self._store()
-        after = f" in {self.pause:g} s" if self.pause else ""
+        after = f" in {pause:g} s" if pause else ""
         self.context.reporter.warning(
-            f"the container ended with exit code {ended.exit_code}; it is started again{after}"
+            f"{self._called(server)} ended with exit code {ended.exit_code}; it is started again{after}"
         )
-        if self.pause:
-            event = self._next(time.monotonic() + self.pause)
-            if event is not None:
-                self.context.events.put(event)
-                self.attempt.handle_late_requests()
-                if not self.attempt.outcome.decided:
-                    self.attempt.fail(INTERNAL_ERROR, self.attempt.explanation)
-                return False
-        return self._started(run.restart)
+        return True
+
+    def _gave_up(self, server: Server, ended: ContainerExited) -> None:
+        end = HostEnd(host=server.name, exit_code=ended.exit_code, oom_killed=ended.oom_killed)
+        outcome = self.attempt.outcome
+        self.attempt.outcome = replace(outcome, ends=(*outcome.ends, end), first_failure=server.name)
+        self._fail(
+            server.run.host,
+            facts.not_healthy(server.plan.variant, server.plan.called),
+            f"{self._called(server)} ended {server.early} times before it answered /ping, "
+            f"with exit code {ended.exit_code}",
+        )
+        self._leave(stop=True)
+
+    def _restarted(self, server: Server) -> bool:
+        """Start a container again; False if that fails the endpoint."""
+        try:
+            server.run.restart()
+        except (EngineError, MachineNotReadyError) as error:
+            server.run.container.exited = True
+            self._not_started(server, error)
+            self._leave(stop=True)
+            return False
+        server.on_start()
+        return True
+
+    def _called(self, server: Server) -> str:
+        return "the container" if len(self.servers) == 1 else f"the container {server.name}"
+
+    def _named(self, server: Server) -> str:
+        return "" if len(self.servers) == 1 else f"{server.name}: "
+
+
+def _server(host: HostPlan) -> ServerPlan:
+    if host.server is None:
+        raise AssertionError(host.host.name)  # every container of an endpoint has one
+    return host.server
 
 
 SUPERVISOR: Final = HostingSupervisor

@@ -4,33 +4,39 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from smlocal.data.sources.channel import ChannelSource, list_channel
 from smlocal.data.sources.local_path import open_listed
-from smlocal.data.sources.s3.client import S3Client, open_store
-from smlocal.data.sources.s3.download import download_all
 from smlocal.data.sources.s3.interface import listed_object
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.contract.rights import Rights
+from smlocal.sagemaker.transform.invoking import CancelledError
 from smlocal.sagemaker.transform.transform_file import TransformFile
 
+if TYPE_CHECKING:
+    from smlocal.data.sources.s3.client import S3Client
+
+OpenStore = Callable[[], "S3Client"]
+"""Opens S3 when something is to be listed or read there: most jobs read nothing from it."""
 _MEMBER: Final = "TransformInput"
 _CONNECT_SECONDS: Final = 3.0
 """To connect to S3: a wrong endpoint should be reported soon."""
 
 
-def store_of(region: str, rights: Rights) -> Callable[[], S3Client]:
-    """Opens S3 when something is to be listed or read there."""
+def store_of(region: str, rights: Rights) -> OpenStore:
+    """The S3 of the user's AWS configuration."""
 
     @cache
-    def store() -> S3Client:
+    def store() -> "S3Client":
+        from smlocal.data.sources.s3.client import open_store  # with botocore
+
         return open_store(region, rights=rights, connect_seconds=_CONNECT_SECONDS)
 
     return store
 
 
-def list_objects(asked: TransformFile, *, region: str, store: Callable[[], S3Client]) -> Listing:
+def list_objects(asked: TransformFile, *, region: str, store: OpenStore) -> Listing:
     """The objects that the request selects. What the service would refuse is an error."""
     source = asked.request.TransformInput.DataSource.S3DataSource
     at = (_MEMBER, "DataSource", "S3DataSource", "S3Uri")
@@ -59,12 +65,18 @@ def opened(
     *,
     gzip: bool,
     draft: str,
-    store: Callable[[], S3Client],
+    store: OpenStore,
     cancelled: Callable[[], bool],
 ) -> Iterator[BinaryIO]:
     """One object, decompressed if it is to be. `draft`: a free path for one that has to be fetched."""
     if listing.remote:
-        download_all(store(), [(listed_object(listing, index), draft)], cancelled=cancelled)
+        from smlocal.data.sources.s3.download import download_all  # with botocore
+        from smlocal.data.sources.s3.error_responses import FetchCancelledError
+
+        try:
+            download_all(store(), [(listed_object(listing, index), draft)], cancelled=cancelled)
+        except FetchCancelledError as error:
+            raise CancelledError from error
         file = open(draft, "rb")  # noqa: SIM115 - closed below
         os.unlink(draft)
     else:

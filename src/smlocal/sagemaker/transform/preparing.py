@@ -32,7 +32,8 @@ def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
     yield "Transform", plan.name
     yield "", plan.identity.arn
     yield "Image", plan.image.name
-    yield "Model", plan.serving.uri if plan.serving is not None and plan.serving.uri else "none"
+    server = plan.hosts[0].server
+    yield "Model", ", ".join(each.uri for each in server.models) if server is not None and server.models else "none"
     kind = "lines" if source.get("SplitType") == "Line" else source.get("SplitType") or "whole objects"
     yield "Input", f"{source['DataSource']['S3DataSource']['S3Uri']}   {kind}"
     yield "Output", plan.output.directory

@@ -21,6 +21,7 @@ from smlocal.jobs.decide.events import ContainerExited, ContainerLost, Event, Th
 from smlocal.jobs.documents import JOB
 from smlocal.jobs.logs.log_file import LogFile
 from smlocal.jobs.logs.log_readers import log_path
+from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import Form, Processing, form_of
@@ -32,8 +33,6 @@ from smlocal.sagemaker.transform.showing import RESULTS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 from smlocal.sagemaker.transform.transformation import Parameters, Transformation
 
-_PAUSES: Final = (0.03, 0.5)
-"""Between pings: the shortest and the longest."""
 _PROGRESS_SECONDS: Final = 0.5
 _END_SECONDS: Final = 30.0
 """For requests that were cancelled."""
@@ -72,18 +71,25 @@ class TransformSupervisor(HostingSupervisor):
     def _open_front(self) -> None:
         """Nobody else invokes this container."""
 
-    def _serve(self, *, healthy: bool) -> None:
-        """Transform all objects, as soon as the container answers. `healthy`: it was transforming before."""
-        listing = self._listed()
+    @property
+    def _server(self) -> Server:
+        """The only container."""
+        (server,) = self.servers.values()
+        return server
+
+    def _serve(self) -> None:
+        """Transform all objects, as soon as the container answers."""
+        before = self._server.ready  # it was transforming when an earlier supervisor was killed
+        listing = self._input()
         if listing is None or not self._pinged():
             return
-        if not healthy:
+        if not before:
             self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
         work = self._work(listing)
         if self._worked(work):
             self._publish(work)
 
-    def _listed(self) -> Listing | None:
+    def _input(self) -> Listing | None:
         """The objects; None if that fails the job."""
         region = self.plan.identity.region
         try:
@@ -99,24 +105,22 @@ class TransformSupervisor(HostingSupervisor):
 
     def _pinged(self) -> bool:
         """Wait for the first answer to a ping; False if there is none, or something else came first."""
-        deadline, pause = time.monotonic() + self.serving.startup, _PAUSES[0]
         for request in self.context.stored_requests.read():
             self.context.events.put(request)
-        seconds = 0.0
+        server = self._server
+        server.ready, server.due = False, 0.0
         while True:
-            event = self._happened(seconds)
+            event = self._happened(max(0.0, server.due - time.monotonic()))
             if event is not None:
                 self._ended_by(event)
                 return False
-            trouble = self._ping()
+            trouble = server.look(self.serving.ping)
             if trouble is None:
                 return True
-            if time.monotonic() >= deadline:
-                self.attempt.fail(input_failure(facts.NO_PING), f"{trouble}, for {self.serving.startup:g} s")
+            if server.late:
+                self.attempt.fail(input_failure(facts.NO_PING), f"{trouble}, for {server.plan.startup:g} s")
                 self.attempt.watch_running(stop=True)
                 return False
-            seconds = min(pause, max(0.0, deadline - time.monotonic()))
-            pause = min(pause * 1.1, _PAUSES[1])
 
     def _happened(self, seconds: float) -> Event | None:
         """The next event; None if there is none in time, or only a request to look again."""
@@ -131,12 +135,12 @@ class TransformSupervisor(HostingSupervisor):
             self.context.events.put(event)
             self.attempt.watch_running(stop=False)
             return
-        self._run.container.join()
+        self._server.run.container.join()
         self.attempt.handle_late_requests()  # a stop that was stored before the end counts first
-        end = HostEnd(host=self._host, exit_code=event.exit_code, oom_killed=event.oom_killed)
+        end = HostEnd(host=self._server.name, exit_code=event.exit_code, oom_killed=event.oom_killed)
         self.attempt.outcome = replace(self.attempt.outcome, ends=(end,))
         if not self.attempt.outcome.decided:
-            self.attempt.outcome = replace(self.attempt.outcome, first_failure=self._host)
+            self.attempt.outcome = replace(self.attempt.outcome, first_failure=self._server.name)
             why = f"the container ended with exit code {event.exit_code} before everything was transformed"
             self.attempt.fail(input_failure(facts.SEE_LOGS), why)
         self.context.phases.leave(end_details(self.attempt.outcome), good=False)
@@ -147,7 +151,7 @@ class TransformSupervisor(HostingSupervisor):
         processing = asked.processing
         retries = None if client is None else client.InvocationsMaxRetries
         invoker = Invoker(
-            address=self._address,
+            address=self._server.address,
             headers={
                 **({"Content-Type": source.ContentType} if source.ContentType else {}),
                 **({"Accept": output.Accept} if output.Accept else {}),
@@ -257,12 +261,14 @@ class TransformSupervisor(HostingSupervisor):
 
     def _end_container(self) -> None:
         """Nothing is left for it to do."""
-        ended = self._run.container.stop(facts.END_SECONDS)
-        self._run.container.join()
+        ended = self._server.run.container.stop(facts.END_SECONDS)
+        self._server.run.container.join()
         if isinstance(ended, ContainerLost):
             self.attempt.find_lost_engines()
         if isinstance(ended, ContainerExited):
-            end = HostEnd(host=self._host, exit_code=ended.exit_code, oom_killed=ended.oom_killed, signalled=True)
+            end = HostEnd(
+                host=self._server.name, exit_code=ended.exit_code, oom_killed=ended.oom_killed, signalled=True
+            )
             self.attempt.outcome = replace(self.attempt.outcome, ends=(end,))
         kept = []
         while (event := self.context.events.next(0)) is not None:

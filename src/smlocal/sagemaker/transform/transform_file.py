@@ -24,6 +24,8 @@ from smlocal.sagemaker.transform.json_path import JsonPathError, parse
 from smlocal.sagemaker.transform.members import MEMBERS
 
 _OUTPUT: Final = "Output"
+USED: Final = frozenset({*TAKEN, _OUTPUT})
+"""The settings that a transform job has a use for."""
 _FORMS: Final = ", ".join(FORMS)
 _MODEL: Final = ("PrimaryContainer", "ExecutionRoleArn", "EnableNetworkIsolation")
 """What an endpoint and a transform job have in common."""
@@ -119,7 +121,7 @@ def _read_local(document: Document, *, allowed: bool) -> tuple[LocalSettings | N
             *(
                 Violation(path=(LOCAL, name), text=f"Local.{name}: transform jobs have no use for it; remove it")
                 for name in members(LocalSettings)
-                if name not in {*TAKEN, _OUTPUT} and getattr(local, name) != getattr(default, name)
+                if name not in USED and getattr(local, name) != getattr(default, name)
             ),
         ]
     return local, found

@@ -18,13 +18,11 @@ from typing import BinaryIO, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
-from smlocal.data.sources.s3.client import S3Client
-from smlocal.data.sources.s3.error_responses import FetchCancelledError
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.jobs.contract.listing import Listing
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import Processing, ProcessingError
-from smlocal.sagemaker.transform.inputs import opened, shown_name
+from smlocal.sagemaker.transform.inputs import OpenStore, opened, shown_name
 from smlocal.sagemaker.transform.invoking import Answer, CancelledError, InvocationError, Invoker
 from smlocal.sagemaker.transform.records import RecordsError, payloads
 
@@ -144,7 +142,7 @@ class Transformation:
     """True if each answer ends with a newline in the output."""
     processing: Processing
     invoker: Invoker
-    store: Callable[[], S3Client]
+    store: OpenStore
     folder: str
     """A folder of the job, for the output."""
     log: Callable[[str], None]
@@ -251,7 +249,7 @@ class Transformation:
             self._failed(output, error.lines, client=error.client)
         except (ProcessingError, RecordsError, OSError, EOFError, S3Error, zlib.error) as error:
             self._failed(output, [str(error)], client=True)
-        except (CancelledError, FetchCancelledError):
+        except CancelledError:
             output.failed = True
 
     def _failed(self, output: _Output, lines: list[str], *, client: bool) -> None:

@@ -83,6 +83,14 @@ def test_the_oldest_begin_while_instances_are_free(store: Store, wait: Wait) -> 
     assert store.start_pending(now=lambda: 1003.0, limit=None) == ["d"]
 
 
+def test_a_job_that_uses_no_instance_is_held_up_by_nobody(store: Store, wait: Wait) -> None:
+    for name, instances in (("a", 1), ("b", 1), ("endpoint", 0), ("c", 1)):
+        wait(name, instances=instances)
+    assert store.start_pending(now=lambda: 1001.0, limit=1) == ["a", "endpoint"]
+    end(store, "a")
+    assert store.start_pending(now=lambda: 1002.0, limit=1) == ["b"]
+
+
 def test_jobs_of_other_commands_count(store: Store, wait: Wait) -> None:
     store.create("run", run_id="0", created=1.0, documents={}, supervisor_pid=1, instances=2).release()
     wait("waiting")

@@ -66,7 +66,7 @@ def front() -> Iterator[Callable[..., tuple[Front, Server]]]:
     def make(behave: Behave = echo, *, invocation: float = 20.0, most: int = 1000) -> tuple[Front, Server]:
         server = Server(behave)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        limits = ServingPlan(port=8080, startup=1, ping=1, invocation=invocation, most_body=most)
+        limits = ServingPlan(variants=(), ping=1, invocation=invocation, most_body=most)
         one = Front(
             identity=Identity(endpoint="here", variant="Blue", region="eu-west-1", account="123"), limits=limits
         )

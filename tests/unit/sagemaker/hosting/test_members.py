@@ -11,8 +11,7 @@ from smlocal.sagemaker.hosting.members import refused_members
     ("request_", "name"),
     [
         ({"PrimaryContainer": {"Mode": "MultiModel"}}, "PrimaryContainer.Mode"),
-        ({"Containers": [{"Image": "a"}, {"Image": "b"}]}, "Containers"),
-        ({"ProductionVariants": [{"VariantName": "a"}, {"VariantName": "b"}]}, "ProductionVariants"),
+        ({"Models": [{"Containers": [{"Mode": "MultiModel"}]}]}, "Containers[].Mode"),
     ],
 )
 def test_values_are_refused_too(request_: dict[str, Any], name: str) -> None:

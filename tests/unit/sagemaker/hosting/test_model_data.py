@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from smlocal.base.foreign_archive.stream import ArchiveError
-from smlocal.errors import SmlocalError
 from smlocal.errors.hosting import ModelMissingError, ModelUnmappedError
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.hosting.model_data import ModelData, find_model, unpack_model
+from smlocal.jobs.planning.aspects.serving.plan import ModelPlan
+from smlocal.sagemaker.hosting.model_data import bring_model, unpack_model
 from smlocal.sagemaker.hosting.model_file import read_model
+from smlocal.sagemaker.hosting.planning import find_models
 
 
 def nothing() -> None:
@@ -90,41 +91,90 @@ def test_unpacking_can_be_interrupted(tmp_path: Path) -> None:
         unpack_model(packed, str(tmp_path / "model"), check=check)
 
 
-def found(tmp_path: Path, container: dict[str, Any], **data: Any) -> ModelData:
+def found(tmp_path: Path, container: dict[str, Any], **data: Any) -> tuple[ModelPlan, ...]:
     document = Document(
         {"PrimaryContainer": {"Image": "held", **container}, **data}, name="model.yaml", directory=str(tmp_path)
     )
-    return find_model(read_model(document))
+    (models,) = find_models(read_model(document)).values()
+    return models
 
 
-def source(uri: str, kind: str = "None") -> dict[str, Any]:
-    return {"ModelDataSource": {"S3DataSource": {"S3Uri": uri, "S3DataType": "S3Prefix", "CompressionType": kind}}}
+def source(uri: str, kind: str = "None", data_type: str = "S3Prefix") -> dict[str, Any]:
+    return {"S3DataSource": {"S3Uri": uri, "S3DataType": data_type, "CompressionType": kind}}
 
 
 def test_a_model_is_found_here(tmp_path: Path) -> None:
     (tmp_path / "m.tar.gz").touch()
     (tmp_path / "folder").mkdir()
     path = f"{tmp_path}/m.tar.gz"
-    assert found(tmp_path, {"ModelDataUrl": "m.tar.gz"}).archive == path
-    assert found(tmp_path, {"ModelDataUrl": f"file://{path}"}).archive == path
-    assert found(tmp_path, source("m.tar.gz", "Gzip")).archive == path
-    assert found(tmp_path, source("folder")).folder == f"{tmp_path}/folder"
     mapped = {"Local": {"Sources": {"s3://bucket/models": "."}}}
-    assert found(tmp_path, {"ModelDataUrl": "s3://bucket/models/m.tar.gz"}, **mapped).archive == path
-    assert found(tmp_path, {}) == ModelData(uri="")
+    for container, data, form, where in (
+        ({"ModelDataUrl": "m.tar.gz"}, {}, "archive", path),
+        ({"ModelDataUrl": f"file://{path}"}, {}, "archive", path),
+        ({"ModelDataSource": source("m.tar.gz", "Gzip", "S3Object")}, {}, "archive", path),
+        ({"ModelDataSource": source("folder")}, {}, "folder", f"{tmp_path}/folder"),
+        ({"ModelDataSource": source("m.tar.gz", "None", "S3Object")}, {}, "object", path),
+        ({"ModelDataUrl": "s3://bucket/models/m.tar.gz"}, mapped, "archive", path),
+        ({"ModelDataSource": source("s3://bucket/models/folder/")}, mapped, "folder", f"{tmp_path}/folder"),
+    ):
+        (model,) = found(tmp_path, container, **data)
+        assert (model.form, model.path, model.target) == (form, where, "/opt/ml/model")
+    assert found(tmp_path, {}) == ()
+
+
+def test_further_models_are_found_too(tmp_path: Path) -> None:
+    (tmp_path / "m.tar.gz").touch()
+    (tmp_path / "draft").mkdir()
+    further = [{"ChannelName": "draft", **source("draft")}]
+    first, second = found(tmp_path, {"ModelDataUrl": "m.tar.gz", "AdditionalModelDataSources": further})
+    assert first.target == "/opt/ml/model"
+    assert (second.form, second.target) == ("folder", "/opt/ml/additional-model-data-sources/draft")
 
 
 @pytest.mark.parametrize(
-    ("container", "error"),
+    "container",
     [
-        ({"ModelDataUrl": "absent.tar.gz"}, ModelMissingError),
-        (source("absent"), ModelMissingError),
-        ({"ModelDataUrl": "s3://bucket/m.tar.gz"}, ModelUnmappedError),
+        {"ModelDataUrl": "absent.tar.gz"},
+        {"ModelDataUrl": "https://bucket/m.tar.gz"},
+        {"ModelDataSource": source("absent")},
+        {"ModelDataSource": source("absent", "None", "S3Object")},
     ],
 )
-def test_a_model_that_is_not_here_is_an_error(
-    tmp_path: Path, container: dict[str, Any], error: type[SmlocalError]
-) -> None:
-    with pytest.raises(error) as raised:
+def test_a_model_that_is_not_here_is_an_error(tmp_path: Path, container: dict[str, Any]) -> None:
+    with pytest.raises(ModelMissingError) as raised:
         found(tmp_path, container)
     assert raised.value.details[0].startswith("model.yaml   PrimaryContainer.ModelData")
+
+
+def test_a_model_in_s3_needs_credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [each for each in os.environ if each.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, "/dev/null")
+    with pytest.raises(ModelUnmappedError) as raised:
+        found(tmp_path, {"ModelDataUrl": "s3://bucket/m.tar.gz"})
+    assert "Local.Sources" in raised.value.remedy[-1]
+
+
+def bring(model: ModelPlan) -> None:
+    def nowhere(*_: Any) -> Any:
+        raise AssertionError
+
+    bring_model(model, list_remote=nowhere, download=nowhere, check=nothing)
+
+
+def test_one_file_is_brought_into_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "weights").write_bytes(b"1")
+    folder = f"{tmp_path}/staged/model"
+    bring(ModelPlan(name="model", uri="weights", target="/t", form="object", path=f"{tmp_path}/weights", folder=folder))
+    assert {name: (tmp_path / "staged" / "model" / name).read_bytes() for name in os.listdir(folder)} == {
+        "weights": b"1"
+    }
+
+
+def test_an_archive_is_brought_into_a_folder(tmp_path: Path) -> None:
+    packed = archive(tmp_path / "m.tar.gz", (member("weights"), b"1"))
+    folder = f"{tmp_path}/staged/model"
+    bring(ModelPlan(name="model", uri="m", target="/t", form="archive", path=packed, folder=folder))
+    assert (tmp_path / "staged" / "model" / "weights").read_bytes() == b"1"

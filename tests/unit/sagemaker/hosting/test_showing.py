@@ -7,7 +7,7 @@ import pytest
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.sagemaker.hosting import showing
-from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
+from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state
 
 REQUEST: dict[str, Any] = {
     "EndpointName": "here",
@@ -75,7 +75,7 @@ def test_the_entry_of_the_list_is_that_of_list_endpoints(service: dict[str, Any]
 
 def test_only_a_running_endpoint_tells_where_it_is_and_what_happened() -> None:
     state = State(port=4321)
-    state.restarted(3)
+    state.restarted("Blue", 3)
     told = showing.still_to_come(stored(record(), state))
     assert told["Address"] == "http://127.0.0.1:4321/endpoints/here/invocations"
     assert (told["RestartCount"], told["Restarts"][0]["ExitCode"]) == (1, 3)
@@ -83,15 +83,40 @@ def test_only_a_running_endpoint_tells_where_it_is_and_what_happened() -> None:
 
 
 def test_the_state_is_read_as_it_was_stored() -> None:
-    state = State(port=1, in_service=2.0, trouble="why", logged={"Blue": 5})
+    state = State(port=1, in_service=2.0, troubles={"Blue": "why"}, logged={"Blue": 5})
     for code in range(30):
-        state.restarted(code)
+        state.restarted("Blue", code)
     again = read_state(state.document())
     assert again == state
     assert (again.restarts, len(again.latest), again.latest[-1]["ExitCode"]) == (30, 20, 29)
     assert read_state(None) == State()
 
 
-def test_the_host_is_the_variant() -> None:
-    assert showing.host_names(record(), lambda: REQUEST) == ["Blue"]
+LISTED: dict[str, Any] = {
+    "EndpointName": "here",
+    "Models": [
+        {"ModelName": "one", "PrimaryContainer": {"Image": "held"}},
+        {"ModelName": "row", "Containers": [{"Image": "a"}, {"Image": "b"}]},
+    ],
+    "ProductionVariants": [
+        {"VariantName": "Blue", "ModelName": "one", "InitialInstanceCount": 3},
+        {"VariantName": "Green", "ModelName": "row", "InitialInstanceCount": 1, "InitialVariantWeight": 2.0},
+    ],
+}
+
+
+def test_the_hosts_are_the_instances_and_their_containers() -> None:
     assert showing.host_names(record(), dict) == ["AllTraffic"]
+    assert showing.host_names(record(instances=2), lambda: REQUEST) == ["Blue", "Blue.2"]
+    assert showing.host_names(record(instances=1), lambda: REQUEST) == ["Blue"]
+    green = ["Green.container-1", "Green.container-2"]
+    assert showing.host_names(record(instances=4), lambda: LISTED) == ["Blue", "Blue.2", *green]
+    assert showing.host_names(record(instances=5), lambda: LISTED) == ["Blue", "Blue.2", "Blue.3", *green]
+
+
+def test_every_variant_is_described_with_its_images_and_weight() -> None:
+    documents = {"request": LISTED, WEIGHTS: {"Blue": 7.0}}
+    answer = showing.describe(StoredJob(record=record(), transitions=(), documents=documents))
+    blue, green = answer["ProductionVariants"]
+    assert (blue["CurrentWeight"], green["CurrentWeight"]) == (7.0, 2.0)
+    assert [each["SpecifiedImage"] for each in green["DeployedImages"]] == ["a", "b"]

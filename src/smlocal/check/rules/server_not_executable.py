@@ -6,7 +6,7 @@ from smlocal.check.starting import not_executable
 from smlocal.check.subject import LaunchProfile
 
 RULE = Rule(
-    id="serve-not-executable",
+    id="server-not-executable",
     severity=Severity.ERROR,
     title="The program that serves is not executable",
     why=(

@@ -30,7 +30,7 @@ def _what(stop: StopSeen, grace: int) -> str:
 
 
 RULE = Rule(
-    id="serve-sigterm-ignored",
+    id="server-ignores-sigterm",
     severity=Severity.WARNING,
     title="The server does not end within 30 seconds of SIGTERM",
     why=(

@@ -28,7 +28,7 @@ def _what(program: StartedProgram) -> str:
 
 
 RULE = Rule(
-    id="serve-missing",
+    id="server-missing",
     severity=Severity.ERROR,
     title="There is no program that serves",
     why=(

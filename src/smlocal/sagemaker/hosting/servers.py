@@ -1,0 +1,113 @@
+"""One container of an endpoint: its health, and when something is to be done about it."""
+
+import time
+from typing import Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.jobs.host.host_run import HostRun
+from smlocal.jobs.planning.aspects.serving.plan import ServerPlan
+from smlocal.sagemaker.hosting.ping import ping
+from smlocal.sagemaker.hosting.route import Address
+
+_FIRST_PAUSES: Final = (0.03, 0.5)
+"""Between pings of a container that has just been started: the shortest and the longest."""
+_PING_EVERY: Final = 5.0
+"""Seconds between pings in service: inferred."""
+_MOST_EARLY_ENDS: Final = 3
+"""A container that ends so often before it has answered a ping is not started again."""
+_SOON: Final = 10.0
+"""Seconds. A container that ends sooner is started again after a pause that grows."""
+_LONGEST_PAUSE: Final = 30.0
+
+
+@dataclass(kw_only=True, slots=True)
+class Server:
+    """What the supervisor knows of one container. Times are those of the monotonic clock."""
+
+    run: HostRun
+    plan: ServerPlan
+    due: float = 0.0
+    """When it is to be pinged; if it has ended, when it is to be started again."""
+    ready: bool = False
+    """True once a ping was answered."""
+    ended: bool = False
+    """True until it is started again."""
+    trouble: str | None = None
+    """Why the last ping was not answered."""
+    started: float = 0.0
+    deadline: float = 0.0
+    """When the first ping must have been answered."""
+    early: int = 0
+    """How often it has ended before it had answered a ping."""
+    taken_over: bool = False
+    """True while the container is one of an earlier supervisor: some of its output was not read."""
+    _pause: float = 0.0
+    """Before the next restart."""
+    _between: float = _FIRST_PAUSES[0]
+    """Before the next of the first pings."""
+
+    @property
+    def name(self) -> str:
+        """The name of its host."""
+        return self.run.name
+
+    @property
+    def given_up(self) -> bool:
+        """True if it has ended too often before it had answered a ping."""
+        return self.early >= _MOST_EARLY_ENDS
+
+    @property
+    def late(self) -> bool:
+        """True if a first ping should have been answered by now."""
+        return not self.ready and time.monotonic() >= self.deadline
+
+    def on_start(self) -> None:
+        """It has been started, for the first time or again."""
+        self.ended = False
+        self.started = self.due = time.monotonic()
+        self._between = _FIRST_PAUSES[0]
+
+    def on_first_start(self) -> None:
+        """The time for the first ping begins."""
+        self.on_start()
+        self.deadline = self.started + self.plan.startup
+
+    def on_taken_over(self, *, ready: bool) -> None:
+        """It was started by an earlier supervisor, now or long ago."""
+        self.on_first_start()
+        self.taken_over, self.ready = True, ready
+        self.due += _PING_EVERY if ready else 0.0
+
+    def on_end(self) -> float:
+        """It has ended; returns the pause before it is to be started again."""
+        self.ended = True
+        self.early += not self.ready
+        soon = time.monotonic() - self.started < _SOON
+        self._pause = min(max(0.5, self._pause * 2), _LONGEST_PAUSE) if soon and self.ready else 0.0
+        self.due = time.monotonic() + self._pause
+        return self._pause
+
+    def look(self, seconds: float) -> str | None:
+        """Ping it, and decide when to do that again; returns why it has not answered."""
+        address = self.address()
+        self.trouble = "the container has no address" if address is None else ping(address, seconds=seconds)
+        if self.trouble is None:
+            self.ready = True
+            self.due = time.monotonic() + _PING_EVERY
+        elif self.ready:
+            self.due = time.monotonic() + _FIRST_PAUSES[1]
+        else:
+            self.due = min(time.monotonic() + self._between, self.deadline)
+            self._between = min(self._between * 1.1, _FIRST_PAUSES[1])
+        return self.trouble
+
+    def address(self) -> Address | None:
+        """Where it is reached; None if it has no address now."""
+        if self.plan.published:
+            return "127.0.0.1", self.plan.published
+        try:
+            found = self.run.engine.addresses(self.run.container.id)
+        except (EngineError, MachineNotReadyError):
+            return None
+        return (found[0], self.plan.port) if found else None

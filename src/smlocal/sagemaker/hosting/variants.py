@@ -1,0 +1,195 @@
+"""The models of a model file, the variants that run them, and the rules that hold between these members. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs.contract.validation.violation import Path, Violation
+from smlocal.sagemaker.contract.model.hosting import (
+    ContainerDefinition,
+    CreateModelInput,
+    ProductionVariant,
+    S3ModelDataSource,
+)
+from smlocal.sagemaker.hosting import facts
+
+_FLAT: Final = ("ModelName", "PrimaryContainer", "Containers", "InferenceExecutionConfig")
+"""Members of a single model, which a file with a list of models has not."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Container:
+    """One container of a model."""
+
+    definition: ContainerDefinition
+    at: Path
+    """Where it is in the document."""
+    name: str
+    """As the service calls it in messages, and in the name of a log."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Model:
+    """One model."""
+
+    name: str
+    """Empty: the only one has none."""
+    containers: tuple[Container, ...]
+    direct: bool
+    """True if a request names the container that it is for. Else the answer of one is the request of the next."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variant:
+    """A production variant."""
+
+    name: str
+    definition: ProductionVariant
+    model: Model
+
+    @property
+    def weight(self) -> float:
+        """Its part of the invocations, of the sum of all."""
+        return self.definition.InitialVariantWeight if self.definition.InitialVariantWeight is not None else 1.0
+
+
+def flat_rules(given: Mapping[str, object]) -> Iterator[Violation]:
+    """A file has one model, or a list of them."""
+    if facts.MODELS in given:
+        for name in _FLAT:
+            if name in given:
+                yield Violation(path=(name,), text=f"{name} and {facts.MODELS} exclude each other")
+
+
+def model_rules(model: CreateModelInput, at: Path) -> Iterator[Violation]:
+    """What the members of one model say together."""
+    if model.PrimaryContainer is not None and model.Containers:
+        yield Violation(path=(*at, "Containers"), text="Containers and PrimaryContainer exclude each other")
+    containers = list(_containers(model, at))
+    if not containers:
+        text = "a model needs PrimaryContainer with an Image"
+        yield Violation(path=(*at, "PrimaryContainer"), text=text)
+    for each, place in containers:
+        if not each.Image and not each.ModelPackageName:
+            yield Violation(path=(*place, "Image"), text="Image is missing: it is the image to run")
+        if each.ModelDataUrl and each.ModelDataSource is not None:
+            text = "ModelDataSource and ModelDataUrl exclude each other"
+            yield Violation(path=(*place, "ModelDataSource"), text=text)
+        yield from _prefix_rules(each, place)
+    if len(containers) > 1:
+        yield from _hostname_rules(model, at)
+
+
+def _prefix_rules(container: ContainerDefinition, place: Path) -> Iterator[Violation]:
+    """A prefix in S3 ends like a folder (the service model), and additional sources have names of their own."""
+    further = container.AdditionalModelDataSources or ()
+    found: list[tuple[Path, S3ModelDataSource | None]] = [
+        (("AdditionalModelDataSources", index), each.S3DataSource) for index, each in enumerate(further)
+    ]
+    if container.ModelDataSource is not None:
+        found.append((("ModelDataSource",), container.ModelDataSource.S3DataSource))
+    for at, source in found:
+        uri = "" if source is None or source.S3DataType != "S3Prefix" else source.S3Uri
+        if uri.startswith("s3://") and not uri.endswith("/"):
+            where: Path = (*place, *at, "S3DataSource", "S3Uri")
+            yield Violation(path=where, text=f"S3Uri {uri} of an S3Prefix does not end with /")
+    names = [each.ChannelName for each in further]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            where = (*place, "AdditionalModelDataSources", index, "ChannelName")
+            yield Violation(path=where, text=f"ChannelName {name} is that of another source")
+
+
+def _hostname_rules(model: CreateModelInput, at: Path) -> Iterator[Violation]:
+    """All containers have a name of their own, or none has one."""
+    names = [each.ContainerHostname for each in model.Containers or ()]
+    direct = _is_direct(model)
+    for index, name in enumerate(names):
+        where: Path = (*at, "Containers", index, "ContainerHostname")
+        if not name and (direct or any(names)):
+            why = "with direct invocation every container has one" if direct else "other containers have one"
+            yield Violation(path=where, text=f"ContainerHostname is missing: {why}")
+        if name and name in names[:index]:
+            yield Violation(path=where, text=f"ContainerHostname {name} is that of another container")
+
+
+def variant_rules(
+    variants: Sequence[ProductionVariant], models: Sequence[tuple[CreateModelInput, Path]], *, listed: bool
+) -> Iterator[Violation]:
+    """Each variant has a name of its own and one of the models, and each model has a variant."""
+    names = [model.ModelName for model, _ in models]
+    if listed:
+        yield from _listed_rules(models, {variant.ModelName for variant in variants})
+    for index, variant in enumerate(variants):
+        at: Path = ("ProductionVariants", index)
+        name = variant.VariantName
+        if not name and len(variants) > 1:
+            yield Violation(path=(*at, "VariantName"), text="VariantName is missing: there are several variants")
+        if name and name in [each.VariantName for each in variants[:index]]:
+            yield Violation(path=(*at, "VariantName"), text=f"VariantName {name} is that of another variant")
+        if listed and not variant.ModelName:
+            yield Violation(path=(*at, "ModelName"), text=f"ModelName is missing: it names one of {facts.MODELS}")
+        if variant.ModelName and any(names) and variant.ModelName not in names:
+            text = f"ModelName {variant.ModelName} names no model of this file"
+            yield Violation(path=(*at, "ModelName"), text=text)
+
+
+def _listed_rules(
+    models: Sequence[tuple[CreateModelInput, Path]], used: AbstractSet[str | None]
+) -> Iterator[Violation]:
+    names = [model.ModelName for model, _ in models]
+    for index, (model, at) in enumerate(models):
+        where: Path = (*at, "ModelName")
+        if not model.ModelName:
+            yield Violation(path=where, text="ModelName is missing: variants name it")
+        elif model.ModelName in names[:index]:
+            yield Violation(path=where, text=f"ModelName {model.ModelName} is that of another model")
+        elif model.ModelName not in used:
+            yield Violation(path=where, text=f"no variant runs the model {model.ModelName}")
+    if len({model.EnableNetworkIsolation is True for model, _ in models}) > 1:
+        text = "EnableNetworkIsolation is not the same for all models; that is not possible here"
+        yield Violation(path=(*models[0][1], "EnableNetworkIsolation"), text=text)
+
+
+def variants_of(
+    variants: Sequence[ProductionVariant], models: Sequence[tuple[CreateModelInput, Path]]
+) -> tuple[Variant, ...]:
+    """The variants of a valid file."""
+    found = [_model(model, at) for model, at in models]
+    by_name = {model.name: model for model in found}
+    return tuple(
+        Variant(
+            name=variant.VariantName or facts.VARIANT,
+            definition=variant,
+            model=by_name.get(variant.ModelName or "", found[0]),
+        )
+        for variant in variants
+    )
+
+
+def _model(model: CreateModelInput, at: Path) -> Model:
+    several = len(model.Containers or ()) > 1
+    return Model(
+        name=model.ModelName or "",
+        containers=tuple(
+            Container(
+                definition=each,
+                at=place,
+                name=(each.ContainerHostname or facts.numbered_container(number)) if several else facts.PRIMARY,
+            )
+            for number, (each, place) in enumerate(_containers(model, at), start=1)
+        ),
+        direct=several and _is_direct(model),
+    )
+
+
+def _is_direct(model: CreateModelInput) -> bool:
+    return model.InferenceExecutionConfig is not None and model.InferenceExecutionConfig.Mode == "Direct"
+
+
+def _containers(model: CreateModelInput, at: Path) -> Iterator[tuple[ContainerDefinition, Path]]:
+    if model.PrimaryContainer is not None:
+        yield model.PrimaryContainer, (*at, "PrimaryContainer")
+    for index, each in enumerate(model.Containers or ()):
+        yield each, (*at, "Containers", index)
