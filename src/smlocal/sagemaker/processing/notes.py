@@ -52,7 +52,7 @@ def _own(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
         if each.s3_prefix is None and each.uri.startswith(("s3://", "https://"))
     ]
     if elsewhere:
-        yield "processing-outputs", f"nothing is written to S3: {some(elsewhere)}"
+        yield "output-local", f"nothing is written to S3: {some(elsewhere)}"
     recorded = [name for name in MEMBERS.recorded(job.raw) if name not in {"RoleArn", "NetworkConfig.VpcConfig"}]
     if recorded:
         yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
