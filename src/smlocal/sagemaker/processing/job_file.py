@@ -13,7 +13,7 @@ from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.contract.checkpoints import within
 from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
-from smlocal.jobs.contract.validation.walk import validate
+from smlocal.jobs.contract.validation.walk import missing, validate
 from smlocal.sagemaker.contract.model.processing import (
     CreateProcessingJobRequest,
     ProcessingInput,
@@ -32,6 +32,7 @@ WITHOUT_USE: Final = {
     "NetworkInterface": "resourceconfig.json of a processing job names no interface",
 }
 """Settings that mean nothing here, and why."""
+_REQUIRED: Final = ("ProcessingJobName", "ProcessingResources", "RoleArn")
 _MANAGED: Final = "is missing: the service needs it, unless AppManaged is true"
 
 
@@ -123,7 +124,7 @@ def read_processing(document: Document, *, strict: bool, local_allowed: bool = T
     outputs: tuple[Output, ...] = ()
     if request is not None:
         inputs, outputs = inputs_of(request), outputs_of(request)
-        violations += [*_broken_rules(request), *_equal_paths(inputs)]
+        violations += [*_broken_rules(request), *_equal_paths(inputs), *(_missing(request) if strict else ())]
     local, in_local = read_local(document, _as_training(request, raw), allowed=local_allowed)
     violations += in_local
     if local is not None:
@@ -191,6 +192,24 @@ def _broken_rules(request: CreateProcessingJobRequest) -> Iterator[Violation]:
     config = request.ProcessingOutputConfig
     for index, output in enumerate([] if config is None else config.Outputs):
         yield from _wrong_output(output, ("ProcessingOutputConfig", "Outputs", index))
+
+
+def _missing(request: CreateProcessingJobRequest) -> Iterator[Violation]:
+    """Members that the service requires, and smlocal does not."""
+    yield from (missing((name,)) for name in _REQUIRED if getattr(request, name) is None)
+    resources = request.ProcessingResources
+    cluster = None if resources is None else resources.ClusterConfig
+    if resources is not None and cluster is None:
+        yield missing(("ProcessingResources", "ClusterConfig"))
+    if cluster is not None and cluster.VolumeSizeInGB is None:
+        yield missing(("ProcessingResources", "ClusterConfig", "VolumeSizeInGB"))
+    for index, given in enumerate(request.ProcessingInputs or ()):
+        if given.S3Input is not None and given.S3Input.S3DataType is None:
+            yield missing(("ProcessingInputs", index, "S3Input", "S3DataType"))
+    config = request.ProcessingOutputConfig
+    for index, output in enumerate([] if config is None else config.Outputs):
+        if output.S3Output is not None and output.S3Output.S3UploadMode is None:
+            yield missing(("ProcessingOutputConfig", "Outputs", index, "S3Output", "S3UploadMode"))
 
 
 def _wrong_input(given: ProcessingInput, path: Path) -> Iterator[Violation]:

@@ -26,7 +26,7 @@ class ProcessingSupervisor(Supervisor):
         text = b"".join(failure_file(run) for run in self._reachable_runs())
         ended, reason = Supervisor.decide(self)
         try:
-            self.message = _decoded(text)
+            self.message = decoded_message(text)
         except UnicodeDecodeError:
             self.message = ""
             if ended.status is JobStatus.COMPLETED:
@@ -54,7 +54,7 @@ class ProcessingSupervisor(Supervisor):
         return {}
 
 
-def _decoded(text: bytes) -> str:
+def decoded_message(text: bytes) -> str:
     """The first kilobyte. A character that is cut off at its end is left out."""
     if len(text) <= facts.MESSAGE_BYTES:
         return text.decode()
