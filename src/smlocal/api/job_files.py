@@ -11,6 +11,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
     from smlocal.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
@@ -66,7 +67,7 @@ def refuse_misspelt_key(document: Document) -> None:
 
 
 def refuse_model_file(document: Document) -> None:
-    """Refuse a document that describes an endpoint, or a transform job."""
+    """Refuse a document that describes an endpoint, a transform job or a processing job."""
     data = document.data
     if is_transform_job(data):
         from smlocal.errors.transform import IsATransformJobError
@@ -75,7 +76,19 @@ def refuse_model_file(document: Document) -> None:
             f"{document.name} describes a transform job, and this is about training jobs",
             remedy=["Run it: smlocal run FILE"],
         )
-    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers", "Models"} & data.keys():
+    if "AlgorithmSpecification" in data:
+        return
+    if is_processing(data):
+        from smlocal.errors.processing import IsAProcessingJobError
+
+        raise IsAProcessingJobError(
+            f"{document.name} describes a processing job, and this is about training jobs",
+            remedy=[
+                "Run it here: smlocal run FILE",
+                "On the service: aws sagemaker create-processing-job --cli-input-yaml file://FILE, without Local",
+            ],
+        )
+    if not {"PrimaryContainer", "Containers", "Models"} & data.keys():
         return
     from smlocal.errors.hosting import IsAnEndpointError
 

@@ -171,6 +171,7 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
         if is_replica_job(document.data):
             job, _ = read_replica_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
         elif is_processing(document.data):
+            prepare(document)
             job, _ = _read_processing(document, path=None, strict=strict, local_allowed=not strict)
         elif is_transform_job(document.data):
             job, _ = read_transform_job(document, Overrides(), stem="job", strict=strict, local_allowed=not strict)

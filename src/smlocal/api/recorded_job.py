@@ -46,11 +46,11 @@ def read_recorded(
     document.overrides = changed_by
     if is_transform_job(document.data):
         return read_transform_again(document, given, recorded=recorded, strict=strict)
+    if is_processing(document.data):
+        return _of_processing(document, recorded, plan, given, defaults, strict=strict)
     refuse_model_file(document)
     if is_replica_job(document.data):
         return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)
-    if is_processing(document.data):
-        return _of_processing(document, recorded, plan, given, defaults, strict=strict)
     if image_id:
         image = ((job["Data"].get("AlgorithmSpecification") or {}).get("TrainingImage")) or ""
         document.ran_before = RanBefore(job=recorded, image=image, image_id=image_id)

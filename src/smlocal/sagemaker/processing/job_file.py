@@ -117,6 +117,10 @@ class ProcessingFile:
 
 def read_processing(document: Document, *, strict: bool, local_allowed: bool = True) -> ProcessingFile:
     """Validate a document. `strict` requires what the service requires. One error lists all mistakes."""
+    if document.elsewhere is not None:
+        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are not job files
+
+        refuse_local_paths(document, CreateProcessingJobRequest)
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
     request, violations = validate(CreateProcessingJobRequest, asked, strict=strict, written=document.written)
     raw: dict[str, Any] = without_nulls(asked)
