@@ -149,7 +149,7 @@ def test_the_file_of_a_processing_job(smlocal_run: Run, image: Image, tmp_path: 
     path = tmp_path / "job.yaml"
     path.write_text(
         f"AppSpecification: {{ImageUri: {image('sh')}, ContainerEntrypoint: [split]}}\n"
-        "Local: {Check: {Ignore: [{Id: stop-signal, Reason: left over}]}}\n"
+        "Local: {Check: {Ignore: [{Id: image-size, Reason: left over}]}}\n"
     )
     done = smlocal_run("check", path, "--json")
     assert done.returncode == 1, done.stderr
