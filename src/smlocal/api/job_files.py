@@ -11,6 +11,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
     from smlocal.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from smlocal.jobs.prepared import Prepared
     from smlocal.jobs.view import Reporter
     from smlocal.sagemaker.hosting.model_file import ModelFile
+    from smlocal.sagemaker.processing.job_file import ProcessingFile
     from smlocal.sagemaker.transform.transform_file import TransformFile
 
-    AnyJobFile = JobFile | ReplicaJobFile | TransformFile
+    AnyJobFile = JobFile | ReplicaJobFile | ProcessingFile | TransformFile
 
 _MOST_FOLDERS = 5
 """Allowed folders that a message names."""
@@ -64,7 +66,7 @@ def refuse_misspelt_key(document: Document) -> None:
 
 
 def refuse_model_file(document: Document) -> None:
-    """Refuse a document that describes an endpoint, or a transform job."""
+    """Refuse a document that describes an endpoint, a transform job or a processing job."""
     data = document.data
     if is_transform_job(data):
         from smlocal.errors.transform import IsATransformJobError
@@ -73,7 +75,19 @@ def refuse_model_file(document: Document) -> None:
             f"{document.name} describes a transform job, and this is about training jobs",
             remedy=["Run it: smlocal run FILE"],
         )
-    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers", "Models"} & data.keys():
+    if "AlgorithmSpecification" in data:
+        return
+    if is_processing(data):
+        from smlocal.errors.processing import IsAProcessingJobError
+
+        raise IsAProcessingJobError(
+            f"{document.name} describes a processing job, and this is about training jobs",
+            remedy=[
+                "Run it here: smlocal run FILE",
+                "On the service: aws sagemaker create-processing-job --cli-input-yaml file://FILE, without Local",
+            ],
+        )
+    if not {"PrimaryContainer", "Containers", "Models"} & data.keys():
         return
     from smlocal.errors.hosting import IsAnEndpointError
 
@@ -91,6 +105,12 @@ def prepare(
             from smlocal.sagemaker.prepare import prepare as prepare_sagemaker
 
             return prepare_sagemaker(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
+        from smlocal.sagemaker.processing.job_file import ProcessingFile
+
+        if isinstance(job, ProcessingFile):
+            from smlocal.sagemaker.processing.planning import prepare as prepare_processing
+
+            return prepare_processing(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
         from smlocal.sagemaker.hosting.model_file import (
             ModelFile,  # the other two kinds are told apart by a module of one
         )
@@ -117,6 +137,12 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
             from smlocal.sagemaker.prepare import plan_job as plan_sagemaker
 
             return plan_sagemaker(job, name=name, home=home, engines=engines, strict=strict)
+        from smlocal.sagemaker.processing.job_file import ProcessingFile
+
+        if isinstance(job, ProcessingFile):
+            from smlocal.sagemaker.processing.planning import plan_job as plan_processing
+
+            return plan_processing(job, name=name, home=home, engines=engines, strict=strict)
         from smlocal.sagemaker.transform.transform_file import TransformFile  # as above
 
         if isinstance(job, TransformFile):
@@ -130,6 +156,12 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
 
 def absent_paths(job: "AnyJobFile") -> list[str]:
     """A line for each local path that the job reads and that is not there."""
+    from smlocal.sagemaker.processing.job_file import ProcessingFile
+
+    if isinstance(job, ProcessingFile):
+        from smlocal.sagemaker.processing.equal_training_job import equal_training_job
+
+        job = equal_training_job(job)
     if not isinstance(job, JobFile):
         return []  # a folder for a bucket is made if it is not there
     from smlocal.jobs.planning.aspects.inputs.look import absent_paths as absent  # it loads the engine
@@ -208,6 +240,17 @@ def compared_replica_job(document: Document) -> "ComparedJob":
     from smlocal.ai_platform.comparison import compared_job
 
     return compared_job(document)
+
+
+def read_processing_job(
+    document: Document, *, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[ProcessingFile, str]":
+    """The validated processing job, and its name; `stem` is that of its file."""
+    from smlocal.sagemaker.contract.identity import default_name
+    from smlocal.sagemaker.processing.job_file import read_processing
+
+    job = read_processing(document, strict=strict, local_allowed=local_allowed)
+    return job, job.request.ProcessingJobName or default_name(stem, datetime.now().astimezone())
 
 
 def read_replica_job(

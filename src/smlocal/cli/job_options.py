@@ -164,7 +164,7 @@ def _overrides(given: dict[str, Any]) -> "Overrides":
     overrides["entrypoint"] = _words(given.get("entrypoint"))
     for keyword in ("engines", "networks"):
         overrides[keyword] = given.get(keyword) or None
-    for keyword in ("hyperparameters", "sources", "channels", "add_hosts"):
+    for keyword in ("hyperparameters", "sources", "channels", "add_hosts", "inputs", "processing_outputs"):
         overrides[keyword] = _pairs(given.get(keyword) or (), OPTIONS[keyword])
     named: Overrides = overrides
     return named

@@ -165,6 +165,11 @@ _AWAITED: Final[Mapping[str, Awaited]] = {
         waits=lambda answer: not JobStatus(answer["TrainingJobStatus"]).terminal,
         ended=lambda _, name, unfinished: name not in unfinished,
     ),
+    "DescribeProcessingJob": Awaited(
+        member="ProcessingJobName",
+        waits=lambda answer: not JobStatus(answer["ProcessingJobStatus"]).terminal,
+        ended=lambda _, name, unfinished: name not in unfinished,
+    ),
     "DescribeTransformJob": Awaited(
         member="TransformJobName",
         waits=lambda answer: not JobStatus(answer["TransformJobStatus"]).terminal,

@@ -106,9 +106,9 @@ def _explanations(view: JobView) -> Iterator[str]:
     if view.status is JobStatus.FAILED:
         if view.local["Explanation"]:
             yield item("because", view.local["Explanation"])
-        yield from (item(*each) for each in view.notes)
     elif view.reason:
         yield item("reason", view.reason)
+    yield from (item(*each) for each in view.notes)
     for hint in view.local["Hints"]:
         yield item("hint", hint)
 
