@@ -36,3 +36,9 @@ HOSTING_PATHS_HERE: Final = {
 """Their shapes that may be a local path."""
 HOSTING_WORDS_HERE: Final = {"ProductionVariantInstanceType": ("local", "local_gpu")}
 """Their enumerations with additional words."""
+
+TUNING_OPTIONAL_HERE: Final = {
+    "CreateHyperParameterTuningJobRequest.HyperParameterTuningJobName": "the default is the file name and the time",
+    "HyperParameterTrainingJobDefinition.RoleArn": "no role is assumed on this machine",
+}
+"""The same of the request that makes a tuning job."""
