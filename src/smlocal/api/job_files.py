@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from smlocal.errors import PathNotAllowedError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.sagemaker.contract.coverage.lookup import coverage_json
+from smlocal.sagemaker.contract.coverage.members import MEMBERS
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
@@ -134,7 +134,7 @@ def coverage_tables() -> dict[str, dict[str, Any]]:
     """How each member of a request is handled, by the request's name."""
     from smlocal.ai_platform.coverage.lookup import coverage_json as of_replicas
 
-    return {**coverage_json(), **of_replicas()}
+    return {"CreateTrainingJob": MEMBERS.as_json(), **of_replicas()}
 
 
 def job_file_schema(request: str) -> dict[str, Any]:

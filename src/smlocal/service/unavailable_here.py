@@ -10,7 +10,7 @@ from smlocal.data.sources.local_path import longest_match
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.contract.model.structure import members
 from smlocal.jobs.contract.validation.violation import Path
-from smlocal.sagemaker.contract.coverage.lookup import refused
+from smlocal.sagemaker.contract.coverage.members import MEMBERS
 from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
 
 _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
@@ -58,7 +58,7 @@ def unavailable_here(request: Mapping[str, Any], local: Mapping[str, Any]) -> li
     ]
     found += [
         Unavailable(path=violation.path, text=violation.text.partition(" is refused: ")[2].rstrip("."))
-        for _, violation in refused(dict(request))
+        for _, violation in MEMBERS.refused(request)
     ]
     order: list[str | int] = list(request)
     return sorted(found, key=lambda each: order.index(each.path[0]))

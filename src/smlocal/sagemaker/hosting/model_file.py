@@ -23,7 +23,7 @@ from smlocal.sagemaker.contract.model.hosting import (
     ProductionVariant,
 )
 from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.members import refused
+from smlocal.sagemaker.hosting.members import refused_members
 from smlocal.sagemaker.jobfile.job_file import without_nulls
 
 SERVING: Final = "Serving"
@@ -100,7 +100,7 @@ def read_model(document: Document, *, strict: bool = False) -> ModelFile:
     containers = [] if request is None else [*filter(None, [request.PrimaryContainer]), *(request.Containers or ())]
     if request is not None:
         violations += _broken_rules(request, containers)
-    not_done = refused(raw)
+    not_done = refused_members(raw)
     if violations or request is None or local is None or serving is None:
         raise invalid_request(document, violations + [each for _, each in not_done])
     if not_done:

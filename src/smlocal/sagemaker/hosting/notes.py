@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from smlocal.jobs.contract.support import Support
 from smlocal.jobs.planning.aspects.network.show import added_hosts_text, joined_text
 from smlocal.jobs.planning.model import JobPlan, Note
 from smlocal.sagemaker.contract.instance_types import is_this_machine
-from smlocal.sagemaker.hosting.members import TABLE, row_of
+from smlocal.sagemaker.hosting.members import MEMBERS
 
 if TYPE_CHECKING:
     from smlocal.sagemaker.hosting.model_file import ModelFile
@@ -31,9 +30,7 @@ def _notes(plan: JobPlan, model: "ModelFile") -> Iterator[tuple[str, str]]:
         yield "relaxed-uri", f"a local path is used where the service requires an s3:// URI ({serving.uri})"
     said = {"networks-joined": joined_text(plan), "hosts-added": added_hosts_text(model.local)}
     yield from ((name, text) for name, text in said.items() if text is not None)
-    recorded = sorted(
-        {member for member in model.raw if (row := row_of(member)) and TABLE[row].support is Support.RECORDED}
-        - {"ModelName", "EndpointConfigName", "ExecutionRoleArn"}
-    )
+    named = ("ModelName", "EndpointConfigName", "ExecutionRoleArn")
+    recorded = sorted(name for name in MEMBERS.recorded(model.raw) if name in model.raw and name not in named)
     if recorded:
         yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"

@@ -26,8 +26,7 @@ from smlocal.jobs.contract.placement import SPREAD
 from smlocal.jobs.contract.support import Support
 from smlocal.jobs.contract.validation.violation import Violation
 from smlocal.jobs.contract.validation.walk import validate
-from smlocal.sagemaker.contract.coverage import lookup
-from smlocal.sagemaker.contract.coverage.members import TABLE
+from smlocal.sagemaker.contract.coverage.members import MEMBERS, TABLE
 from smlocal.sagemaker.contract.documents.hosts import host_names
 from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest, ResourceConfig
@@ -59,7 +58,7 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
     local, in_local = read_local(document, raw, allowed=local_allowed)
     violations += in_local
     violations += broken_rules(raw, strict=strict)
-    not_done = lookup.refused(raw)
+    not_done = MEMBERS.refused(raw)
     if violations or request is None or local is None:
         invalid = invalid_request(document, violations + [violation for _, violation in not_done])
 

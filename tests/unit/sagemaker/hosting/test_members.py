@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from smlocal.jobs.contract.support import Support
-from smlocal.sagemaker.hosting.members import TABLE, refused, row_of
+from smlocal.sagemaker.hosting.members import MEMBERS, TABLE, refused_members
 
 Shapes = dict[str, Any]
 OPERATIONS = ("CreateModel", "CreateEndpointConfig", "CreateEndpoint")
@@ -34,11 +34,11 @@ def members(service: dict[str, Any]) -> list[str]:
 
 def test_every_member_has_a_row(members: list[str]) -> None:
     assert len(members) > 150
-    assert [each for each in members if row_of(each) is None] == []
+    assert [each for each in members if MEMBERS.row_of(each) is None] == []
 
 
 def test_every_row_is_about_a_member(members: list[str]) -> None:
-    assert [name for name in TABLE if not any(row_of(each) == name for each in members)] == []
+    assert [name for name in TABLE if not any(MEMBERS.row_of(each) == name for each in members)] == []
 
 
 @pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.support is Support.REFUSED])
@@ -48,7 +48,7 @@ def test_what_is_refused_is_refused_by_its_name(name: str) -> None:
     for step in reversed(steps):
         value = {step: [value] if step.endswith("[]") else value}
     request = {first.removesuffix("[]"): [value] if first.endswith("[]") else value}
-    ((found, violation),) = refused(request)
+    ((found, violation),) = refused_members(request)
     assert found == name
     assert "is refused: " in violation.text
 
@@ -62,8 +62,8 @@ def test_what_is_refused_is_refused_by_its_name(name: str) -> None:
     ],
 )
 def test_values_are_refused_too(request_: dict[str, Any], name: str) -> None:
-    assert [found for found, _ in refused(request_)] == [name]
+    assert [found for found, _ in refused_members(request_)] == [name]
 
 
 def test_what_is_not_refused_is_silent() -> None:
-    assert refused({"PrimaryContainer": {"Image": "a", "Mode": "SingleModel"}, "Tags": [{"Key": "a"}]}) == []
+    assert refused_members({"PrimaryContainer": {"Image": "a", "Mode": "SingleModel"}, "Tags": [{"Key": "a"}]}) == []

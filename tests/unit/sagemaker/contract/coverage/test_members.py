@@ -9,9 +9,9 @@ from tests.contract.member_tests import TEST_OF
 
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.reading import load_document
+from smlocal.jobs.contract.member_table import Value
 from smlocal.jobs.contract.support import Support
-from smlocal.sagemaker.contract.coverage import lookup
-from smlocal.sagemaker.contract.coverage.members import TABLE, Value
+from smlocal.sagemaker.contract.coverage.members import MEMBERS, TABLE
 from smlocal.sagemaker.jobfile.job_file import read_job
 
 Request = Callable[..., dict[str, Any]]
@@ -71,7 +71,7 @@ def test_a_refused_member_is_named(request_with: Request, read: Any, member: str
 def test_any_other_member_is_accepted(request_with: Request, read: Any, member: str, value: str | None) -> None:
     given = None if value is None else _BOOLEANS.get(value, value)
     job = read(request_with(member, given))
-    present = {name for name, _, _ in lookup.members(job.raw)}
+    present = {name for name, _, _ in MEMBERS.members(job.raw)}
     assert member in present
 
 
@@ -118,7 +118,7 @@ def test_values_are_values_of_the_member(service: dict[str, Any]) -> None:
 
 
 def test_the_json_form() -> None:
-    table = lookup.coverage_json()["CreateTrainingJob"]
+    table = MEMBERS.as_json()
     assert table["AlgorithmSpecification.TrainingImage"] == {"support": "emulated", "note": "The image to run."}
     assert table["EnableNetworkIsolation"]["values"]["true"]["support"] == "emulated"
 
