@@ -198,6 +198,7 @@ KINDS: Final[Mapping[str, str]] = {
     "sagemaker": "smlocal.sagemaker",
     "ai_platform": "smlocal.ai_platform",
     "sagemaker_hosting": "smlocal.sagemaker.hosting",
+    "sagemaker_tuning": "smlocal.sagemaker.tuning",
 }
 """The folder of each, by its name in plans and recorded jobs. Nothing below imports one in another way."""
 

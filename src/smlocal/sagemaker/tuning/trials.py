@@ -1,0 +1,118 @@
+"""The training jobs of a search, as it remembers them. Pure."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, field
+from typing import Any, Final, Literal
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.sagemaker.tuning import facts
+from smlocal.sagemaker.tuning.ranges import Point
+
+Direction = Literal["Maximize", "Minimize"]
+ENDED: Final = frozenset({"Completed", "Failed", "Stopped"})
+_DOCUMENT: Final = "trial-"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Objective:
+    """What a search looks for."""
+
+    metric: str
+    direction: Direction
+
+    def better(self, one: float, other: float) -> bool:
+        """True if `one` is better than `other`."""
+        return one > other if self.direction == "Maximize" else one < other
+
+    def cost(self, value: float) -> float:
+        """A number that is lower if the value is better."""
+        return -value if self.direction == "Maximize" else value
+
+    def improves(self, one: float, other: float) -> bool:
+        """True if `one` is better by more than the part that counts."""
+        return self.better(one, other) and abs(one - other) > abs(other) * facts.NOT_ENOUGH
+
+
+@dataclass(kw_only=True, slots=True)
+class Trial:
+    """One training job of a search."""
+
+    number: int
+    """From 1."""
+    name: str
+    definition: int = 0
+    """The index of its definition."""
+    tuned: Point = field(default_factory=dict)
+    bracket: int = 0
+    """Of Hyperband."""
+    submitted: bool = False
+    """True once its job was recorded."""
+    status: str = "InProgress"
+    value: float | None = None
+    """The final value of its objective metric, if it has one."""
+    reason: str | None = None
+    retryable: bool = False
+    """True if it failed by no fault of its program."""
+    early: bool = False
+    """True if the search has stopped it, because others are better."""
+    created: float | None = None
+    started: float | None = None
+    ended: float | None = None
+    arn: str = ""
+
+    @property
+    def over(self) -> bool:
+        """True once its job has ended."""
+        return self.status in ENDED
+
+    @property
+    def objective_status(self) -> str:
+        """ObjectiveStatus."""
+        if not self.over:
+            return "Pending"
+        return "Succeeded" if self.value is not None and self.status != "Failed" else "Failed"
+
+    def document(self) -> dict[str, Any]:
+        """As it is stored."""
+        return asdict(self)
+
+
+def trial_of(document: Mapping[str, Any]) -> Trial:
+    """From the stored document."""
+    return Trial(**document)
+
+
+def document_kind(number: int) -> str:
+    """The kind of the document of a trial."""
+    return f"{_DOCUMENT}{number}"
+
+
+def best_of(trials: Iterable[Trial], objectives: Mapping[int, Objective]) -> Trial | None:
+    """The trial with the best result; the first of equals. Definitions are compared by their values."""
+    best, cost = None, math.inf
+    for each in trials:
+        if each.objective_status == "Succeeded" and each.value is not None:
+            found = objectives[each.definition].cost(each.value)
+            if best is None or found < cost:
+                best, cost = each, found
+    return best
+
+
+def status_counters(trials: Iterable[Trial]) -> dict[str, int]:
+    """TrainingJobStatusCounters."""
+    found = dict.fromkeys(("Completed", "InProgress", "RetryableError", "NonRetryableError", "Stopped"), 0)
+    for each in trials:
+        if each.status == "Failed":
+            found["RetryableError" if each.retryable else "NonRetryableError"] += 1
+        else:
+            found[each.status if each.over else "InProgress"] += 1
+    return found
+
+
+def objective_counters(trials: Iterable[Trial]) -> dict[str, int]:
+    """ObjectiveStatusCounters."""
+    found = dict.fromkeys(("Succeeded", "Pending", "Failed"), 0)
+    for each in trials:
+        found[each.objective_status] += 1
+    return found
