@@ -163,7 +163,7 @@ def _log_end(directory: str, host: str) -> str:
 
 def parent_bests(store: Store, parents: Sequence[str]) -> list[Mapping[str, Any]]:
     """The best training job of each parent that is still recorded, as a summary."""
-    found = []
+    found: list[Mapping[str, Any]] = []
     for name in parents:
         with suppress(JobUnknownError):
             best = (store.document(name, "tuning") or {}).get("Best")

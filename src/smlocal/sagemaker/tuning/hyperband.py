@@ -33,7 +33,7 @@ class Hyperband:
     def size(self, bracket: int) -> int:
         """The trials that a round begins in a bracket. Bracket 0 begins with the least resource."""
         s = self.brackets - 1 - bracket
-        return math.ceil(self.brackets / (s + 1) * ETA**s)
+        return math.ceil(self.brackets * int(ETA**s) / (s + 1))
 
     def bracket_of(self, index: int) -> int:
         """The bracket of a trial, from 0: rounds go through the brackets, as the paper does."""

@@ -35,6 +35,10 @@ def prepare(
 ) -> Prepared:
     """Check everything that would stop its training jobs, with one of each definition. What is wrong is an error."""
     _check_parents(file, home)
+    if file.plan(name).strategy == "Bayesian":
+        from smlocal.sagemaker.tuning.bayesian import load_library  # an extra
+
+        load_library()
     prepared = [
         training.prepare(
             training_job(file, index, _sample(file, index)),

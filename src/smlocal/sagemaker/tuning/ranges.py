@@ -70,6 +70,15 @@ class Range:
         """Rounding may leave the range by a little."""
         return min(max(value, self.low), self.high)
 
+    def holds(self, text: str) -> bool:
+        """True if the value is in the range."""
+        if self.kind == "Categorical":
+            return text in self.values
+        try:
+            return self.low <= float(text) <= self.high
+        except ValueError:  # a category of a parent
+            return False
+
     def nth(self, index: int) -> str:
         """A value of a range that can be counted."""
         return self.values[index] if self.kind == "Categorical" else str(int(self.low) + index)
@@ -83,6 +92,10 @@ def text_of(value: float) -> str:
 def ranges_of(document: Mapping[str, Any] | None) -> tuple[Range, ...]:
     """From a valid `ParameterRanges`."""
     given = document or {}
+    kinds: tuple[tuple[Kind, str], ...] = (
+        ("Integer", "IntegerParameterRanges"),
+        ("Continuous", "ContinuousParameterRanges"),
+    )
     found = [
         Range(
             name=each["Name"],
@@ -91,7 +104,7 @@ def ranges_of(document: Mapping[str, Any] | None) -> tuple[Range, ...]:
             high=float(each["MaxValue"]),
             scaling=each.get("ScalingType") or "Auto",
         )
-        for kind, member in (("Integer", "IntegerParameterRanges"), ("Continuous", "ContinuousParameterRanges"))
+        for kind, member in kinds
         for each in given.get(member) or ()
     ]
     found += [

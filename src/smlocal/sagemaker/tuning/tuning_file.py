@@ -196,7 +196,7 @@ def _broken_rules(raw: Mapping[str, Any], definitions: Sequence[Definition], *, 
 
 def _broken_definition(raw: Mapping[str, Any], definition: Definition, *, strict: bool) -> Iterator[Violation]:
     several = definition.path[0] == "TrainingJobDefinitions"
-    given: Any = raw[definition.path[0]]
+    given: Any = raw[str(definition.path[0])]
     given = given[definition.path[1]] if several else given
     statics = given.get("StaticHyperParameters") or {}
     at: Path = (*definition.path, "HyperParameterRanges") if several else (_CONFIG, "ParameterRanges")
