@@ -61,7 +61,7 @@ class Hyperband:
             if len(costs) < level:
                 return False
             seen = self.rungs.setdefault((bracket, level), {})
-            mine = seen.setdefault(trial, min(costs[:level]))
+            mine = seen.setdefault(trial, costs[level - 1])
             rank = sum(other < mine for other in seen.values())
             if rank >= max(1, math.ceil(len(seen) / ETA)):
                 return True
@@ -72,7 +72,7 @@ class Hyperband:
         for trial, (bracket, costs) in ended.items():
             for level in self.levels(bracket):
                 if len(costs) >= level:
-                    self.rungs.setdefault((bracket, level), {})[trial] = min(costs[:level])
+                    self.rungs.setdefault((bracket, level), {})[trial] = costs[level - 1]
 
 
 def budget_of(least: int, most: int) -> int:

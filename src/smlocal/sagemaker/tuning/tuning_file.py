@@ -111,13 +111,13 @@ def read_tuning(document: Document, *, strict: bool = False, local_allowed: bool
     request, violations = validate(CreateHyperParameterTuningJobRequest, asked, strict=strict, written=document.written)
     raw: dict[str, Any] = without_nulls(asked)
     if strict:
-        violations += [missing((name,)) for name in ("HyperParameterTuningJobName",) if name not in raw]
+        violations += _missing_here(raw)
     local, found, definitions = None, [], []
     if not violations and request is not None:
         definitions = list(_definitions(raw))
         first = definitions[0].request if definitions else {}
         local, in_local = read_local(document, first, allowed=local_allowed)
-        found = [*in_local, *_broken_rules(raw, definitions, strict=strict)]
+        found = [*in_local, *_broken_rules(raw, definitions)]
     else:
         _, in_local = read_local(document, {}, allowed=local_allowed)
         found = in_local
@@ -134,15 +134,26 @@ def read_tuning(document: Document, *, strict: bool = False, local_allowed: bool
     return TuningFile(request=request, definitions=tuple(definitions), local=local, raw=raw, document=document)
 
 
+def _missing_here(raw: Mapping[str, Any]) -> Iterator[Violation]:
+    """What the service requires, and a file of this machine may leave out."""
+    if "HyperParameterTuningJobName" not in raw:
+        yield missing(("HyperParameterTuningJobName",))
+    for path, each in _given_definitions(raw):
+        if isinstance(each, dict) and "RoleArn" not in each:
+            yield missing((*path, "RoleArn"))
+
+
+def _given_definitions(raw: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
+    if raw.get("TrainingJobDefinition"):
+        yield ("TrainingJobDefinition",), raw["TrainingJobDefinition"]
+    several = raw.get("TrainingJobDefinitions")
+    for index, each in enumerate(several if isinstance(several, list) else ()):
+        yield ("TrainingJobDefinitions", index), each
+
+
 def _definitions(raw: Mapping[str, Any]) -> Iterator[Definition]:
     config = raw[_CONFIG]
-    given: list[tuple[Path, dict[str, Any]]] = []
-    if raw.get("TrainingJobDefinition"):
-        given.append((("TrainingJobDefinition",), raw["TrainingJobDefinition"]))
-    given += [
-        (("TrainingJobDefinitions", index), each) for index, each in enumerate(raw.get("TrainingJobDefinitions") or ())
-    ]
-    for path, each in given:
+    for path, each in _given_definitions(raw):
         several = path[0] == "TrainingJobDefinitions"
         objective = each.get("TuningObjective") or config.get("HyperParameterTuningJobObjective") or {}
         ranges = each.get("HyperParameterRanges") if several else config.get("ParameterRanges")
@@ -177,7 +188,7 @@ def _training_request(definition: Mapping[str, Any], metric: str, tags: Any) -> 
     return request
 
 
-def _broken_rules(raw: Mapping[str, Any], definitions: Sequence[Definition], *, strict: bool) -> Iterator[Violation]:
+def _broken_rules(raw: Mapping[str, Any], definitions: Sequence[Definition]) -> Iterator[Violation]:
     """What the members say together."""
     config = raw[_CONFIG]
     if not definitions:
@@ -186,7 +197,7 @@ def _broken_rules(raw: Mapping[str, Any], definitions: Sequence[Definition], *, 
     if len({each.path[0] for each in definitions}) > 1:
         yield _says(("TrainingJobDefinitions",), "TrainingJobDefinition and TrainingJobDefinitions exclude each other")
     for each in definitions:
-        yield from _broken_definition(raw, each, strict=strict)
+        yield from _broken_definition(raw, each)
     yield from _broken_limits(config, definitions)
     if config["Strategy"] == "Hyperband":
         yield from _broken_hyperband(config, definitions)
@@ -194,7 +205,7 @@ def _broken_rules(raw: Mapping[str, Any], definitions: Sequence[Definition], *, 
         yield _says((_CONFIG, "StrategyConfig"), "only Strategy: Hyperband has a configuration")
 
 
-def _broken_definition(raw: Mapping[str, Any], definition: Definition, *, strict: bool) -> Iterator[Violation]:
+def _broken_definition(raw: Mapping[str, Any], definition: Definition) -> Iterator[Violation]:
     several = definition.path[0] == "TrainingJobDefinitions"
     given: Any = raw[str(definition.path[0])]
     given = given[definition.path[1]] if several else given
@@ -219,11 +230,11 @@ def _broken_definition(raw: Mapping[str, Any], definition: Definition, *, strict
     if given.get(_TUNED_RESOURCES) and given.get("ResourceConfig"):
         yield _says((*definition.path, _TUNED_RESOURCES), f"{_TUNED_RESOURCES} and ResourceConfig exclude each other")
     for violation in broken_rules({"TrainingJobName": "x", **definition.request}, strict=False):
-        path = _in_definition(violation.path, tuned=_TUNED_RESOURCES in given)
-        text = violation.text.replace(spoken(violation.path), spoken((*definition.path, *path)))
-        yield Violation(path=(*definition.path, *path), text=text)
-    if strict and "RoleArn" not in given:
-        yield missing((*definition.path, "RoleArn"))
+        path = (*definition.path, *_in_definition(violation.path, tuned=_TUNED_RESOURCES in given))
+        if violation == missing(violation.path):
+            yield missing(path)
+        else:
+            yield Violation(path=path, text=violation.text.replace(spoken(violation.path), spoken(path)))
 
 
 def _in_definition(path: Path, *, tuned: bool) -> Path:
