@@ -71,7 +71,7 @@ def start_job(serving: Serving, job: JobFile, *, name: str, region: str) -> JobR
         try:
             record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
         except (OutputUnusableError, PathNotAllowedError) as error:
-            raise validation_error(_in_one_line(error)) from None
+            raise validation_error(in_one_line(error)) from None
     serving.waiting_jobs.look()
     serving.submitted(name)
     return record
@@ -84,12 +84,13 @@ def _read(serving: Serving, call: AwsCall) -> JobFile:
     try:
         return read_job(document, strict=False)
     except RequestInvalidError as error:
-        raise validation_error(error.service_message or _in_one_line(error)) from None
+        raise validation_error(error.service_message or in_one_line(error)) from None
     except (FieldRefusedError, SmlocalError) as error:
-        raise validation_error(_in_one_line(error)) from None
+        raise validation_error(in_one_line(error)) from None
 
 
-def _in_one_line(error: SmlocalError) -> str:
+def in_one_line(error: SmlocalError) -> str:
+    """An error with all that it says."""
     return "; ".join([error.with_details, *error.remedy])
 
 
