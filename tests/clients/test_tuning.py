@@ -149,6 +149,6 @@ def test_a_tuner_of_sdk_2_fits_waits_and_shows_its_results(user: User, image: Ca
     assert {"FinalObjectiveValue", "TrainingJobName", "TrainingJobStatus"} <= set(found["columns"])
     assert found["best"].startswith("sdk2-tuner-00")
     assert found["best_value"] == max(found["values"])
-    assert found["hyperparameters"]["c"] == '"one"'
+    assert found["hyperparameters"]["c"] == "one"
     assert found["status"] == "Completed"
     assert found["attached"] == found["best"]

@@ -10,16 +10,12 @@ from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Stage, StartView
+from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY
 from smlocal.sagemaker.tuning.state import TUNING
 
 DOCUMENTS: Final[tuple[str, ...]] = (TUNING,)
 """The search in numbers."""
 _PHASES: Final = {JobPhase.STARTING: "Starting", JobPhase.TRAINING: "Searching"}
-_ECHOED: Final = (
-    "HyperParameterTuningJobConfig",
-    "TrainingJobDefinition",
-    "TrainingJobDefinitions",
-)
 _NO_STATUS: Final = dict.fromkeys(("Completed", "InProgress", "RetryableError", "NonRetryableError", "Stopped"), 0)
 _NO_OBJECTIVE: Final = dict.fromkeys(("Succeeded", "Pending", "Failed"), 0)
 
@@ -36,7 +32,7 @@ def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # no
     known = {
         "HyperParameterTuningJobName": record.name,
         "HyperParameterTuningJobArn": record.arn,
-        **{name: request.get(name) for name in _ECHOED},
+        **_echoed(request),
         "HyperParameterTuningJobStatus": str(record.status),
         "CreationTime": record.created,
         "HyperParameterTuningEndTime": (record.ended or record.modified) if over else None,
@@ -51,6 +47,32 @@ def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # no
         "ConsumedResources": {"RuntimeInSeconds": int(record.modified - record.created)},
     }
     return {name: value for name, value in known.items() if value is not None}
+
+
+def _echoed(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The request, with what clients find in it.
+
+    The service adds the objective to the static hyperparameters. SDK v2 asks for HyperParameterTuningResourceConfig and
+    reads ResourceConfig.
+    """
+    config = request["HyperParameterTuningJobConfig"]
+    one, several = request.get("TrainingJobDefinition"), request.get("TrainingJobDefinitions")
+
+    def with_objective(definition: Mapping[str, Any]) -> dict[str, Any]:
+        objective = definition.get("TuningObjective") or config.get("HyperParameterTuningJobObjective") or {}
+        added = {OBJECTIVE_KEY: objective.get("MetricName", "")}
+        statics = {"StaticHyperParameters": {**added, **(definition.get("StaticHyperParameters") or {})}}
+        tuned = definition.get("HyperParameterTuningResourceConfig") or {}
+        if "ResourceConfig" in definition or "InstanceType" not in tuned:
+            return {**definition, **statics}
+        kept = {name: tuned[name] for name in ("InstanceType", "InstanceCount", "VolumeKmsKeyId") if name in tuned}
+        return {**definition, **statics, "ResourceConfig": {"VolumeSizeInGB": tuned.get("VolumeSizeInGB", 0), **kept}}
+
+    return {
+        "HyperParameterTuningJobConfig": config,
+        "TrainingJobDefinition": None if one is None else with_objective(one),
+        "TrainingJobDefinitions": None if several is None else [with_objective(each) for each in several],
+    }
 
 
 def still_to_come(stored: StoredJob) -> dict[str, Any]:
