@@ -8,8 +8,7 @@ from typing import Any, Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors.tuning import TuningLibraryError
 from smlocal.sagemaker.tuning.ranges import Point, Range, random_points, text_of
-from smlocal.sagemaker.tuning.search import SearchDefinition
-from smlocal.sagemaker.tuning.trials import Trial
+from smlocal.sagemaker.tuning.trials import SearchDefinition, Trial
 
 _TRIES: Final = 10
 """For a point that was not tried before."""

@@ -73,15 +73,3 @@ class Hyperband:
             for level in self.levels(bracket):
                 if len(costs) >= level:
                     self.rungs.setdefault((bracket, level), {})[trial] = costs[level - 1]
-
-
-def budget_of(least: int, most: int) -> int:
-    """The resources of one round of all brackets, if every trial uses all that its bracket allows."""
-    band = Hyperband(least=least, most=most)
-    total = 0
-    for bracket in range(band.brackets):
-        count = band.size(bracket)
-        for level in (*band.levels(bracket), most):
-            total += count * level
-            count = max(1, count // ETA)
-    return total

@@ -7,9 +7,9 @@ from typing import Final, Protocol
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.hyperband import Hyperband
-from smlocal.sagemaker.tuning.ranges import Point, Range, combinations, grid, random_points
+from smlocal.sagemaker.tuning.ranges import Point, combinations, grid, random_points
 from smlocal.sagemaker.tuning.stopping import Progress, is_below_median
-from smlocal.sagemaker.tuning.trials import Objective, Trial, best_of
+from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition, Trial, best_of
 
 _SEED_STEP: Final = 7919
 """Between the seeds of definitions: they do not search the same numbers."""
@@ -32,16 +32,6 @@ class Listed:
     def propose(self, trials: Sequence[Trial]) -> Point | None:  # noqa: ARG002 - no result matters
         """The next point."""
         return next(self.points, None)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SearchDefinition:
-    """One training job definition of a search."""
-
-    objective: Objective
-    ranges: tuple[Range, ...]
-    earlier: tuple[tuple[Point, float], ...] = ()
-    """Points of parents of a warm start, with their results."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

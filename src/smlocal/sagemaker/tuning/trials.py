@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.tuning import facts
-from smlocal.sagemaker.tuning.ranges import Point
+from smlocal.sagemaker.tuning.ranges import Point, Range
 
 Direction = Literal["Maximize", "Minimize"]
 ENDED: Final = frozenset({"Completed", "Failed", "Stopped"})
@@ -32,6 +32,16 @@ class Objective:
     def improves(self, one: float, other: float) -> bool:
         """True if `one` is better by more than the part that counts."""
         return self.better(one, other) and abs(one - other) > abs(other) * facts.NOT_ENOUGH
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchDefinition:
+    """One training job definition of a search."""
+
+    objective: Objective
+    ranges: tuple[Range, ...]
+    earlier: tuple[tuple[Point, float], ...] = ()
+    """Points of parents of a warm start, with their results."""
 
 
 @dataclass(kw_only=True, slots=True)

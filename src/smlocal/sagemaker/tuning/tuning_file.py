@@ -22,8 +22,8 @@ from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.members import MEMBERS
 from smlocal.sagemaker.tuning.range_rules import broken_ranges
 from smlocal.sagemaker.tuning.ranges import combinations, ranges_of
-from smlocal.sagemaker.tuning.search import SearchDefinition, SearchPlan
-from smlocal.sagemaker.tuning.trials import Objective
+from smlocal.sagemaker.tuning.search import SearchPlan
+from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition
 
 _NAME_LENGTH: Final = 32
 _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9]+")
@@ -92,11 +92,6 @@ class TuningFile:
             idle=(criteria.get("BestObjectiveNotImproving") or {}).get("MaxNumberOfTrainingJobsNotImproving"),
             until_converged=converged == "Enabled",
         )
-
-
-def is_tuning_file(data: Mapping[str, Any]) -> bool:
-    """True for a document of this form, by its members."""
-    return _CONFIG in data
 
 
 def default_name(stem: str, now: datetime) -> str:

@@ -9,8 +9,8 @@ from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.ranges import Range, ranges_of
-from smlocal.sagemaker.tuning.search import SearchDefinition
 from smlocal.sagemaker.tuning.state import read_trials
+from smlocal.sagemaker.tuning.trials import SearchDefinition
 from smlocal.sagemaker.tuning.tuning_file import TuningFile
 
 _MOST_CHANGES: Final = 10

@@ -7,8 +7,8 @@ import pytest
 from smlocal.errors.tuning import TuningLibraryError
 from smlocal.sagemaker.tuning.bayesian import load_library
 from smlocal.sagemaker.tuning.ranges import Range
-from smlocal.sagemaker.tuning.search import Search, SearchDefinition, SearchPlan
-from smlocal.sagemaker.tuning.trials import Objective, Trial, trial_of
+from smlocal.sagemaker.tuning.search import Search, SearchPlan
+from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition, Trial, trial_of
 
 RANGES = (
     Range(name="x", kind="Continuous", low=-5.0, high=5.0),

@@ -7,8 +7,8 @@ import pytest
 
 from smlocal.sagemaker.tuning.hyperband import Hyperband
 from smlocal.sagemaker.tuning.ranges import Range
-from smlocal.sagemaker.tuning.search import Search, SearchDefinition, SearchPlan
-from smlocal.sagemaker.tuning.trials import Objective
+from smlocal.sagemaker.tuning.search import Search, SearchPlan
+from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition
 
 RANGES = (
     Range(name="a", kind="Continuous", low=0.0, high=1.0),

@@ -7,8 +7,16 @@ from typing import Any
 import pytest
 
 from smlocal.sagemaker.tuning.ranges import Range
-from smlocal.sagemaker.tuning.search import Search, SearchDefinition, SearchPlan, first_points, size_of
-from smlocal.sagemaker.tuning.trials import Objective, Trial, best_of, objective_counters, status_counters, trial_of
+from smlocal.sagemaker.tuning.search import Search, SearchPlan, first_points, size_of
+from smlocal.sagemaker.tuning.trials import (
+    Objective,
+    SearchDefinition,
+    Trial,
+    best_of,
+    objective_counters,
+    status_counters,
+    trial_of,
+)
 
 LEAST = Objective(metric="loss", direction="Minimize")
 MOST = Objective(metric="accuracy", direction="Maximize")
