@@ -195,12 +195,12 @@ def view(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
 
 def _results(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The best training job, and how many ended how."""
-    yield "jobs", counted(answer["TrainingJobStatusCounters"])
+    yield "Jobs", counted(answer["TrainingJobStatusCounters"])
     best = answer.get("BestTrainingJob")
     if best is not None:
         objective = best["FinalHyperParameterTuningJobObjectiveMetric"]
-        yield "best", f"{best['TrainingJobName']}  {objective['MetricName']} {objective['Value']:.6g}"
-        yield "", " ".join(f"{name}={value}" for name, value in best["TunedHyperParameters"].items())
+        tuned = " ".join(f"{name}={value}" for name, value in best["TunedHyperParameters"].items())
+        yield "Best", f"{best['TrainingJobName']}, {objective['MetricName']} {objective['Value']:.6g}\n{tuned}"
 
 
 def counted(counters: Mapping[str, int]) -> str:
@@ -231,5 +231,4 @@ def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, st
             yield "Running", "\n".join(local["Running"])
     elif local.get("EndedBecause"):
         yield "Ended", local["EndedBecause"]
-    for index, (head, text) in enumerate(_results(answer)):
-        yield (("Training jobs", "Best")[index] if head else ""), text
+    yield from _results(answer)
