@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import JobFinishedError, JobUnknownError, NameInUseError
+from smlocal.errors import JobFinishedError, JobUnknownError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.orphans import is_orphan
@@ -28,7 +28,7 @@ from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.submit import submit
 from smlocal.sagemaker.tuning.ranges import Point
 from smlocal.sagemaker.tuning.state import with_record
-from smlocal.sagemaker.tuning.trials import Trial
+from smlocal.sagemaker.tuning.trials import Trial, trial_of
 from smlocal.sagemaker.tuning.tuning_file import TuningFile
 
 _LINES: Final = 3
@@ -57,6 +57,8 @@ class Children:
     store: Store
     tuning: str
     arn: str
+    run_id: str
+    """Of the tuning job: an earlier one may have had its name."""
     file: TuningFile
     limit: int | None
     """How many instances may be in use; None for no limit."""
@@ -65,14 +67,15 @@ class Children:
     _sizes: dict[str, int] = field(default_factory=dict)
 
     def submit(self, trial: Trial) -> None:
-        """Record the training job of a trial, if it is not recorded."""
-        with suppress(NameInUseError):  # an earlier supervisor has recorded it
-            submit(
-                self._job(trial),
-                name=trial.name,
-                store=self.store,
-                documents={TUNED_BY: {"Arn": self.arn, "Name": self.tuning, "Number": trial.number}},
-            )
+        """Record the training job of a trial, and with it the trial."""
+        by = {"Arn": self.arn, "Name": self.tuning, "Run": self.run_id, "Trial": trial.document()}
+        submit(self._job(trial), name=trial.name, store=self.store, documents={TUNED_BY: by})
+
+    def recorded_after(self, count: int) -> list[Trial]:
+        """The trials after so many whose jobs an earlier supervisor has recorded, and nothing else."""
+        found = [self.store.document(name, TUNED_BY) for name in self.store.names(f"{self.tuning}-")]
+        trials = [trial_of(each["Trial"]) for each in found if each is not None and each["Run"] == self.run_id]
+        return sorted((each for each in trials if each.number > count), key=lambda each: each.number)
 
     def _job(self, trial: Trial) -> JobFile:
         """One job of a definition is validated, the others differ from it in their hyperparameters only."""

@@ -1,5 +1,6 @@
 """A search: which training job is next, which are stopped, and how the search ends. Pure."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final, Protocol
@@ -9,7 +10,7 @@ from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.hyperband import Hyperband
 from smlocal.sagemaker.tuning.ranges import Point, combinations, grid, random_points
 from smlocal.sagemaker.tuning.stopping import Progress, is_below_median
-from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition, Trial, best_of
+from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition, Trial
 
 _SEED_STEP: Final = 7919
 """Between the seeds of definitions: they do not search the same numbers."""
@@ -78,10 +79,12 @@ class Search:
     band: Hyperband | None = None
     exhausted: bool = False
     """True if no definition has a point left."""
+    best: Trial | None = None
+    """The one with the best result so far; the first of equals. Definitions are compared by their values."""
     _running: dict[int, Trial] = field(default_factory=dict)
+    _statuses: Counter[str] = field(default_factory=Counter)
+    """Of trials that have ended, as TrainingJobStatusCounters calls them."""
     _results: int = 0
-    _failures: int = 0
-    _ended: int = 0
 
     def __post_init__(self) -> None:
         plan = self.plan
@@ -117,9 +120,23 @@ class Search:
             )
 
     @property
-    def best(self) -> Trial | None:
-        """The best so far."""
-        return best_of(self.trials, self.objectives)
+    def status_counters(self) -> dict[str, int]:
+        """TrainingJobStatusCounters."""
+        names = ("Completed", "InProgress", "RetryableError", "NonRetryableError", "Stopped")
+        return {name: self._statuses[name] for name in names} | {"InProgress": len(self._running)}
+
+    @property
+    def objective_counters(self) -> dict[str, int]:
+        """ObjectiveStatusCounters."""
+        return {"Succeeded": self._results, "Pending": len(self._running), "Failed": self._ended - self._results}
+
+    @property
+    def _ended(self) -> int:
+        return self._statuses.total()
+
+    @property
+    def _failures(self) -> int:
+        return self._statuses["RetryableError"] + self._statuses["NonRetryableError"]
 
     def remember(self, trials: Sequence[Trial]) -> None:
         """Go on with the trials of an earlier supervisor: their points are proposed once more, and dropped."""
@@ -175,11 +192,16 @@ class Search:
         self._count(trial, at)
 
     def _count(self, trial: Trial, at: float) -> None:
-        self._ended += 1
-        succeeded = trial.objective_status == "Succeeded"
+        failed = "RetryableError" if trial.retryable else "NonRetryableError"
+        self._statuses[failed if trial.status == "Failed" else trial.status] += 1
+        succeeded = trial.objective_status == "Succeeded" and trial.value is not None
         self._results += succeeded
-        self._failures += trial.status == "Failed"
         self.progress.add(trial.value if succeeded else None, at)
+        if succeeded and (self.best is None or self._cost(trial) < self._cost(self.best)):
+            self.best = trial
+
+    def _cost(self, trial: Trial) -> float:
+        return self.plan.definitions[trial.definition].objective.cost(trial.value or 0.0)
 
     def verdict(self, elapsed: float) -> Verdict | None:
         """How the search ends now; None if it goes on. Training jobs that run are then stopped."""

@@ -7,15 +7,7 @@ from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.tuning.search import Search, Verdict
-from smlocal.sagemaker.tuning.trials import (
-    Objective,
-    Trial,
-    best_of,
-    document_kind,
-    objective_counters,
-    status_counters,
-    trial_of,
-)
+from smlocal.sagemaker.tuning.trials import Objective, Trial, document_kind, trial_of
 
 TUNING: Final = "tuning"
 """The kind of the document about the whole search."""
@@ -33,8 +25,8 @@ def state_document(
     return {
         "Count": len(search.trials),
         "Running": [each.name for each in search.running],
-        "TrainingJobStatusCounters": status_counters(search.trials),
-        "ObjectiveStatusCounters": objective_counters(search.trials),
+        "TrainingJobStatusCounters": search.status_counters,
+        "ObjectiveStatusCounters": search.objective_counters,
         "Best": None if best is None else summary(best, search.objectives[best.definition], names[best.definition]),
         "Overall": overall,
         "NotImproving": search.progress.idle,
@@ -93,7 +85,7 @@ def overall_best(
     search: Search, names: Sequence[str | None], parents: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
     """OverallBestTrainingJob: of this tuning job and its parents, whose best are given as summaries."""
-    best = best_of(search.trials, search.objectives)
+    best = search.best
     found = [] if best is None else [summary(best, search.objectives[best.definition], names[best.definition])]
     found += [dict(each) for each in parents]
     objective = search.plan.definitions[0].objective

@@ -1,7 +1,7 @@
 """Leads a tuning job: chooses points, has training jobs made of them, and ends the search.
 
-A point is stored before its job is recorded, and the name of the job is stored with it. The next supervisor goes on
-with the same points, and records no job twice.
+A trial is recorded together with its training job. The next supervisor goes on with the same points, and records no
+job twice.
 """
 
 import os
@@ -58,6 +58,10 @@ class TuningSupervisor(Supervisor):
     """True once it was said that a training job has written no objective metric."""
     parents: Sequence[Mapping[str, Any]] = ()
     """The best of each parent."""
+    changed: dict[int, Trial] = field(default_factory=dict)
+    """Trials that are to be stored, by their numbers."""
+    stored: bool = False
+    """True if the state is stored as it is, apart from them."""
 
     def __post_init__(self) -> None:
         Supervisor.__post_init__(self)
@@ -81,7 +85,6 @@ class TuningSupervisor(Supervisor):
         store, name = self.context.store, self.plan.name
         self.attempt.outcome, self.grace = past.outcome, past.grace
         self.verdict = verdict_of(store.document(name, TUNING))
-        self.search.remember(read_trials(store, name))
         if phase in {JobPhase.STARTING, JobPhase.PENDING}:
             self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
         self._lead()
@@ -126,6 +129,7 @@ class TuningSupervisor(Supervisor):
                 store=store,
                 tuning=self.plan.name,
                 arn=self.plan.identity.arn,
+                run_id=self.plan.run_id,
                 file=self.file,
                 limit=limit,
                 starter=starter,
@@ -140,10 +144,11 @@ class TuningSupervisor(Supervisor):
         context.phases.leave(self._said(), good=self.verdict is None or not self.verdict.failed)
 
     def _take_over(self, children: Children) -> None:
-        """Record the training job that an earlier supervisor had only planned, and read what others have written."""
-        for trial in self.search.running:
-            if not trial.submitted:
-                self._submit(children, trial)
+        """Go on with the trials of an earlier supervisor, and read what their jobs have written."""
+        trials = read_trials(self.context.store, self.plan.name)
+        trials += children.recorded_after(len(trials))
+        self.search.remember(trials)
+        self.changed |= {each.number: each for each in trials if not each.over}
         if self.search.watches_values():
             found = {each.number: self._values(children, each) or [] for each in self.search.trials}
             self.search.recall_values(found)
@@ -162,8 +167,9 @@ class TuningSupervisor(Supervisor):
             self._decide_now(children)
             if not self._ending:
                 ended += self._launch(children)
-            if not self.search.running and (self._ending or self._decide_now(children)):
-                self._store_state()
+            over = not self.search.running and (self._ending or self._decide_now(children))
+            self._store()
+            if over:
                 return
             pause = _PAUSES[0] if ended else min(pause * 1.3, _PAUSES[1])
             self._wait(children, changes, seen, pause)
@@ -203,9 +209,10 @@ class TuningSupervisor(Supervisor):
         self.verdict = self.search.verdict(time.time() - self.context.created)
         if self.verdict is None:
             return False
+        self.stored = False
         if self.search.running:
             self.context.reporter.progress(f"the search ends: {self.verdict.reason}")
-            self._store_state()
+            self._store()
             self._stop_children(children, None)
         return True
 
@@ -221,7 +228,8 @@ class TuningSupervisor(Supervisor):
                 self._values(children, trial)
                 if self.search.stops(trial):
                     trial.early = True
-                    self._store_state(trial)
+                    self.changed[trial.number] = trial
+                    self._store()
                     self.context.reporter.progress(f"{trial.name} is stopped: others are better")
                     children.stop(trial, None)
         return ended
@@ -237,18 +245,13 @@ class TuningSupervisor(Supervisor):
         made = 0
         name = self.plan.name
         while (trial := self.search.next(lambda n: facts.child_name(name, n, os.urandom(4).hex()))) is not None:
-            self._store_state(trial)
-            self._submit(children, trial)
+            children.submit(trial)
+            self.changed[trial.number] = trial
             children.start(trial)
             shown = " ".join(f"{key}={value}" for key, value in trial.tuned.items())
             self.context.reporter.progress(f"{trial.name} begins: {shown}")
             made += 1
         return made
-
-    def _submit(self, children: Children, trial: Trial) -> None:
-        children.submit(trial)
-        trial.submitted = True
-        self.context.store.put_document(self.plan.name, document_kind(trial.number), trial.document())
 
     def _end(self, children: Children, trial: Trial) -> None:
         objective = self.search.objectives[trial.definition]
@@ -258,7 +261,7 @@ class TuningSupervisor(Supervisor):
             self._values(children, trial)
         best = self.search.best
         self.search.end(trial, trial.ended or time.time())
-        self._store_state(trial)
+        self.changed[trial.number] = trial
         if trial.value is not None:
             better = self.search.best is not best
             said = f"{objective.metric} {trial.value:.6g}{', the best so far' if better else ''}"
@@ -287,13 +290,16 @@ class TuningSupervisor(Supervisor):
             self.attempt.outcome = replace(self.attempt.outcome, failure=INTERNAL_ERROR)
             self.attempt.explanation = error.sentence
 
-    def _store_state(self, trial: Trial | None = None) -> None:
+    def _store(self) -> None:
+        """Store what has changed, in one transaction."""
+        if not self.changed and self.stored:
+            return
         names = [each.name for each in self.file.definitions]
         overall = overall_best(self.search, names, self.parents) if self.parents else None
         documents: dict[str, Any] = {TUNING: state_document(self.search, names, self.verdict, overall=overall)}
-        if trial is not None:
-            documents[document_kind(trial.number)] = trial.document()
+        documents |= {document_kind(number): trial.document() for number, trial in self.changed.items()}
         self.context.store.put_documents(self.plan.name, documents)
+        self.changed, self.stored = {}, True
 
     def _said(self) -> str:
         best = self.search.best

@@ -1,7 +1,6 @@
 """The training jobs of a search, as it remembers them. Pure."""
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, field
 from typing import Any, Final, Literal
 
@@ -56,8 +55,6 @@ class Trial:
     tuned: Point = field(default_factory=dict)
     bracket: int = 0
     """Of Hyperband."""
-    submitted: bool = False
-    """True once its job was recorded."""
     status: str = "InProgress"
     value: float | None = None
     """The final value of its objective metric, if it has one."""
@@ -96,33 +93,3 @@ def trial_of(document: Mapping[str, Any]) -> Trial:
 def document_kind(number: int) -> str:
     """The kind of the document of a trial."""
     return f"{_DOCUMENT}{number}"
-
-
-def best_of(trials: Iterable[Trial], objectives: Mapping[int, Objective]) -> Trial | None:
-    """The trial with the best result; the first of equals. Definitions are compared by their values."""
-    best, cost = None, math.inf
-    for each in trials:
-        if each.objective_status == "Succeeded" and each.value is not None:
-            found = objectives[each.definition].cost(each.value)
-            if best is None or found < cost:
-                best, cost = each, found
-    return best
-
-
-def status_counters(trials: Iterable[Trial]) -> dict[str, int]:
-    """TrainingJobStatusCounters."""
-    found = dict.fromkeys(("Completed", "InProgress", "RetryableError", "NonRetryableError", "Stopped"), 0)
-    for each in trials:
-        if each.status == "Failed":
-            found["RetryableError" if each.retryable else "NonRetryableError"] += 1
-        else:
-            found[each.status if each.over else "InProgress"] += 1
-    return found
-
-
-def objective_counters(trials: Iterable[Trial]) -> dict[str, int]:
-    """ObjectiveStatusCounters."""
-    found = dict.fromkeys(("Succeeded", "Pending", "Failed"), 0)
-    for each in trials:
-        found[each.objective_status] += 1
-    return found

@@ -12,9 +12,6 @@ from smlocal.sagemaker.tuning.trials import (
     Objective,
     SearchDefinition,
     Trial,
-    best_of,
-    objective_counters,
-    status_counters,
     trial_of,
 )
 
@@ -71,9 +68,15 @@ def test_it_ends_after_all_training_jobs_with_the_best() -> None:
     assert it.best.value == min(float(each.tuned["n"]) for each in it.trials)
 
 
+def remembered(*trials: Trial, objective: Objective = MOST) -> Search:
+    it = search(definitions=(SearchDefinition(objective=objective, ranges=RANGES),))
+    it.remember(trials)
+    return it
+
+
 def test_the_first_of_equals_is_the_best() -> None:
     trials = [Trial(number=number, name=named(number), status="Completed", value=1.0) for number in (1, 2)]
-    assert best_of(trials, {0: MOST}) is trials[0]
+    assert remembered(*trials).best is trials[0]
 
 
 def test_failed_trials_are_never_the_best() -> None:
@@ -84,11 +87,11 @@ def test_failed_trials_are_never_the_best() -> None:
         Trial(number=4, name="d", status="Failed", retryable=True),
         Trial(number=5, name="e", status="Stopping"),
     ]
-    best = best_of(trials, {0: MOST})
-    assert best is trials[1]
-    counted = status_counters(trials)
-    assert counted == {"Completed": 0, "InProgress": 2, "RetryableError": 1, "NonRetryableError": 1, "Stopped": 1}
-    assert objective_counters(trials) == {"Succeeded": 1, "Pending": 2, "Failed": 2}
+    it = remembered(*trials)
+    assert it.best is trials[1]
+    counted = {"Completed": 0, "InProgress": 2, "RetryableError": 1, "NonRetryableError": 1, "Stopped": 1}
+    assert it.status_counters == counted
+    assert it.objective_counters == {"Succeeded": 1, "Pending": 2, "Failed": 2}
 
 
 def test_a_small_space_is_exhausted() -> None:
