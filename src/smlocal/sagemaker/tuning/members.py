@@ -12,7 +12,7 @@ _SHARED: Final = (
     "AlgorithmSpecification.TrainingImage",
     "AlgorithmSpecification.TrainingInputMode",
     "AlgorithmSpecification.AlgorithmName",
-    "AlgorithmSpecification.MetricDefinitions[].",
+    "AlgorithmSpecification.MetricDefinitions",
     "RoleArn",
     "InputDataConfig",
     "OutputDataConfig",
@@ -48,7 +48,7 @@ def _definition(name: str) -> Iterator[tuple[str, Row]]:
     yield from _ranges(f"{name}.HyperParameterRanges")
     yield f"{name}.StaticHyperParameters", emulated("Hyperparameters of every training job.")
     for member, row in TRAINING.items():
-        if member.startswith(_SHARED):
+        if any(member == each or member.startswith((f"{each}.", f"{each}[")) for each in _SHARED):
             yield f"{name}.{member}", row
     tuned = f"{name}.HyperParameterTuningResourceConfig"
     yield f"{tuned}.InstanceType", emulated("As ResourceConfig.InstanceType.")

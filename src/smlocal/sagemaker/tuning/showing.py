@@ -188,7 +188,8 @@ def view(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         stages=stages,
         members={each: answer.get(each) for each in members},
         answer=answer,
-        details=tuple(_results(answer)) if record.status is not JobStatus.FAILED else (),
+        details=tuple(_results(answer)),
+        results=tuple((head.lower(), text) for head, text in _results(answer)),
         shell=False,
     )
 

@@ -272,7 +272,7 @@ class TuningSupervisor(Supervisor):
             self.warned = True
             self._warn(children, trial, objective.metric)
         if trial.retryable:
-            self._check_engine()
+            self._check_engine(children)
 
     def _warn(self, children: Children, trial: Trial, metric: str) -> None:
         near = children.near_misses(trial, metric)
@@ -282,13 +282,14 @@ class TuningSupervisor(Supervisor):
         self.attempt.hints.append(said)
         self.context.reporter.warning(said)
 
-    def _check_engine(self) -> None:
+    def _check_engine(self, children: Children) -> None:
         """A search whose engine is lost ends at once, and does not lose every training job to it."""
         try:
             self.context.engine.image(self.plan.image.name)
         except (EngineError, MachineNotReadyError) as error:
             self.attempt.outcome = replace(self.attempt.outcome, failure=INTERNAL_ERROR)
             self.attempt.explanation = error.sentence
+            self._stop_children(children, 0)
 
     def _store(self) -> None:
         """Store what has changed, in one transaction."""

@@ -8,8 +8,6 @@ import pytest
 
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.contract.coverage.members import TABLE as TRAINING
-from smlocal.sagemaker.tuning.members import TABLE
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, default_name, read_tuning
 
 DEFINITION: dict[str, Any] = {
@@ -196,7 +194,3 @@ def test_a_name_has_at_most_32_characters() -> None:
     name = default_name("my_very long-file-name", datetime(2026, 1, 2, 3, 4, 5, 678000))  # noqa: DTZ001 - only digits of it
     assert name == "my-very-long-fi-260102-030405678"
     assert len(name) == 32
-
-
-def test_rows_of_training_jobs_are_those_of_their_table() -> None:
-    assert TABLE["TrainingJobDefinition.RoleArn"] is TRAINING["RoleArn"]
