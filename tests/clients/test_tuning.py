@@ -152,3 +152,22 @@ def test_a_tuner_of_sdk_2_fits_waits_and_shows_its_results(user: User, image: Ca
     assert found["hyperparameters"]["c"] == "one"
     assert found["status"] == "Completed"
     assert found["attached"] == found["best"]
+
+
+@pytest.mark.slow(12)
+@pytest.mark.long
+def test_a_tuner_of_sdk_3_tunes_and_waits(user: User, image: Callable[[str], str]) -> None:
+    done = user.execute("sdk-3", "sdk3_tuner.py", image("sh"), "sdk3-tuner")
+    found = last_json(done.stdout)
+    assert found["status"] == "Completed"
+    assert found["best"].startswith("sdk3-tuner-00")
+
+
+@pytest.mark.slow(16)
+@pytest.mark.long
+def test_the_operator_of_airflow_tunes(user: User, image: Callable[[str], str]) -> None:
+    (user.own / "tuning.json").write_text(json.dumps(tuning_request("airflow-tuning", image("sh"))))
+    done = user.execute("airflow", "airflow_tuning.py", user.own / "tuning.json")
+    found = last_json(done.stdout)
+    assert found["status"] == "Completed"
+    assert found["best"].startswith("airflow-tuning-00")

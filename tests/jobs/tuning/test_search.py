@@ -137,3 +137,33 @@ def test_a_warm_start_does_not_try_points_again(tuning: Any) -> None:
     assert tuning.life("rm", "tuning-parent").returncode == 0
     gone = tuning.life("run", tuning.file("tuning-warm-2", LOSS, config=config, WarmStartConfig=start))
     assert (gone.returncode, "[warm-start]" in gone.stderr) == (2, True), gone.stderr
+
+
+@pytest.mark.slow(5)
+def test_training_jobs_of_an_earlier_tuning_job_of_that_name_are_not_taken(tuning: Any) -> None:
+    path = tuning.file("tuning-again", LOSS, values=["1", "2"])
+    for count in (2, 4):
+        done = tuning.life("run", path)
+        assert done.returncode == 0, done.stderr
+        answer = tuning.life.describe("tuning-again")
+        assert answer["TrainingJobStatusCounters"]["Completed"] == 2
+        assert len(tuning.children("tuning-again")) == count
+        assert tuning.life("rm", "tuning-again").returncode == 0
+
+
+@pytest.mark.slow(4)
+def test_hyperband_stops_training_jobs_by_their_metric(tuning: Any, all_gone: Gone) -> None:
+    loop = "trap 'exit 0' TERM; i=0; while [ $i -lt 600 ]; do echo loss=$n; i=$((i+1)); sleep 0.1 & wait; done"
+    script = f'n=$(sed \'s/.*"n": *"\\([0-9]*\\)".*/\\1/\' /opt/ml/input/config/hyperparameters.json); {loop}'
+    limits = {"MaxNumberOfTrainingJobs": 2, "MaxParallelTrainingJobs": 1}
+    config = {
+        "Strategy": "Hyperband",
+        "StrategyConfig": {"HyperbandStrategyConfig": {"MinResource": 2, "MaxResource": 9}},
+        "ResourceLimits": limits,
+    }
+    done = tuning.life("run", tuning.file("tuning-hyperband", script, config=config))
+    assert done.returncode == 0, done.stderr
+    jobs = tuning.life.describe("tuning-hyperband")["Local"]["TrainingJobs"]
+    assert [each["TrainingJobStatus"] for each in jobs] == ["Stopped", "Stopped"]
+    assert all(each["EarlyStopped"] for each in jobs)
+    all_gone("tuning-hyperband")

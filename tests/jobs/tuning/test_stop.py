@@ -116,3 +116,34 @@ def test_killed_at_any_moment_no_training_job_is_made_twice_and_none_is_forgotte
         assert len(tuning.children(name)) == 3, seed
         assert answer["BestTrainingJob"]["TunedHyperParameters"] == {"n": "1"}, seed
         all_gone(name)
+
+
+@pytest.mark.slow(5)
+def test_a_search_whose_engine_is_lost_ends_and_leaves_nothing(
+    tuning: Any, relayed: Any, relay: Any, all_gone: Gone
+) -> None:
+    life = tuning.life
+    assert life("run", "--detach", tuning.file("tuning-engine-gone", f"{LOSS}; {WAIT}")).returncode == 0
+    tuning.until_training("tuning-engine-gone", 2)
+    relay.vanish()
+    life.until(lambda: life.job("tuning-engine-gone").status.terminal)
+    answer = life.describe("tuning-engine-gone")
+    assert answer["HyperParameterTuningJobStatus"] == "Failed"
+    assert answer["FailureReason"].startswith("InternalServerError")
+    assert "engine" in answer["Local"]["Explanation"]
+    assert len(tuning.children("tuning-engine-gone")) <= 4
+    relay.come_back()
+    assert life("recover").returncode == 0
+    all_gone("tuning-engine-gone")
+
+
+@pytest.mark.slow(4)
+def test_a_training_job_that_never_ends_is_stopped_by_its_own_limit(tuning: Any, all_gone: Gone) -> None:
+    definition = {"StoppingCondition": {"MaxRuntimeInSeconds": 1}}
+    script = f"trap 'exit 0' TERM; {LOSS}; sleep 100 & wait"
+    done = tuning.life("run", tuning.file("tuning-endless", script, values=["1", "2"], definition=definition))
+    assert done.returncode == 0, done.stderr
+    answer = tuning.life.describe("tuning-endless")
+    assert answer["TrainingJobStatusCounters"]["Stopped"] == 2
+    assert answer["BestTrainingJob"]["TunedHyperParameters"] == {"n": "1"}
+    all_gone("tuning-endless")

@@ -74,7 +74,7 @@ class Children:
     def recorded_after(self, count: int) -> list[Trial]:
         """The trials after so many whose jobs an earlier supervisor has recorded, and nothing else."""
         found = [self.store.document(name, TUNED_BY) for name in self.store.names(f"{self.tuning}-")]
-        trials = [trial_of(each["Trial"]) for each in found if each is not None and each["Run"] == self.run_id]
+        trials = [trial_of(each["Trial"]) for each in found if each is not None and each.get("Run") == self.run_id]
         return sorted((each for each in trials if each.number > count), key=lambda each: each.number)
 
     def _job(self, trial: Trial) -> JobFile:
