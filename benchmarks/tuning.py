@@ -15,9 +15,10 @@ sys.path[:0] = [str(ROOT)]
 from tests.unit.sagemaker.tuning.test_hyperband import best_with  # noqa: E402 - the same curves as the test's
 
 from smlocal.jobs.store.jobs import Store  # noqa: E402 - as above
+from smlocal.sagemaker.tuning.facts import TUNING  # noqa: E402 - as above
 from smlocal.sagemaker.tuning.ranges import Range  # noqa: E402 - as above
 from smlocal.sagemaker.tuning.search import Search, SearchPlan  # noqa: E402 - as above
-from smlocal.sagemaker.tuning.state import TUNING, state_document  # noqa: E402 - as above
+from smlocal.sagemaker.tuning.state import state_document  # noqa: E402 - as above
 from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition, document_kind  # noqa: E402 - as above
 
 _BOUND, _POINT_MS, _SEEDS, _BETTER = 1.1, 5.0, 20, 15

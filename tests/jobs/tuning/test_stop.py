@@ -119,9 +119,8 @@ def test_killed_at_any_moment_no_training_job_is_made_twice_and_none_is_forgotte
 
 
 @pytest.mark.slow(5)
-def test_a_search_whose_engine_is_lost_ends_and_leaves_nothing(
-    tuning: Any, relayed: Any, relay: Any, all_gone: Gone
-) -> None:
+@pytest.mark.usefixtures("relayed")
+def test_a_search_whose_engine_is_lost_ends_and_leaves_nothing(tuning: Any, relay: Any, all_gone: Gone) -> None:
     life = tuning.life
     assert life("run", "--detach", tuning.file("tuning-engine-gone", f"{LOSS}; {WAIT}")).returncode == 0
     tuning.until_training("tuning-engine-gone", 2)

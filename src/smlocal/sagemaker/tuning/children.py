@@ -26,6 +26,7 @@ from smlocal.sagemaker.contract.metric_definitions import definitions_of
 from smlocal.sagemaker.contract.outcome import failure_reason
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.submit import submit
+from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.sagemaker.tuning.ranges import Point
 from smlocal.sagemaker.tuning.state import with_record
 from smlocal.sagemaker.tuning.trials import Trial, trial_of
@@ -169,7 +170,7 @@ def parent_bests(store: Store, parents: Sequence[str]) -> list[Mapping[str, Any]
     found: list[Mapping[str, Any]] = []
     for name in parents:
         with suppress(JobUnknownError):
-            best = (store.document(name, "tuning") or {}).get("Best")
+            best = (store.document(name, TUNING) or {}).get("Best")
             if best is not None:
                 found.append({**best, "TuningJobName": name})
     return found

@@ -7,6 +7,8 @@ from smlocal.sagemaker.contract.identity import partition
 
 NAME: Final = "sagemaker_tuning"
 """The name of this kind of jobs in the store."""
+TUNING: Final = "tuning"
+"""The kind of the document about the whole search."""
 OBJECTIVE_KEY: Final = "_tuning_objective_metric"
 """The hyperparameter that tells a training job its objective metric."""
 MOST_RANGES: Final = 30

@@ -5,13 +5,12 @@ from typing import Any, Final
 
 from smlocal.base.readable import local_time
 from smlocal.jobs.contract.metric_values import MetricDefinition
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus, StopCause
+from smlocal.jobs.contract.statuses import JobPhase, StopCause
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Stage, StartView
-from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY
-from smlocal.sagemaker.tuning.state import TUNING
+from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY, TUNING
 
 DOCUMENTS: Final[tuple[str, ...]] = (TUNING,)
 """The search in numbers."""

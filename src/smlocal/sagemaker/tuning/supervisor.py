@@ -24,11 +24,11 @@ from smlocal.jobs.submission.scheduler import JobStarter
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.children import Children, parent_bests
+from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.sagemaker.tuning.search import Search, Verdict
 from smlocal.sagemaker.tuning.state import (
     EARLIER,
     QUEUE,
-    TUNING,
     overall_best,
     read_trials,
     state_document,
