@@ -171,6 +171,7 @@ class TuningSupervisor(Supervisor):
             self._store()
             if over:
                 return
+            self.context.reporter.working(self._so_far())
             pause = _PAUSES[0] if ended else min(pause * 1.3, _PAUSES[1])
             self._wait(children, changes, seen, pause)
 
@@ -301,6 +302,12 @@ class TuningSupervisor(Supervisor):
         documents |= {document_kind(number): trial.document() for number, trial in self.changed.items()}
         self.context.store.put_documents(self.plan.name, documents)
         self.changed, self.stored = {}, True
+
+    def _so_far(self) -> str:
+        search = self.search
+        running = len(search.running)
+        best = "" if search.best is None else f", best {search.best.value:.6g}"
+        return f"{len(search.trials) - running:,} of {search.plan.most:,} ended, {running:,} run{best}"
 
     def _said(self) -> str:
         best = self.search.best
