@@ -7,6 +7,7 @@ job twice.
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from typing import Any, Final
 
@@ -138,8 +139,8 @@ class TuningSupervisor(Supervisor):
                 self._take_over(children)
                 self._search(children, changes)
             except SmlocalError:  # such as a full disk: the training jobs are not wanted any more
-                for trial in self.search.running:
-                    children.stop(trial, 0)
+                with suppress(SmlocalError):
+                    self._stop_children(children, 0)
                 raise
         context.phases.leave(self._said(), good=self.verdict is None or not self.verdict.failed)
 
