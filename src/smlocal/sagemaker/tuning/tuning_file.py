@@ -113,6 +113,9 @@ def read_tuning(document: Document, *, strict: bool = False, local_allowed: bool
         first = definitions[0].request if definitions else {}
         local, in_local = read_local(document, first, allowed=local_allowed)
         found = [*in_local, *_broken_rules(raw, definitions)]
+        if local is not None and local.DebugPort and raw[_CONFIG]["ResourceLimits"]["MaxParallelTrainingJobs"] > 1:
+            text = "Local.DebugPort: training jobs that run at once cannot share a port; set MaxParallelTrainingJobs: 1"
+            found.append(Violation(path=(LOCAL, "DebugPort"), text=text))
     else:
         _, in_local = read_local(document, {}, allowed=local_allowed)
         found = in_local

@@ -116,6 +116,7 @@ GRID = (f"{CONFIG}.Strategy", "Grid")
         ([(f"{CONFIG}.HyperParameterTuningJobObjective", None)], "the objective is missing"),
         ([(f"{CONFIG}.HyperParameterTuningJobObjective.MetricName", "acc")], "no MetricDefinitions define"),
         ([("TrainingJobDefinition", None)], "needs TrainingJobDefinition"),
+        ([("Local", {"DebugPort": 5678})], "cannot share a port"),
         ([("TrainingJobDefinitions", [DEFINITION])], "exclude each other"),
         ([("TrainingJobDefinition.ResourceConfig", None)], "null at 'trainingJobDefinition.resourceConfig'"),
         ([(f"{CONFIG}.StrategyConfig", {"HyperbandStrategyConfig": {"MaxResource": 9}})], "only Strategy: Hyperband"),
