@@ -58,3 +58,9 @@ TRANSFORM_OPTIONAL_HERE: Final = {
 """The same of transform jobs."""
 TRANSFORM_WORDS_HERE: Final = {"TransformInstanceType": ("local", "local_gpu")}
 """Their enumerations with additional words."""
+
+TUNING_OPTIONAL_HERE: Final = {
+    "CreateHyperParameterTuningJobRequest.HyperParameterTuningJobName": "the default is the file name and the time",
+    "HyperParameterTrainingJobDefinition.RoleArn": "no role is assumed on this machine",
+}
+"""The same of the request that makes a tuning job."""

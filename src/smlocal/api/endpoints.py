@@ -36,6 +36,7 @@ from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_ty
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
 from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
+from smlocal.sagemaker.tuning import facts as tuning
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -154,11 +155,13 @@ def _of_archive(path: str) -> Document:
 
 
 def _of_job(what: str) -> tuple[Document, str]:
-    """The model, the image and the instance type of a job that has ended."""
+    """The model, the image and the instance type of a job that has ended; of a tuning job, those of its best."""
     from smlocal.api.job_names import resolve_job_name
 
     name = resolve_job_name(what)
     with Store.open(home_directory()) as store:
+        if store.get(name).platform == tuning.NAME:
+            name = ((store.document(name, tuning.TUNING) or {}).get("Best") or {}).get("TrainingJobName", name)
         record, request = store.get(name), store.document(name, REQUEST)
         results, recorded = store.document(name, RESULTS) or {}, store.document(name, JOB)
     model = (results.get("Artifacts") or {}).get("Model")

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from smlocal.sagemaker.hosting.model_file import ModelFile
     from smlocal.sagemaker.processing.job_file import ProcessingFile
     from smlocal.sagemaker.transform.transform_file import TransformFile
+    from smlocal.sagemaker.tuning.tuning_file import TuningFile
 
-    AnyJobFile = JobFile | ReplicaJobFile | ProcessingFile | TransformFile
+    AnyJobFile = JobFile | ReplicaJobFile | ProcessingFile | TransformFile | TuningFile
 
 _MOST_FOLDERS = 5
 """Allowed folders that a message names."""
@@ -42,6 +43,34 @@ def is_replica_job(data: Mapping[str, Any]) -> bool:
 def is_transform_job(data: Mapping[str, Any]) -> bool:
     """True for a CreateTransformJob request, by the keys of its document."""
     return "TransformInput" in data and "AlgorithmSpecification" not in data
+
+
+def is_tuning_job(data: Mapping[str, Any]) -> bool:
+    """True for a CreateHyperParameterTuningJob request."""
+    return "HyperParameterTuningJobConfig" in data
+
+
+def read_tuning_job(
+    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[TuningFile, str]":
+    """The validated tuning job, and its name; `stem` is that of its file."""
+    from smlocal.sagemaker.tuning.tuning_file import default_name, read_tuning
+
+    if name is not None:
+        document.set(("HyperParameterTuningJobName",), name)
+    job = read_tuning(document, strict=strict, local_allowed=local_allowed)
+    return job, job.raw.get("HyperParameterTuningJobName") or default_name(stem, datetime.now().astimezone())
+
+
+def refuse_tuning_job(document: Document) -> None:
+    """Refuse a document that describes a tuning job."""
+    if is_tuning_job(document.data):
+        from smlocal.errors.tuning import IsATuningJobError
+
+        raise IsATuningJobError(
+            f"{document.name} describes a tuning job, and this takes training jobs",
+            remedy=["A tuning job runs here with: smlocal run FILE"],
+        )
 
 
 def has_environment(data: Mapping[str, Any]) -> bool:
@@ -125,6 +154,12 @@ def prepare(
             from smlocal.sagemaker.transform.planning import prepare as prepare_transform
 
             return prepare_transform(job, name=name, home=home, engines=engines, reporter=reporter)
+        from smlocal.sagemaker.tuning.tuning_file import TuningFile  # as above
+
+        if isinstance(job, TuningFile):
+            from smlocal.sagemaker.tuning.planning import prepare as prepare_tuning
+
+            return prepare_tuning(job, name=name, home=home, engines=engines, reporter=reporter)
         from smlocal.ai_platform.job_preparation import prepare as prepare_replicas
 
         return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
@@ -149,6 +184,12 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
             from smlocal.sagemaker.transform.planning import plan_only as plan_transform
 
             return plan_transform(job, name=name, home=home, engines=engines)
+        from smlocal.sagemaker.tuning.tuning_file import TuningFile  # as above
+
+        if isinstance(job, TuningFile):
+            from smlocal.sagemaker.tuning.planning import plan_job as plan_tuning
+
+            return plan_tuning(job, name=name, home=home, engines=engines)
         from smlocal.ai_platform.job_preparation import plan_job as plan_replicas
 
         return plan_replicas(job, name=name, home=home, engines=engines)

@@ -16,10 +16,13 @@ from smlocal.api.job_files import (
     absent_paths,
     is_replica_job,
     is_transform_job,
+    is_tuning_job,
     read_processing_job,
     read_replica_job,
+    read_tuning_job,
     refuse_misspelt_key,
     refuse_model_file,
+    refuse_tuning_job,
 )
 from smlocal.api.overrides import (
     KEYWORD_ARGUMENTS,
@@ -86,6 +89,9 @@ def read_any(
         return _read_processing(document, path=path, strict=strict)
     if is_transform_job(document.data):
         return read_transform_job(document, given, stem=_stem(path) if path else "transform", strict=strict)
+    if is_tuning_job(document.data):
+        name = apply_local_overrides(document, given)
+        return read_tuning_job(document, name=name, stem=_stem(path) if path else "tuning", strict=strict)
     if not is_replica_job(document.data):
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
     name = apply_local_overrides(document, given)
@@ -147,6 +153,7 @@ def override(
         raise _no_request(document)
     refuse_misspelt_key(document)
     refuse_model_file(document)
+    refuse_tuning_job(document)
 
     channels, hyperparameters = given.get("channels") or {}, {**(given.get("hyperparameters") or {})}
     named = "HyperParameters."
@@ -183,7 +190,9 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
     file = "stdin" if path == "-" else path
     try:
         document = read_standard_input() if path == "-" else read_file(path)
-        if is_replica_job(document.data):
+        if is_tuning_job(document.data):
+            job, _ = read_tuning_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
+        elif is_replica_job(document.data):
             job, _ = read_replica_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
         elif is_processing(document.data):
             prepare(document)

@@ -308,8 +308,11 @@ def _is_call(document: "Document") -> bool:
 
 def _instead(document: "Document", refused: Sequence[tuple[Option, str]]) -> Iterator[str]:
     """Alternatives to refused options; `refused` are the options and how they were spelled."""
-    from smlocal.api.job_files import has_environment
+    from smlocal.api.job_files import has_environment, is_tuning_job
 
+    if is_tuning_job(document.data):
+        yield "Write it into the tuning job, which says it for all of its training jobs."
+        return
     has = {each: [spelled for option, spelled in refused if option.of_replicas is each] for each in OfReplicas}
     variables = has[OfReplicas.VARIABLES]
     if variables and not has_environment(document.data):

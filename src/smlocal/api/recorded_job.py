@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 from smlocal.api.job_files import (
     is_replica_job,
     is_transform_job,
+    is_tuning_job,
     read_again,
+    read_tuning_job,
     refuse_model_file,
 )
 from smlocal.api.job_source import read_any, read_document, read_transform_job
 from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document, RanBefore, recorded_document
-from smlocal.jobs.contract.made_names import without_time
+from smlocal.jobs.contract.made_names import without_time, without_tuning_time
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import JOB, LOCAL, RECALL
 from smlocal.jobs.finish.describe import describe_job
@@ -49,6 +51,10 @@ def read_recorded(
     if is_processing(document.data):
         return _of_processing(document, recorded, plan, given, defaults, strict=strict)
     refuse_model_file(document)
+    if is_tuning_job(document.data):
+        name = apply_local_overrides(document, given)
+        document.data.pop("HyperParameterTuningJobName", None)
+        return read_tuning_job(document, name=name, stem=without_tuning_time(recorded), strict=strict)
     if is_replica_job(document.data):
         return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)
     if image_id:
