@@ -62,7 +62,7 @@ waiter.wait(ProcessingJobName=f"{name}-stopped")
 listed = sagemaker.list_processing_jobs(NameContains=name)["ProcessingJobSummaries"]
 tags = sagemaker.list_tags(ResourceArn=arn)["Tags"]
 sagemaker.delete_processing_job(ProcessingJobName=name)
-errors = {}
+errors: dict[str, list[str]] = {}
 for operation, parameters in (
     ("describe_processing_job", {"ProcessingJobName": name}),
     ("stop_processing_job", {"ProcessingJobName": f"{name}-stopped"}),

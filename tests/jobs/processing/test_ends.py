@@ -143,28 +143,27 @@ def test_a_volume_that_is_full(processing: Any, assert_nothing_left: Clean) -> N
 
 def test_what_is_not_done_or_wrong_is_refused(processing: Any) -> None:
     athena = {"Catalog": "c", "Database": "d", "QueryString": "q", "OutputS3Uri": "s3://b/o", "OutputFormat": "JSON"}
-    for number, (more, says) in enumerate(
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"inputs": [an_input("a", "./code", "/opt/ml/input/a")]}, "must be a folder below /opt/ml/processing/"),
+        ({"inputs": [an_input("a", "./code", f"{ROOT}/../x")]}, "must be a folder below /opt/ml/processing/"),
+        ({"outputs": [an_output("a", path="/tmp/x")]}, "must be a folder below /opt/ml/processing/"),
+        ({"inputs": [an_input("a", "./code", f"{ROOT}/code/")]}, f"another input is at {ROOT}/code already"),
+        ({"outputs": [an_output("a", path=f"{ROOT}/code")]}, "would have to be uploaded"),
+        ({"inputs": [an_input("a", "./code", S3CompressionType="Gzip")]}, "Gzip is for Pipe mode only"),
         (
-            ({"inputs": [an_input("a", "./code", "/opt/ml/input/a")]}, "must be a folder below /opt/ml/processing/"),
-            ({"inputs": [an_input("a", "./code", f"{ROOT}/../x")]}, "must be a folder below /opt/ml/processing/"),
-            ({"outputs": [an_output("a", path="/tmp/x")]}, "must be a folder below /opt/ml/processing/"),
-            ({"inputs": [an_input("a", "./code", f"{ROOT}/code/")]}, f"another input is at {ROOT}/code already"),
-            ({"outputs": [an_output("a", path=f"{ROOT}/code")]}, "would have to be uploaded"),
-            ({"inputs": [an_input("a", "./code", S3CompressionType="Gzip")]}, "Gzip is for Pipe mode only"),
-            (
-                {"inputs": [{"InputName": "a", "DatasetDefinition": {"AthenaDatasetDefinition": athena}}]},
-                "DatasetDefinition is refused",
-            ),
-            (
-                {"outputs": [{"OutputName": "a", "FeatureStoreOutput": {"FeatureGroupName": "g"}, "AppManaged": True}]},
-                "FeatureStoreOutput is refused",
-            ),
-            ({"inputs": [an_input(f"i{each}", "./code") for each in range(10)]}, "length less than or equal to 10"),
-            ({"outputs": [an_output(f"o{each}") for each in range(11)]}, "length less than or equal to 10"),
-            ({"StoppingCondition": {"MaxRuntimeInSeconds": 10_000_000}}, "value less than or equal to"),
-            ({"local": {"Code": "./code"}}, "processing jobs have no /opt/ml/code"),
-        )
-    ):
+            {"inputs": [{"InputName": "a", "DatasetDefinition": {"AthenaDatasetDefinition": athena}}]},
+            "DatasetDefinition is refused",
+        ),
+        (
+            {"outputs": [{"OutputName": "a", "FeatureStoreOutput": {"FeatureGroupName": "g"}, "AppManaged": True}]},
+            "FeatureStoreOutput is refused",
+        ),
+        ({"inputs": [an_input(f"i{each}", "./code") for each in range(10)]}, "length less than or equal to 10"),
+        ({"outputs": [an_output(f"o{each}") for each in range(11)]}, "length less than or equal to 10"),
+        ({"StoppingCondition": {"MaxRuntimeInSeconds": 10_000_000}}, "value less than or equal to"),
+        ({"local": {"Code": "./code"}}, "processing jobs have no /opt/ml/code"),
+    )
+    for number, (more, says) in enumerate(wrong):
         assert says in processing.refused(f"processing-wrong-{number}", **more), says
 
 
