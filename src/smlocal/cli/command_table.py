@@ -9,7 +9,7 @@ import click
 HEADS: Final[Mapping[str, Mapping[str, str]]] = {
     "Most used": {
         "run": "Run a training job and wait until it ends.",
-        "check": "Check a training image and report every problem.",
+        "check": "Check an image and report every problem.",
         "plan": "Show what a run would do and how it differs from the service.",
         "jobs": "List the jobs that were run here, newest first.",
         "logs": "Print the logs of a job's containers.",

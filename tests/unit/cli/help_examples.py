@@ -75,7 +75,6 @@ ON_AN_ENGINE = {
     "smlocal plan --recorded @last": 0,
     "smlocal shell my-job -- ls /opt/ml": 0,
     "smlocal check my-image --static --fail-on warning": 0,
-    "smlocal check job.yaml --only train-missing": 0,
     "smlocal rerun @last": 0,
     "smlocal compare my-job @last": 0,
     "smlocal run --image my-image --channel train=./data --output ./out": 0,

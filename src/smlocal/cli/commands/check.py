@@ -73,11 +73,9 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
     examples=(
         ("smlocal check my-image", "Check an image, with short jobs."),
         ("smlocal check my-image --static --fail-on warning", "Start no container; warnings count."),
-        ("smlocal check job.yaml --only train-missing", "Check one rule for the image of a job."),
-        ("smlocal check my-image --for serve --model model.tar.gz", "Check what it does as an endpoint."),
         (
             "smlocal check job.yaml --train-and-serve --body request.csv",
-            "Train, serve the model, and ask once.",
+            "Check training, serve the model, ask once.",
         ),
     ),
 )
