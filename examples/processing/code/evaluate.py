@@ -8,7 +8,7 @@ with tarfile.open("/opt/ml/processing/model/model.tar.gz") as archive:
 
 
 def nearest(values):
-    return min(means, key=lambda species: sum((a - b) ** 2 for a, b in zip(means[species], values)))
+    return min(means, key=lambda species: sum((a - b) ** 2 for a, b in zip(means[species], values, strict=True)))
 
 
 with open("/opt/ml/processing/test/rows.csv") as file:
