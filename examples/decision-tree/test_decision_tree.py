@@ -25,3 +25,9 @@ def test_it_learns_from_other_data(training_job, tmp_path):
         max_run=60,
     )
     assert "rows=2 leaves=2 accuracy=1.0000" in job.assert_completed().logs
+
+
+def test_it_serves_what_it_has_learned(training_job, endpoint):
+    served = endpoint(training_job(HERE / "job.yaml").assert_completed())
+    answer = served.invoke((HERE / "request.csv").read_bytes(), content_type="text/csv")
+    assert answer.text == "setosa\nvirginica\n"

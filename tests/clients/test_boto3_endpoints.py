@@ -236,7 +236,7 @@ def test_pieces_of_an_answer_are_events_as_they_come(
     assert answer["InvokedProductionVariant"] == "AllTraffic"
     events = iter(answer["Body"])
     assert next(events) == {"PayloadPart": {"Bytes": b"part 0\n"}}
-    model = user.home / "jobs" / "clients-stream" / "staged" / "model"
+    model = user.home / "jobs" / "clients-stream" / "staged" / "AllTraffic" / "model"
     touch_inside(model / "go-0")  # the container waits for it before the second piece
     assert next(events) == {"PayloadPart": {"Bytes": b"part 1\n"}}
     touch_inside(model / "go-1")
@@ -390,3 +390,95 @@ def test_an_endpoint_outlives_its_server_and_a_command_deploys_one_that_clients_
         second.delete("clients-outlives")
     for name in ("clients-outlives", "clients-outlives-2", "clients-by-hand"):
         assert_nothing_left(name)
+
+
+@pytest.mark.slow(14)
+def test_variants_are_chosen_by_weight_or_by_name_and_their_weights_change_at_once(
+    endpoints: Endpoints, assert_nothing_left: Clean
+) -> None:
+    endpoints.model("clients-one")
+    endpoints.model("clients-two", ANSWER="json")
+    variants = [
+        {
+            "VariantName": name,
+            "ModelName": f"clients-{name}",
+            "InstanceType": "ml.m5.large",
+            "InitialInstanceCount": 1,
+            "InitialVariantWeight": weight,
+        }
+        for name, weight in (("one", 1), ("two", 0))
+    ]
+    sagemaker, runtime = endpoints.sagemaker, endpoints.runtime
+    sagemaker.create_endpoint_config(EndpointConfigName="clients-variants", ProductionVariants=variants)
+    endpoints.endpoint("clients-variants")
+
+    def asked(**members: Any) -> tuple[str, bool]:
+        """The variant that says that it has answered, and whether it is the second one."""
+        answer = runtime.invoke_endpoint(EndpointName="clients-variants", Body=b"1,2", **members)
+        return answer["InvokedProductionVariant"], b"headers" in answer["Body"].read()
+
+    assert {asked() for _ in range(10)} == {("one", False)}
+    assert asked(TargetVariant="two") == ("two", True)
+    code, message = refused(runtime.invoke_endpoint, EndpointName="clients-variants", Body=b"1", TargetVariant="three")
+    assert (code, "three" in message) == ("ValidationError", True)
+
+    sagemaker.update_endpoint_weights_and_capacities(
+        EndpointName="clients-variants",
+        DesiredWeightsAndCapacities=[
+            {"VariantName": "one", "DesiredWeight": 0},
+            {"VariantName": "two", "DesiredWeight": 5},
+        ],
+    )
+    until(lambda: asked() == ("two", True))
+    assert {asked() for _ in range(10)} == {("two", True)}
+    described = endpoints.described("clients-variants")
+    assert {each["VariantName"]: each["CurrentWeight"] for each in described["ProductionVariants"]} == {
+        "one": 0.0,
+        "two": 5.0,
+    }
+    logs, group = client_of(endpoints.address, "logs"), "/aws/sagemaker/Endpoints/clients-variants"
+    streams = logs.describe_log_streams(logGroupName=group)["logStreams"]
+    assert [each["logStreamName"].partition("/")[0] for each in streams] == ["one", "two"]
+    endpoints.delete("clients-variants")
+    assert_nothing_left("clients-variants")
+
+
+@pytest.mark.slow(12)
+def test_containers_in_a_row_and_by_name(endpoints: Endpoints, assert_nothing_left: Clean) -> None:
+    containers = [
+        {"Image": endpoints.image, "ContainerHostname": "first"},
+        {"Image": endpoints.image, "ContainerHostname": "second", "Environment": {"ANSWER": "json"}},
+    ]
+    for mode in ("Serial", "Direct"):
+        endpoints.sagemaker.create_model(
+            ModelName=f"clients-{mode}",
+            ExecutionRoleArn=ROLE,
+            Containers=containers,
+            InferenceExecutionConfig={"Mode": mode},
+        )
+        endpoints.configuration(f"clients-{mode}", f"clients-{mode}")
+    endpoints.endpoint("clients-row", "clients-Serial")
+    assert json.loads(endpoints.invoke("clients-row"))["body"] == "1,2"
+    logs, group = client_of(endpoints.address, "logs"), "/aws/sagemaker/Endpoints/clients-row"
+    streams = logs.describe_log_streams(logGroupName=group)["logStreams"]
+    assert [each["logStreamName"].rpartition("/")[2] for each in streams] == ["first", "second"]
+    endpoints.sagemaker.update_endpoint(EndpointName="clients-row", EndpointConfigName="clients-Direct")
+    endpoints.sagemaker.get_waiter("endpoint_in_service").wait(EndpointName="clients-row")
+    assert endpoints.invoke("clients-row", TargetContainerHostname="first") == b"1,2"
+    assert json.loads(endpoints.invoke("clients-row", TargetContainerHostname="second"))["body"] == "1,2"
+    endpoints.delete("clients-row")
+    assert_nothing_left("clients-row")
+    assert_nothing_left("clients-row-2")
+
+
+@pytest.mark.slow(10)
+def test_an_endpoint_answers_again_when_its_supervisor_was_killed(
+    endpoints: Endpoints, life: Any, assert_nothing_left: Clean
+) -> None:
+    endpoints.configure("clients-killed")
+    endpoints.endpoint("clients-killed")
+    life.crash("clients-killed")
+    assert endpoints.invoke("clients-killed", b"still there") == b"still there"
+    assert endpoints.described("clients-killed")["EndpointStatus"] == "InService"
+    endpoints.delete("clients-killed")
+    assert_nothing_left("clients-killed")

@@ -73,7 +73,7 @@ def test_decision_tree_says_why_it_fails(example: Callable[[str], Path], smlocal
     assert reason.endswith(", exit code: 255")
 
 
-@pytest.mark.slow(12)
+@pytest.mark.slow(15)
 def test_decision_tree_has_tests(example: Callable[[str], Path], smlocal_home: Path) -> None:
     folder = example("decision-tree")
     command = [sys.executable, "-m", "pytest", *WITH_PLUGIN, "--smlocal-required", "--rootdir", folder, folder]
@@ -81,7 +81,7 @@ def test_decision_tree_has_tests(example: Callable[[str], Path], smlocal_home: P
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=200
     )
-    assert " 3 passed" in done.stdout, done.stdout
+    assert " 4 passed" in done.stdout, done.stdout
 
 
 def test_the_page_about_pytest_shows_them() -> None:

@@ -3,5 +3,7 @@
 from typing import Final
 
 TRAINING: Final = "CreateTrainingJob"
-OF_SAGEMAKER: Final = (TRAINING, "CreateModel", "CreateEndpointConfig", "CreateEndpoint", "CreateTransformJob")
+OF_SAGEMAKER: Final = (
+    *(TRAINING, "CreateModel", "CreateEndpointConfig", "CreateEndpoint", "CreateProcessingJob", "CreateTransformJob"),
+)
 REQUESTS: Final = (*OF_SAGEMAKER, "Job", "CustomJob")

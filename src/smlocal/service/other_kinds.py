@@ -25,9 +25,7 @@ def refuse_to_compare(document: Mapping[str, Any], name: str) -> None:
     """Refuse what is not a training job."""
     kind = other_kind(document)
     if kind is not None:
-        remedy = [f"smlocal describe {name} shows it."] if "Local" in document else []
-        if kind == "an endpoint":
-            remedy.append("Compare the training jobs that made the models.")
+        remedy = ["Compare the training jobs that made the models."] if kind == "an endpoint" else []
         raise KindNotComparedError(
             f"{name} is {kind}: smlocal compare knows only training jobs, by their requests, ends, metrics and "
             "artifacts",
@@ -39,9 +37,8 @@ def refuse_to_reproduce(document: Mapping[str, Any], name: str) -> None:
     """Refuse what is not a training job."""
     kind = other_kind(document)
     if kind is not None:
-        remedy = []
-        if kind == "an endpoint":
-            remedy.append("Deploy its model here: smlocal deploy MODEL --image IMAGE, and compare the answers.")
+        deployed = "Deploy its model here: smlocal deploy MODEL --image IMAGE, and compare the answers."
+        remedy = [deployed] if kind == "an endpoint" else []
         raise KindNotReproducedError(
             f"{name} is {kind}: smlocal reproduce runs training jobs of the service, and compares how they end",
             remedy=remedy,

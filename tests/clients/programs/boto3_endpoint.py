@@ -44,13 +44,13 @@ questions = len(asked)
 statuses.append(sagemaker.describe_endpoint(EndpointName=name)["EndpointStatus"])
 answer = runtime.invoke_endpoint(EndpointName=name, Body=b"1,2", ContentType="text/csv")
 
-logs, group = boto3.client("logs"), f"/aws/sagemaker/Endpoints/{name}"
-(stream,) = logs.describe_log_streams(logGroupName=group, logStreamNamePrefix="AllTraffic/i-")["logStreams"]
-events = logs.get_log_events(logGroupName=group, logStreamName=stream["logStreamName"], startFromHead=True)["events"]
 tags = sagemaker.list_tags(ResourceArn=arn)["Tags"]
 
 sagemaker.delete_endpoint(EndpointName=name)
 sagemaker.get_waiter("endpoint_deleted").wait(EndpointName=name)
+logs, group = boto3.client("logs"), f"/aws/sagemaker/Endpoints/{name}"
+(stream,) = logs.describe_log_streams(logGroupName=group, logStreamNamePrefix="AllTraffic/i-")["logStreams"]
+events = logs.get_log_events(logGroupName=group, logStreamName=stream["logStreamName"], startFromHead=True)["events"]
 sagemaker.delete_endpoint_config(EndpointConfigName=name)
 sagemaker.delete_model(ModelName=name)
 print(

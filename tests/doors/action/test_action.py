@@ -185,7 +185,13 @@ def test_hostile_arguments_reach_the_container_as_they_are(runner: Runner, job_f
     assert not list(runner.workspace.rglob("pwned"))
 
 
-@pytest.mark.parametrize("name", ["job", "image", "dockerfile", "fail-on", "junit", "sarif", "command", "args"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("job", "image", "dockerfile", "fail-on", "junit", "sarif", "command", "args"),
+        *("train-and-serve", "body", "content-type"),
+    ],
+)
 @pytest.mark.parametrize("value", [HOSTILE, "--help", "-h", "$(touch pwned)", "`touch pwned`;touch pwned", '"'])
 def test_a_hostile_input_is_refused_and_does_nothing(name: str, value: str, runner: Runner) -> None:
     inputs = {"command": "check", "image": "my-image", name: value, "args": value if name == "args" else ""}
@@ -214,6 +220,8 @@ def test_a_hostile_input_is_refused_and_does_nothing(name: str, value: str, runn
         ({"command": "validate", "job": "a", "fail-on": "info"}, "The input fail-on is of the command check"),
         ({"image": "b", "sarif": "c"}, "The input sarif is of the command check"),
         ({"image": "b", "command": "rm"}, "one of: run, check, validate"),
+        ({"image": "b", "train-and-serve": "true"}, "The input train-and-serve is of the command check"),
+        ({"image": "b", "command": "check", "train-and-serve": "yes"}, "The input train-and-serve is true or false"),
     ],
 )
 def test_inputs_that_do_not_go_together(inputs: dict[str, str], said: str, runner: Runner) -> None:
@@ -236,6 +244,20 @@ def test_a_check_that_finds_something(runner: Runner, image: Callable[[str], str
     assert "::error file=Dockerfile,line=1,title=train-missing::" in runner.log
     assert runner.use(**{**given, "image": "not-there:1"}, sarif="old.sarif") == 3
     assert runner.outputs["smlocal"]["sarif"] == ""
+
+
+@pytest.mark.slow(3)
+def test_train_serve_ask_once(runner: Runner, job_file: Callable[[str], str], image: Callable[[str], str]) -> None:
+    (runner.workspace / "request.csv").write_text("1,2")
+    given = {"command": "check", "job": job_file("true"), "image": image("train-serve"), "train-and-serve": "true"}
+    code = runner.use(**given, body="request.csv", args="--only trained-model-fails")
+    assert code == 0, runner.log
+    assert "asked 1,2 (text/csv), it answered 200: 3,6" in runner.log
+    assert runner.outputs["smlocal"]["status"] == "Passed"
+    code = runner.use(**given, body="request.csv", content_type="text/plain", args="--only trained-model-fails")
+    assert code == 1
+    said = "trained-model-fails: asked 1,2 (text/plain) of its own model, the image answered 415: text/csv only"
+    assert runner.outputs["smlocal"]["failure-reason"].startswith(said)
 
 
 def test_a_job_file_is_validated(runner: Runner, job_file: Callable[[str], str]) -> None:

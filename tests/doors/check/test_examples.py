@@ -15,7 +15,7 @@ from smlocal.check.registry import all_rules
 
 _SLOW = {
     *("restart-fails", "sigterm-unhandled", "stop-loses-model", "needs-network", "late-names-fail"),
-    *("memory-near-limit", "late-fifo-fails"),
+    *("memory-near-limit", "late-fifo-fails", "trained-model-fails"),
 }
 """Programs that are run several times, or until a time limit."""
 

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 from tests.kit import Run
-from tests.kit.fixtures import run_docker
+from tests.kit.fixtures import build_image, run_docker
+
+from smlocal.check.serving.examples import BASE, COPIED, server
 
 _WITHIN = 60.0
 
@@ -48,7 +50,7 @@ class Serving:
 
     def check(self, *words: str) -> "tuple[subprocess.CompletedProcess[str], dict[str, Any]]":
         """What was found, by the ids of the rules."""
-        done = self.run("check", *words, "--json", "--timeout", "20", "--fail-on", "warning", cwd=self.folder)
+        done = self.run("check", "--json", "--timeout", "20", "--fail-on", "warning", *words, cwd=self.folder)
         return done, {rule["Id"]: rule for rule in json.loads(done.stdout)["Check"]["Rules"]}
 
     def assert_nothing_left(self) -> None:
@@ -83,6 +85,40 @@ def test_a_model_file_is_checked_as_an_endpoint(serving: Serving) -> None:
     assert "No such file or directory: '/opt/ml/model/factor'" in found["Details"][-1]
     assert rules["server-ignores-sigterm"]["Outcome"] == "skipped"
     serving.assert_nothing_left()
+
+
+@pytest.mark.slow(2)
+@pytest.mark.parametrize(
+    ("variables", "rule", "said"),
+    [
+        ({"PING": "slow"}, "ping-unhealthy", "no answer to /ping within 2 s, and so for 5 s"),
+        ({"PING": "flaps"}, "ping-unhealthy", "/ping answered 500, while the endpoint was in service"),
+        ({"BIND": "127.0.0.1"}, "localhost-only", "port 8080 is bound to the loopback address of the container only"),
+        ({"PING": "never"}, "no-listener", "nothing listens on port 8080 within 5 s"),
+        ({"ANSWER": "close"}, "rubbish-accepted", "gave 19 bytes (application/json) no whole answer"),
+    ],
+    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else "",
+)
+def test_a_server_that_breaks_a_rule(
+    serving: Serving, image: Callable[[str], str], variables: dict[str, str], rule: str, said: str
+) -> None:
+    container = {"Image": image("serve"), "Environment": variables}
+    limits = {"Serving": {"StartupSeconds": 5}}
+    (serving.folder / "model.json").write_text(json.dumps({"PrimaryContainer": container, "Local": limits}))
+    _, rules = serving.check("model.json", "--only", rule)
+    assert said in rules[rule]["Findings"][0]["Message"]
+
+
+def test_a_server_that_does_not_end_although_it_hears_the_signal(serving: Serving) -> None:
+    instructions = COPIED.replace(BASE, "FROM ${BASE}\n")
+    (serving.folder / "Dockerfile").write_text(f"ARG BASE=python:3.11-slim-bookworm\n{instructions}")
+    for name, text in server(first="signal.signal(signal.SIGTERM, lambda *_: None)"):
+        (serving.folder / name).write_text(text)
+        (serving.folder / name).chmod(0o755)
+    words = ("--only", "server-ignores-sigterm", "--timeout", "3")
+    _, rules = serving.check(build_image(serving.folder), *words)
+    (found,) = rules["server-ignores-sigterm"]["Findings"]
+    assert found["Message"] == "serve, the first process, has a handler for SIGTERM, and had not ended 3 s later"
 
 
 @pytest.mark.slow(3)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit.fixtures import touch_inside
 from tests.kit.life import Life
 
 
@@ -57,10 +56,6 @@ class Transforms:
         """By path below `out`."""
         folder = self.life.folder / "out"
         return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
-
-    def open_gate(self, name: str) -> None:
-        """Let a server go on that waits for a file beside its model."""
-        touch_inside(self.life.home / "jobs" / name / "staged" / "model" / "go")
 
     def data_log(self, name: str) -> list[str]:
         """Its lines, without the time."""

@@ -235,6 +235,22 @@ def test_failures_are_said_in_the_data_log(
     assert life.job(name).failure_reason == f"{reason}: See job logs for more information"
 
 
+def test_a_server_that_does_not_read_a_large_request_says_so(transforms: Any) -> None:
+    transforms.data({"x.csv": "x" * 3_000_000})
+    assert transforms.run("transform-unread", variables={"LIMIT": "1000"}).returncode == 1
+    assert transforms.data_log("transform-unread")[1].endswith("x.csv: ClientError: 413")
+
+
+def test_the_plan_needs_no_image(transforms: Any, life: Any) -> None:
+    transforms.data({"x.csv": "a\n"})
+    path = transforms.job_file("transform-planned", PrimaryContainer={"Image": "absent.example/image:1"})
+    plan = life("plan", path)
+    assert plan.returncode == 0, plan.stderr
+    assert "absent.example/image:1" in plan.stdout
+    script = life("plan", path, "--script")
+    assert (script.returncode, "its records are sent to the container" in script.stderr) == (2, True), script.stderr
+
+
 @pytest.mark.parametrize("ping", ["never", "500"])
 def test_a_container_that_is_never_healthy_fails_the_job(
     transforms: Any, life: Any, ping: str, assert_nothing_left: Clean

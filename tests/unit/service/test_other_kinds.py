@@ -35,7 +35,7 @@ def test_it_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other.json").write_text(json.dumps(DOCUMENTS[kind]))
-    assert run_command_line(words) == 2
+    assert run_command_line([*words]) == 2
     said = capsys.readouterr().err
     assert f"other.json is {kind}: smlocal {words[0]} " in " ".join(said.split())
     assert f"[{error}]" in said

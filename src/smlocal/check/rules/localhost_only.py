@@ -11,14 +11,16 @@ from smlocal.check.subject import LaunchProfile, Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen()
-    if seen.in_service:
+    if seen.is_reached:
         return
-    if seen.listeners is None:
+    if seen.listeners is None and seen.is_started:
         raise CannotLookError("the image has no cat, which shows where the container listens")
-    ours = [each for each in seen.listeners if each.port == PORT]
+    ours = [each for each in seen.listeners or () if each.port == PORT]
     if ours and all(each.loopback for each in ours):
         message = f"port {PORT} is bound to the loopback address of the container only, and nothing outside reaches it"
         yield Finding(message=message, job=seen.endpoint)
+    else:
+        raise seen.not_judged()
 
 
 RULE = Rule(

@@ -7,19 +7,22 @@ from smlocal.check.serving.examples import COPIED, server
 from smlocal.check.serving.interface import PORT, EndpointSeen, Probe
 from smlocal.check.subject import LaunchProfile, Subject
 
+_SEE_THE_LOG = "See the end of its log. A server that needs a model gets one with --model or --train-and-serve."
+
 
 def _check(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen()
-    if seen.in_service or seen.reached or any(each.port == PORT for each in seen.listeners or ()):
+    if seen.is_reached or any(each.port == PORT for each in seen.listeners or ()):
         return
-    yield Finding(message=_what(seen), job=seen.endpoint, details=seen.details)
+    remedy = _SEE_THE_LOG if seen.ends else ""
+    yield Finding(message=_what(seen), job=seen.endpoint, details=seen.details, remedy=remedy)
 
 
 def _what(seen: EndpointSeen) -> str:
     if seen.ends:
         times = "" if seen.ends == 1 else f" {seen.ends} times"
         return f"the container ended{times} before anything listened on port {PORT}, with exit code {seen.exit_code}"
-    if seen.listeners is None and seen.explanation.startswith("the container cannot be started"):
+    if not seen.is_started:
         return seen.explanation
     ports = sorted({each.port for each in seen.listeners or ()})
     others = f"; the container listens on port {', '.join(map(str, ports))}" if ports else ""

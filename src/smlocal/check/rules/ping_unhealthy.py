@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.serving.examples import COPIED, server
-from smlocal.check.serving.interface import PORT, Probe
+from smlocal.check.serving.interface import Probe
 from smlocal.check.subject import LaunchProfile, Subject
 
 
@@ -14,7 +14,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if seen.in_service:
         if bad is not None:
             yield Finding(message=f"{bad.said}, while the endpoint was in service", job=seen.endpoint)
-    elif seen.reached or any(each.port == PORT and not each.loopback for each in seen.listeners or ()):
+    elif not seen.is_reached:
+        raise seen.not_judged()
+    else:
         said = bad.said if bad is not None else seen.explanation
         yield Finding(message=f"{said}, and so for {seen.limit} s", job=seen.endpoint, details=seen.details)
 

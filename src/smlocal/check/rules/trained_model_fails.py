@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.jobs.interface import PLAIN, Scenario
-from smlocal.check.serving.examples import BASE, server
+from smlocal.check.serving.examples import TRAIN, TRAINS_TOO, server
 from smlocal.check.serving.interface import NOT_IN_SERVICE, Probe
 from smlocal.check.subject import LaunchProfile, Subject
 
@@ -36,9 +36,6 @@ def _check(subject: Subject) -> Iterator[Finding]:
         )
 
 
-_TRAIN = "#!/bin/sh\necho 3 >/opt/ml/model/weights\n"
-_COPIED = f"{BASE}COPY train serve /usr/local/bin/\n"
-
 RULE = Rule(
     id="trained-model-fails",
     severity=Severity.ERROR,
@@ -56,10 +53,10 @@ RULE = Rule(
     probes=frozenset({Probe.ASK}),
     profiles=frozenset({LaunchProfile.TRAIN_AND_SERVE}),
     example=Example(
-        bad=_COPIED,
-        good=_COPIED,
-        bad_files=(("train", _TRAIN), *server(first="int(open('/opt/ml/model/model.txt').read())")),
-        good_files=(("train", _TRAIN), *server(first="int(open('/opt/ml/model/weights').read())")),
+        bad=TRAINS_TOO,
+        good=TRAINS_TOO,
+        bad_files=(TRAIN, *server(first="int(open('/opt/ml/model/model.txt').read())")),
+        good_files=(TRAIN, *server(first="int(open('/opt/ml/model/weights').read())")),
         output="the endpoint does not get into service with the model: the container ended with exit code 1",
     ),
 )

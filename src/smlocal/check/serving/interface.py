@@ -77,7 +77,7 @@ class EndpointSeen:
     """An endpoint that has ended."""
 
     endpoint: str
-    """Its name."""
+    """Its short name, for findings."""
     in_service: bool
     explanation: str
     """Why it did not get into service."""
@@ -97,7 +97,7 @@ class EndpointSeen:
     blocked: PingSeen | None = None
     """The ping while another request was being sent; None: not asked."""
     written: tuple[str, ...] | None = None
-    """Paths below /opt/ml/model that the container has changed; None: not known."""
+    """Paths below /opt/ml/model that the container has changed; None: it has no model, or it cannot be read."""
     answer: AnswerSeen | None = None
     """To the one request of the user, or to a line of the training data."""
     stop: StopSeen | None = None
@@ -112,8 +112,22 @@ class EndpointSeen:
     def needs_service(self) -> "EndpointSeen":
         """Itself; `CannotLookError` if it was never in service."""
         if not self.in_service:
-            raise CannotLookError(f"{NOT_IN_SERVICE}: {self.explanation}", test="let it answer /ping first")
+            raise self.not_judged()
         return self
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether something at the port can be called from outside."""
+        return self.in_service or self.reached or any(e.port == PORT and not e.loopback for e in self.listeners or ())
+
+    @property
+    def is_started(self) -> bool:
+        """Whether the container ran, and did not end by itself."""
+        return not self.ends and "cannot be started: " not in self.explanation
+
+    def not_judged(self) -> CannotLookError:
+        """The reason to skip a rule, where another rule says what is wrong."""
+        return CannotLookError(f"{NOT_IN_SERVICE}: {self.explanation}", test="let it answer /ping first")
 
     @property
     def details(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ _CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
 _MOST_PROCESSES: Final = 4096
 _MOST_OF_MEMORY: Final = 3 / 4
 _GRACE: Final = 30
+_INVOCATION: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +64,9 @@ def model_document(serving: Serving, *, trained: str, timeout: int) -> Document:
     local.setdefault("Processes", _MOST_PROCESSES)
     local.setdefault("Memory", int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * _MOST_OF_MEMORY))
     limits = dict(local.get("Serving") or {})
-    local["Serving"] = {**limits, "StartupSeconds": min(timeout, limits.get("StartupSeconds", timeout))}
+    for name, seconds in (("StartupSeconds", timeout), ("InvocationSeconds", min(timeout, _INVOCATION))):
+        limits[name] = min(seconds, limits.get(name, seconds))
+    local["Serving"] = limits
     data[LOCAL] = local
     data.pop("EndpointName", None)
     directory = serving.document.directory if serving.document is not None else os.getcwd()

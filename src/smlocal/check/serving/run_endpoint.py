@@ -8,7 +8,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, Self
 
-from smlocal.api.endpoints import deploy_in_background
+from smlocal.api.endpoints import deploy_in_background, plan_of
 from smlocal.api.stopping import wait_for_jobs
 from smlocal.api.training_job import TrainingJob
 from smlocal.check.cannot_look import CannotLookError
@@ -28,10 +28,7 @@ from smlocal.errors import (
     MachineNotReadyError,
     SmlocalError,
 )
-from smlocal.jobs.documents import RECALL
-from smlocal.jobs.planning.model import JobPlan
-from smlocal.jobs.planning.recall import recall
-from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.hosting.model_file import read_model
 
 _GENERAL: Final = (EngineLostError, EngineUnreachableError, ImageMissingError)
@@ -123,11 +120,11 @@ class RunningEndpoint:
         began = time.monotonic()
         self._said("serving the model that the job has left" if trained else "serving")
         deploy_in_background(read_model(document), name=self._name, replace=False)
-        watched = _Watched(self._engine, self._name, self._folder.home)
+        watched = _Watched(self._engine, self._name)
         in_service = watched.wait()
         self._said(f"serve: {TrainingJob(self._name).state}, {time.monotonic() - began:.1f} s")
         seen = EndpointSeen(
-            endpoint=self._name,
+            endpoint="serve",
             in_service=in_service,
             explanation="",
             limit=document.data["Local"]["Serving"]["StartupSeconds"],
@@ -158,12 +155,13 @@ class RunningEndpoint:
             seen = replace(seen, blocked=probes.ping_beside_another(address, kind))
         if Probe.MODEL in self._wanted:
             seen = replace(seen, written=watched.written())
-        if Probe.RUBBISH in self._wanted:
+        pings.append(probes.ping(address))
+        if Probe.RUBBISH in self._wanted:  # the last question: it may be the end of the server
             answers: list[AnswerSeen] = []
             for rubbish_kind, body in probes.RUBBISH:
-                answers.append(probes.ask(url, body, rubbish_kind))
+                if all(each.status for each in answers):
+                    answers.append(probes.ask(url, body, rubbish_kind))
             seen = replace(seen, rubbish=tuple(answers))
-        pings.append(probes.ping(watched.address()))
         return replace(seen, pings=tuple(pings))
 
     def _stop(self, watched: "_Watched", grace: float) -> StopSeen | None:
@@ -205,8 +203,8 @@ class RunningEndpoint:
 class _Watched:
     """The endpoint and its container, while it lives."""
 
-    def __init__(self, engine: Engine, name: str, home: str) -> None:
-        self._engine, self._name, self._home = engine, name, home
+    def __init__(self, engine: Engine, name: str) -> None:
+        self._engine, self._name = engine, name
         self.listeners: tuple[Listener, ...] | None = None
         self.ping: PingSeen | None = None
         self.reached = False
@@ -253,7 +251,7 @@ class _Watched:
 
     def address(self) -> probes.Address:
         """Where this machine reaches the container itself."""
-        server = self._plan().hosts[0].server
+        server = plan_of(self._name).hosts[0].server
         if server is not None and server.published:
             return "127.0.0.1", server.published
         container = self.container()
@@ -267,16 +265,10 @@ class _Watched:
 
     def written(self) -> tuple[str, ...] | None:
         """What the container has changed in its model."""
-        folder = next((tree.listing.root for tree in self._plan().hosts[0].inputs.trees), "")
+        trees = plan_of(self._name).hosts[0].inputs.trees
+        folder = next((tree.listing.root for tree in trees if tree.target == paths.MODEL), "")
         container = self.container()
         if not container or not os.path.isdir(folder):
             return None
         started = datetime.fromisoformat(self._engine.state(container).started_at).timestamp()
         return probes.written_since(folder, started - _CLOCKS)
-
-    def _plan(self) -> JobPlan:
-        with Store.open(self._home) as store:
-            document = store.document(self._name, RECALL)
-        if document is None:
-            raise CannotLookError("the endpoint was not planned")
-        return recall(document)

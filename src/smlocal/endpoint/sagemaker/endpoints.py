@@ -12,7 +12,6 @@ from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobNotFinishedError, JobUnknownError, NameInUseError
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.finish.describe import describe_job
-from smlocal.jobs.store.resources import Resource
 from smlocal.sagemaker.hosting.model_file import ModelFile
 from smlocal.sagemaker.hosting.named_endpoint import (
     ENDPOINT,
@@ -23,6 +22,8 @@ from smlocal.sagemaker.hosting.named_endpoint import (
     find_endpoint,
     free_job_name,
     record_endpoint,
+    record_new,
+    stop_job,
 )
 from smlocal.sagemaker.hosting.named_endpoint import delete_endpoint as delete
 from smlocal.sagemaker.hosting.state import WEIGHTS
@@ -42,11 +43,9 @@ def create_endpoint(serving: Serving, call: AwsCall) -> dict[str, Any]:
         raise _KIND.existing(there.arn)
     job, arn = _start(serving, model, name)
     more = {member: asked[member] for member in ("DeploymentConfig", "Tags") if member in asked}
-    now = round(time.time(), 3)
     body = body_of(asked["EndpointConfigName"], job, **more)
-    if not serving.store.add_resource(
-        Resource(kind=ENDPOINT, name=name, arn=arn, created=now, modified=now, body=body)
-    ):
+    if not record_new(serving.store, name, arn=arn, created=time.time(), body=body):  # another call was first
+        stop_job(serving.store, job)
         raise _KIND.existing(arn)
     serving.waiting_jobs.look()
     serving.submitted(job)
@@ -142,7 +141,10 @@ def update_endpoint(serving: Serving, call: AwsCall) -> dict[str, Any]:
     def updating(body: dict[str, Any]) -> dict[str, Any]:
         return body if body["Update"] else {**body, **more, "Update": update, "FailureReason": None}
 
-    serving.store.change_resource(ENDPOINT, endpoint.name, updating, at=time.time())
+    changed = serving.store.change_resource(ENDPOINT, endpoint.name, updating, at=time.time())
+    if changed is None or changed.body["Update"] != update:  # another call was first
+        stop_job(serving.store, job)
+        raise _in_progress(endpoint)
     serving.waiting_jobs.look()
     serving.submitted(job)
     return {"EndpointArn": endpoint.arn}

@@ -100,7 +100,9 @@ class ModelFile:
 
 def is_model_file(data: Mapping[str, Any]) -> bool:
     """True for a document of this form, by its members."""
-    return any(each in data for each in ("PrimaryContainer", "Containers", facts.MODELS))
+    return "TransformInput" not in data and any(
+        each in data for each in ("PrimaryContainer", "Containers", facts.MODELS)
+    )
 
 
 def instance_type_names() -> frozenset[str]:

@@ -70,9 +70,26 @@ def all_endpoints(store: Store) -> list[Endpoint]:
     return [each for each in (*found, *(_of_job(store, record) for record in jobs)) if each is not None]
 
 
-def settle(store: Store, name: str) -> None:
-    """Carry out what has come about: a job that came into service replaces the one before."""
+def settle(store: Store, name: str, *, job: str) -> None:
+    """Carry out what has come about: a job that came into service replaces the one before.
+
+    The process that began the job may have been killed before it could write whose it is.
+    """
     resource = store.resource(ENDPOINT, name)
+    config = (store.document(job, REQUEST) or {}).get("EndpointConfigName", name)
+    if resource is None:
+        if job != name:
+            record = store.get(job)
+            record_new(store, name, arn=record.arn, created=record.created, body=body_of(config, job))
+        return
+
+    def with_job(body: dict[str, Any]) -> dict[str, Any]:
+        update = body["Update"]
+        if body.get("Deleting") or update is not None or job in {body["Job"], *body["Former"]}:
+            return body
+        return {**body, "Update": {"Job": job, "EndpointConfigName": config, "StartTime": time.time()}}
+
+    resource = store.change_resource(ENDPOINT, name, with_job, at=time.time())
     if resource is not None:
         _of_resource(store, resource)
 
@@ -88,28 +105,23 @@ def body_of(config: str, job: str, **more: Any) -> dict[str, Any]:
     return {"EndpointConfigName": config, "Job": job, "Update": None, "FailureReason": None, "Former": [], **more}
 
 
+def record_new(store: Store, name: str, *, arn: str, created: float, body: Mapping[str, Any]) -> bool:
+    """Have a resource of an endpoint; False if there is one."""
+    created = round(created, 3)
+    return store.add_resource(Resource(kind=ENDPOINT, name=name, arn=arn, created=created, modified=created, body=body))
+
+
 def record_endpoint(store: Store, endpoint: Endpoint) -> None:
     """Have a resource of one that was deployed by hand, before it is changed."""
-    new = Resource(
-        kind=ENDPOINT,
-        name=endpoint.name,
-        arn=endpoint.arn,
-        created=endpoint.created,
-        modified=endpoint.modified,
-        body=body_of(endpoint.config, endpoint.job.name),
-    )
-    store.add_resource(new)
+    body = body_of(endpoint.config, endpoint.job.name)
+    record_new(store, endpoint.name, arn=endpoint.arn, created=endpoint.created, body=body)
 
 
 def delete_endpoint(store: Store, endpoint: Endpoint) -> None:
     """Stop its jobs. It is gone when they have ended."""
     record_endpoint(store, endpoint)
     store.change_resource(ENDPOINT, endpoint.name, lambda body: {**body, "Deleting": True}, at=time.time())
-    if endpoint.job.status.terminal:
-        store.put_document(endpoint.job.name, DELETED, {"At": time.time()})
-    else:
-        _stop(store, endpoint.job.name)
-    settle(store, endpoint.name)
+    find_endpoint(store, endpoint.name)
 
 
 def free_job_name(store: Store, endpoint: str) -> tuple[str, bool]:
@@ -181,6 +193,8 @@ def _of_resource(store: Store, resource: Resource) -> Endpoint | None:
     status = status_word(record)
     if body.get("Deleting"):
         status = DELETING
+        if record.status is not JobStatus.STOPPING:
+            stop_job(store, record.name)
     elif body["Update"] is not None and status == IN_SERVICE:
         status = UPDATING
     return Endpoint(
@@ -237,7 +251,7 @@ def _stop_former(store: Store, resource: Resource) -> None:
             continue
         left.append(name)
         if record.status is not JobStatus.STOPPING:
-            _stop(store, name)
+            stop_job(store, name)
     if left != former:
         ended = set(former) - set(left)
 
@@ -252,11 +266,12 @@ def _forget(store: Store, resource: Resource) -> None:
     job = resource.body["Job"]
     update = resource.body["Update"]
     if update is not None:
-        _stop(store, update["Job"])
+        stop_job(store, update["Job"])
     store.change_resource(ENDPOINT, resource.name, lambda body: None if body["Job"] == job else body, at=time.time())
 
 
-def _stop(store: Store, name: str) -> None:
+def stop_job(store: Store, name: str) -> None:
+    """Stop a job of an endpoint, unless it has ended."""
     with suppress(JobFinishedError, JobUnknownError):
         if not ask_to_stop(store, name, grace=None):
             ensure_supervised(store, name)

@@ -73,6 +73,18 @@ def prepare(
     return Prepared(plan=plan, job=model.document.record(), credentials=find_credentials(plan, engines))
 
 
+def plan_only(model: ModelFile, *, name: str, home: str, engines: Engines) -> JobPlan:
+    """Only the plan: nothing is pulled, and missing GPUs are not an error."""
+    engine = engines.first
+    found = with_known_folders(engine.facts(), home)
+    check_reach(model, found)
+    placed = PlacedEngine(engine=engine, facts=found, hosts=())
+    machine = examined(replace(_asked(model), required=False), placed, home=home)
+    names = {image_name(container) for variant in model.variants for container in variant.model.containers}
+    images = {each: engine.image(each) for each in sorted(names)}
+    return plan_endpoint(model, find_models(model), placed, images, name=name, home=home, machine=machine, run_id=None)
+
+
 def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
     """Prepare an endpoint that was recorded and never begun."""
     model = read_model(recorded_document(recorded))

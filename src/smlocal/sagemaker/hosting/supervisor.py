@@ -307,7 +307,7 @@ class HostingSupervisor(Supervisor):
         self._store()
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
         self.context.reporter.progress(invocation_address(self._endpoint, self.state.port))
-        settle(self.context.store, self._endpoint)
+        settle(self.context.store, self._endpoint, job=self.plan.name)
 
     def _open_front(self) -> None:
         identity = self.plan.identity

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import field
+from http.client import HTTPResponse
 from tempfile import SpooledTemporaryFile
 from threading import Lock
 from typing import Any, Final
@@ -130,8 +131,7 @@ class Invoker:
         if connection.sock is None:
             self._connect(connection)
         connection.sock.settimeout(self.seconds)
-        self._send(connection, "POST", "/invocations", payload, chunked=chunked)
-        answer = connection.getresponse()
+        answer = self._answer(connection, payload, chunked=chunked)
         if answer.status not in _OK:
             message = answer.read(_MOST_MESSAGE).decode(errors="replace")
             connection.close()  # there may be more
@@ -148,6 +148,16 @@ class Invoker:
         answer.close()  # else the connection counts as busy
         whole.seek(0)
         return whole
+
+    def _answer(self, connection: http.client.HTTPConnection, payload: Any, *, chunked: bool) -> HTTPResponse:
+        try:
+            self._send(connection, "POST", "/invocations", payload, chunked=chunked)
+        except (BrokenPipeError, ConnectionResetError):
+            # A server that refuses a large request does not read it, and has answered.
+            with suppress(OSError, http.client.HTTPException):
+                return connection.getresponse()
+            raise
+        return connection.getresponse()
 
     def _connect(self, connection: http.client.HTTPConnection) -> None:
         """Try for some seconds, in short steps: a container may have ended, and its address does not answer."""
@@ -198,9 +208,7 @@ class Invoker:
             self._free.append(connection)
 
 
-def _pieces(
-    connection: http.client.HTTPConnection, answer: http.client.HTTPResponse, deadline: float
-) -> Iterator[bytes]:
+def _pieces(connection: http.client.HTTPConnection, answer: HTTPResponse, deadline: float) -> Iterator[bytes]:
     """The body of an answer; `TimeoutError` if it is not there in time."""
     while piece := answer.read1(_PIECE):
         yield piece

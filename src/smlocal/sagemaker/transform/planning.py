@@ -13,6 +13,7 @@ from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
+from smlocal.sagemaker.hosting.planning import plan_only as plan_endpoint
 from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.inputs import list_objects, store_of
@@ -32,14 +33,22 @@ def prepare(
     folder = output_folder(asked, name)
     prepared = prepare_endpoint(asked.model, name=name, home=home, engines=engines, reporter=reporter, run_id=run_id)
     plan = plan_transform(asked, prepared.plan, name=name, folder=folder)
-    region = plan.identity.region
-    list_objects(asked, region=region, store=store_of(region, plan.rights))
+    _look_at_input(asked, plan)
     return replace(prepared, plan=plan, job=asked.document.record())
 
 
+def _look_at_input(asked: TransformFile, plan: JobPlan) -> None:
+    """What the service refuses is an error. The objects are listed again when the work begins."""
+    region = plan.identity.region
+    list_objects(asked, region=region, store=store_of(region, plan.rights))
+
+
 def plan_only(asked: TransformFile, *, name: str, home: str, engines: Engines) -> JobPlan:
-    """Only the plan: nothing is made."""
-    return prepare(asked, name=name, home=home, engines=engines, reporter=Reporter()).plan
+    """Only the plan: nothing is made or pulled."""
+    endpoint = plan_endpoint(asked.model, name=name, home=home, engines=engines)
+    plan = plan_transform(asked, endpoint, name=name, folder=output_folder(asked, name))
+    _look_at_input(asked, plan)
+    return plan
 
 
 def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:

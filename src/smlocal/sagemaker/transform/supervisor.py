@@ -16,9 +16,12 @@ from smlocal.jobs.context import end_details
 from smlocal.jobs.contract.failures import input_failure
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.contract.statuses import Ending, JobPhase, PhaseMessage
+from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, ContainerLost, Event, ThreadDied, Woken
 from smlocal.jobs.documents import JOB
+from smlocal.jobs.finish.cleanup import clear_attempt
+from smlocal.jobs.history import Past
 from smlocal.jobs.logs.log_file import LogFile
 from smlocal.jobs.logs.log_readers import log_path
 from smlocal.sagemaker.hosting.servers import Server
@@ -36,6 +39,7 @@ from smlocal.sagemaker.transform.transformation import Parameters, Transformatio
 _PROGRESS_SECONDS: Final = 0.5
 _END_SECONDS: Final = 30.0
 """For requests that were cancelled."""
+_SEEN_SECONDS: Final = 3.0
 _STAGED: Final = "staged/output"
 
 
@@ -52,6 +56,15 @@ class TransformSupervisor(HostingSupervisor):
         HostingSupervisor.__post_init__(self)
         self.asked = read_transform(recorded_document(self.context.store.document(self.plan.name, JOB)))
         self.data_log = LogFile(log_path(self.plan.job_directory, facts.DATA_LOG))
+
+    def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
+        """Continue a job whose supervisor was killed: what was sent is sent again."""
+        if phase is JobPhase.UPLOADING and not past.outcome.decided:
+            self.attempt.outcome = past.outcome
+            clear_attempt(self.context.engines, self.plan)  # the container has nothing to do, or has ended
+            self.run_attempts()
+        else:
+            HostingSupervisor.resume(self, past, found, phase)
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the job ends, and why, in the service's words."""
@@ -226,15 +239,31 @@ class TransformSupervisor(HostingSupervisor):
             if event is not None:
                 work.cancel()
                 thread.join(_END_SECONDS)
-                self._store_found(work, outputs=0)
-                self._ended_by(event)
+                self._stopped_by(event, work)
                 return False
             counts = work.counts
             self.context.reporter.working(
                 f"{counts.objects:,} of {len(work.listing.paths):,} objects, {counts.requests:,} requests"
             )
         thread.join()
-        return True
+        event = self._end_seen() if work.counts.client is False else None
+        if event is not None:
+            self._stopped_by(event, work)
+        return event is None
+
+    def _end_seen(self) -> Event | None:
+        """What has happened to a container that no longer answers: an engine tells that a moment after its end."""
+        if self._server.look(self.serving.ping) is None:
+            return None
+        latest, event = time.monotonic() + _SEEN_SECONDS, None
+        while event is None and (left := latest - time.monotonic()) > 0:
+            event = self._happened(left)
+        return event
+
+    def _stopped_by(self, event: Event, work: Transformation) -> None:
+        """Something came before the output is moved."""
+        self._store_found(work, outputs=0)
+        self._ended_by(event)
 
     def _publish(self, work: Transformation) -> None:
         """End the container, and move the output to its folder, unless the job was stopped."""

@@ -23,7 +23,7 @@ def test_an_image_alone_has_no_model_and_no_credentials() -> None:
     assert data["PrimaryContainer"] == {"Image": "i"}
     local = data["Local"]
     assert (local["Region"], local["Pull"], local["StopGraceSeconds"]) == ("eu-west-1", "never", 30)
-    assert local["Serving"] == {"StartupSeconds": 60}
+    assert local["Serving"] == {"StartupSeconds": 60, "InvocationSeconds": 60}
     assert not {"Credentials", "Output"} & local.keys()
 
 
@@ -35,9 +35,9 @@ def test_a_model_file_keeps_what_it_says(tmp_path: Path) -> None:
     }
     document = Document(given, name="model.yaml", directory=str(tmp_path))
     assert model_image(document) == "i"
-    data = deployed(Serving(image="i", document=document))
+    data = deployed(Serving(image="i", document=document), timeout=20)
     assert data["PrimaryContainer"] == given["PrimaryContainer"]
-    assert data["Local"]["Serving"] == {"StartupSeconds": 5, "PingSeconds": 1}
+    assert data["Local"]["Serving"] == {"StartupSeconds": 5, "PingSeconds": 1, "InvocationSeconds": 20}
     assert data["Local"]["StopGraceSeconds"] == 2
     assert "EndpointName" not in data
     assert given["EndpointName"] == "mine"

@@ -69,7 +69,7 @@ def test_the_page_of_every_rule_of_check(rule: str, capsys: pytest.CaptureFixtur
     head, _, *rows = text.splitlines()
     about = import_module(f"smlocal.check.rules.{rule}").RULE
     assert head.startswith(f"{about.id}   {about.severity} of smlocal check")
-    assert all(f"--for {profile}" in head for profile in about.profiles)
+    assert all(profile.option in head for profile in about.profiles)
     assert [line[:12].strip() for line in rows] == ["It finds", "Why", "What to do", "More"]
     assert about.title.replace("`", "") in rows[0]
     assert "](" not in text

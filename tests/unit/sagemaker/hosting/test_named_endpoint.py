@@ -20,6 +20,7 @@ from smlocal.sagemaker.hosting.named_endpoint import (
     find_endpoint,
     free_job_name,
     is_settled,
+    settle,
 )
 
 
@@ -190,3 +191,38 @@ def test_names_of_jobs_avoid_those_of_others(world: World) -> None:
     world.end(long, JobStatus.FAILED)
     world.resource(long, long)
     assert free_job_name(world.store, long) == ("a" * 61 + "-2", False)
+
+
+def test_an_update_whose_server_was_killed_before_it_was_written_down_takes_over(world: World) -> None:
+    world.job("e")
+    world.serve("e")
+    world.resource("e", "e")
+    world.job("e-2", "e")
+    world.serve("e-2")
+    settle(world.store, "e", job="e-2")  # as its supervisor does
+    found = find_endpoint(world.store, "e")
+    assert found is not None
+    assert (found.job.name, found.status) == ("e-2", "InService")
+    assert world.store.get("e").status is JobStatus.STOPPING
+    settle(world.store, "e", job="e-2")
+    settle(world.store, "e", job="e")
+    assert world.status("e") == "InService"
+    assert world.store.get("e-2").status is JobStatus.IN_PROGRESS
+
+
+def test_a_new_one_whose_server_was_killed_before_it_was_written_down_is_found(world: World) -> None:
+    world.job("e", platform="sagemaker")
+    world.job("e-2", "e")
+    world.serve("e-2")
+    settle(world.store, "e", job="e-2")
+    found = find_endpoint(world.store, "e")
+    assert found is not None
+    assert (found.job.name, found.status, found.arn) == ("e-2", "InService", "arn:e")
+
+
+def test_a_deletion_that_was_broken_off_goes_on(world: World) -> None:
+    world.job("e")
+    world.serve("e")
+    world.resource("e", "e", Deleting=True)
+    assert world.status("e") == "Deleting"
+    assert world.store.get("e").status is JobStatus.STOPPING
