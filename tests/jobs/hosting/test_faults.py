@@ -220,16 +220,16 @@ def test_of_two_deploys_of_one_name_one_is_made(
     hosting: Any, life: Any, docker: Any, assert_nothing_left: Clean
 ) -> None:
     hosting.archive()
-    path = hosting.model_file("twice")
-    both = [life.begin("deploy", path, "--name", "twice") for _ in range(2)]
+    path = hosting.model_file("deployed-twice")
+    both = [life.begin("deploy", path, "--name", "deployed-twice") for _ in range(2)]
     said = [each.communicate(timeout=240) for each in both]
     assert sorted(each.returncode for each in both) == [0, 2], said
     (refused,) = (errors for each, (_, errors) in zip(both, said, strict=True) if each.returncode)
     assert "already exists" in refused
-    assert len(docker("ps", "--quiet", "--filter", "label=smlocal.job=twice").split()) == 1
-    assert hosting.invoke("twice", "x").stdout == "x"
-    life("rm", "--stop", "twice")
-    assert_nothing_left("twice")
+    assert len(docker("ps", "--quiet", "--filter", "label=smlocal.job=deployed-twice").split()) == 1
+    assert hosting.invoke("deployed-twice", "x").stdout == "x"
+    life("rm", "--stop", "deployed-twice")
+    assert_nothing_left("deployed-twice")
 
 
 @pytest.mark.slow(4)
