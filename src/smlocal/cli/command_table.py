@@ -49,7 +49,7 @@ HEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "exec": "Run a program and answer its AWS calls on this machine.",
     },
     "SageMaker service": {
-        "fetch": "Write the job file of a training job of the service.",
+        "fetch": "Write the job file of a job of the service.",
         "reproduce": "Run a job of the service here, and compare how both ended.",
         "submit": "Run a job file on SageMaker.",
         "conformance": "Record what a container sees, and compare records.",

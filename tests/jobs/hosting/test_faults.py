@@ -226,7 +226,7 @@ def test_of_two_deploys_of_one_name_one_is_made(
     assert sorted(each.returncode for each in both) == [0, 2], said
     (refused,) = (errors for each, (_, errors) in zip(both, said, strict=True) if each.returncode)
     assert "already exists" in refused
-    assert len(docker("ps", "--quiet", "--filter", "label=smlocal.job=twice").split()) == 1
+    assert len(docker("ps", "--quiet", "--filter", "label=smlocal.job=deployed-twice").split()) == 1
     assert hosting.invoke("deployed-twice", "x").stdout == "x"
     life("rm", "--stop", "deployed-twice")
     assert_nothing_left("deployed-twice")

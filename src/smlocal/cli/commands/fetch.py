@@ -42,7 +42,7 @@ _FILE_OPTION = "-o"
 def command(
     *, job: str, file: str, chosen: str | None, allow_local_paths: bool, profile: str | None, region: str | None
 ) -> None:
-    """Write the job file of a training job or processing job of the service.
+    """Write the job file of a job of the service.
 
     JOB is the name or ARN of a training job in your AWS account, or the ARN of a processing job. FILE is a saved answer
     of DescribeTrainingJob, DescribeProcessingJob or Search, a request that a SageMaker SDK made, or a filled-in
