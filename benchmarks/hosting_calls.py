@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -141,10 +142,9 @@ async def _at_once(host: str, port: int, path: str, count: int) -> tuple[float, 
     """Seconds for so many, by clients that each wait for an answer before they ask again; and how many were right."""
     share = count // _CLIENTS
     connections = [await asyncio.open_connection(host, port) for _ in range(_CLIENTS)]
+    asked = partial(_request, host, path)
     began = time.perf_counter()
-    right = await asyncio.gather(
-        *(_client(each, lambda body: _request(host, path, body), number, share) for number, each in enumerate(connections))
-    )
+    right = await asyncio.gather(*(_client(each, asked, number, share) for number, each in enumerate(connections)))
     took = time.perf_counter() - began
     for _, writer in connections:
         writer.close()

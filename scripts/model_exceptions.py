@@ -37,6 +37,19 @@ HOSTING_PATHS_HERE: Final = {
 HOSTING_WORDS_HERE: Final = {"ProductionVariantInstanceType": ("local", "local_gpu")}
 """Their enumerations with additional words."""
 
+PROCESSING_OPTIONAL_HERE: Final = {
+    "CreateProcessingJobRequest.ProcessingJobName": "the default is the file name and the time",
+    "CreateProcessingJobRequest.ProcessingResources": "the default is one host of this machine",
+    "CreateProcessingJobRequest.RoleArn": "no role is assumed on this machine",
+    "ProcessingClusterConfig.VolumeSizeInGB": "the disk is that of this machine",
+    "ProcessingResources.ClusterConfig": "the default is one host of this machine",
+    "ProcessingS3Input.S3DataType": "the default is S3Prefix",
+    "ProcessingS3Output.S3UploadMode": "the default is EndOfJob",
+}
+"""The same of processing jobs."""
+PROCESSING_WORDS_HERE: Final = {"ProcessingInstanceType": ("local", "local_gpu")}
+"""Their enumerations with additional words."""
+
 TRANSFORM_OPTIONAL_HERE: Final = {
     "CreateTransformJobRequest.TransformJobName": "the default is the file name and the time",
     "CreateTransformJobRequest.ModelName": "the file may have the model itself",
@@ -45,3 +58,9 @@ TRANSFORM_OPTIONAL_HERE: Final = {
 """The same of transform jobs."""
 TRANSFORM_WORDS_HERE: Final = {"TransformInstanceType": ("local", "local_gpu")}
 """Their enumerations with additional words."""
+
+TUNING_OPTIONAL_HERE: Final = {
+    "CreateHyperParameterTuningJobRequest.HyperParameterTuningJobName": "the default is the file name and the time",
+    "HyperParameterTrainingJobDefinition.RoleArn": "no role is assumed on this machine",
+}
+"""The same of the request that makes a tuning job."""

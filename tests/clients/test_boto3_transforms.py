@@ -1,10 +1,14 @@
 """Transform jobs by boto3, each answer held to botocore's model."""
 
+import json
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.clients.conftest import User
 from tests.kit.answer_shapes import client_of
 
 ROLE = "arn:aws:iam::123456789012:role/transforms"
@@ -101,6 +105,18 @@ def test_a_stopped_job_is_listed_with_the_others(address: str, assert_nothing_le
     assert_nothing_left("boto3-transform-2")
 
 
+def test_a_file_names_the_model_of_a_client(address: str, user: User, tmp_path: Path) -> None:
+    assert client_of(address, "sagemaker").describe_model(ModelName="doubles")["ModelName"] == "doubles"
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "a.csv").write_text("a\n")
+    asked = {**request("boto3-transform-file"), "TransformOutput": {"S3OutputPath": "./out"}}
+    asked["TransformInput"] = {"DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./rows"}}}
+    (tmp_path / "transform.json").write_text(json.dumps(asked))
+    done = user.run([sys.executable, "-m", "smlocal", "run", "transform.json"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "a.csv.out").read_text() == "A\n"
+
+
 def test_what_the_service_refuses_is_refused(address: str) -> None:
     sagemaker = client_of(address, "sagemaker")
     assert refused(sagemaker.create_transform_job, **request("boto3-transform-3", model="absent")) == (
@@ -114,6 +130,16 @@ def test_what_the_service_refuses_is_refused(address: str) -> None:
     code, message = refused(sagemaker.create_transform_job, **asked)
     assert code == "ValidationException"
     assert message.startswith('No S3 objects found under S3 URL "s3://records/none/" given in input data source.')
+    place = {"S3Uri": "s3://records/in/", "S3DataType": "S3Prefix", "CompressionType": "None"}
+    container = {"Image": "absent", "ModelDataSource": {"S3DataSource": place}}
+    sagemaker.create_model(ModelName="uncompressed", ExecutionRoleArn=ROLE, PrimaryContainer=container)
+    assert refused(sagemaker.create_transform_job, **request("boto3-transform-3", model="uncompressed")) == (
+        "ValidationException",
+        (
+            "SageMaker Batch currently doesn't support Model entity with container definitions which use "
+            "ModelDataSource attribute"
+        ),
+    )
     for call in (sagemaker.describe_transform_job, sagemaker.stop_transform_job):
         assert refused(call, TransformJobName="absent") == (
             "ValidationException",

@@ -234,6 +234,14 @@ def test_toolkit(follow: Follow) -> None:
     ).read_text()
 
 
+@pytest.mark.slow(4)
+def test_processing(follow: Follow) -> None:
+    done = follow("processing")
+    assert done.describe("my-split")["ProcessingJobStatus"] == "Completed"
+    assert done.describe("my-evaluation")["ExitMessage"] == "accuracy 0.967 on 30 rows"
+    assert json.loads((done.folder / "out" / "evaluation" / "evaluation.json").read_text())["rows"] == 30
+
+
 def test_build(follow: Follow) -> None:
     built = []
     try:

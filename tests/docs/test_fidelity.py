@@ -1,6 +1,9 @@
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 from smlocal.sagemaker.notes import RULES
+from smlocal.sagemaker.tuning import notes as tuning
 
 
 def test_every_note_has_a_row_and_every_row_is_a_note(
@@ -21,3 +24,13 @@ def test_warnings_are_called_warnings(
     table = rows(sections(page("fidelity.md"))["Notes that a job gets"])
     called = {row[0].strip("`") for row in table if row[2].startswith("Warning.")}
     assert called == {rule.id for rule in RULES if rule.warning}
+
+
+def test_every_note_of_tuning_jobs_has_a_row_and_every_row_is_a_note(
+    page: Callable[[str], str],
+    sections: Callable[[str], dict[str, str]],
+    rows: Callable[[str], list[list[str]]],
+) -> None:
+    table = rows(sections(page("fidelity.md"))["Tuning jobs"])
+    source = Path(tuning.__file__).read_text(encoding="utf-8")
+    assert sorted(row[0].strip("`") for row in table) == sorted(re.findall(r'"((?:relaxed-)?tuning-[a-z-]+)"', source))

@@ -22,7 +22,6 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.contract.validation.violation import Path
 from smlocal.jobs.control.orphans import ensure_supervised
-from smlocal.jobs.control.requests import wake
 from smlocal.jobs.documents import JOB, RECALL, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
 from smlocal.jobs.planning.model import JobPlan
@@ -36,7 +35,8 @@ from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, is_model_file, read_model
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
-from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state
+from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
+from smlocal.sagemaker.tuning import facts as tuning
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -155,11 +155,13 @@ def _of_archive(path: str) -> Document:
 
 
 def _of_job(what: str) -> tuple[Document, str]:
-    """The model, the image and the instance type of a job that has ended."""
+    """The model, the image and the instance type of a job that has ended; of a tuning job, those of its best."""
     from smlocal.api.job_names import resolve_job_name
 
     name = resolve_job_name(what)
     with Store.open(home_directory()) as store:
+        if store.get(name).platform == tuning.NAME:
+            name = ((store.document(name, tuning.TUNING) or {}).get("Best") or {}).get("TrainingJobName", name)
         record, request = store.get(name), store.document(name, REQUEST)
         results, recorded = store.document(name, RESULTS) or {}, store.document(name, JOB)
     model = (results.get("Artifacts") or {}).get("Model")
@@ -213,13 +215,6 @@ def wait_in_service(name: str, *, working: Callable[[str], None]) -> ListedEndpo
             working(f"{name} is {found.status}")
             time.sleep(pause)
             pause = min(pause * 1.3, _PAUSES[1])
-
-
-def change_weights(name: str, weights: Mapping[str, float]) -> None:
-    """Divide the invocations of an endpoint in service by these weights, by variant. Others keep theirs."""
-    with Store.open(home_directory()) as store:
-        store.put_document(name, WEIGHTS, {**(store.document(name, WEIGHTS) or {}), **weights})
-        wake(store, name)
 
 
 def view_endpoint(name: str) -> JobView:

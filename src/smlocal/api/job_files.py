@@ -11,19 +11,21 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
     from smlocal.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
-    from smlocal.api.overrides import Overrides
     from smlocal.engine.engines import Engines
     from smlocal.jobs.contract.compared_job import ComparedJob
     from smlocal.jobs.planning.model import JobPlan
     from smlocal.jobs.prepared import Prepared
     from smlocal.jobs.view import Reporter
     from smlocal.sagemaker.hosting.model_file import ModelFile
+    from smlocal.sagemaker.processing.job_file import ProcessingFile
     from smlocal.sagemaker.transform.transform_file import TransformFile
+    from smlocal.sagemaker.tuning.tuning_file import TuningFile
 
-    AnyJobFile = JobFile | ReplicaJobFile | TransformFile
+    AnyJobFile = JobFile | ReplicaJobFile | ProcessingFile | TransformFile | TuningFile
 
 _MOST_FOLDERS = 5
 """Allowed folders that a message names."""
@@ -41,6 +43,34 @@ def is_replica_job(data: Mapping[str, Any]) -> bool:
 def is_transform_job(data: Mapping[str, Any]) -> bool:
     """True for a CreateTransformJob request, by the keys of its document."""
     return "TransformInput" in data and "AlgorithmSpecification" not in data
+
+
+def is_tuning_job(data: Mapping[str, Any]) -> bool:
+    """True for a CreateHyperParameterTuningJob request."""
+    return "HyperParameterTuningJobConfig" in data
+
+
+def read_tuning_job(
+    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[TuningFile, str]":
+    """The validated tuning job, and its name; `stem` is that of its file."""
+    from smlocal.sagemaker.tuning.tuning_file import default_name, read_tuning
+
+    if name is not None:
+        document.set(("HyperParameterTuningJobName",), name)
+    job = read_tuning(document, strict=strict, local_allowed=local_allowed)
+    return job, job.raw.get("HyperParameterTuningJobName") or default_name(stem, datetime.now().astimezone())
+
+
+def refuse_tuning_job(document: Document) -> None:
+    """Refuse a document that describes a tuning job."""
+    if is_tuning_job(document.data):
+        from smlocal.errors.tuning import IsATuningJobError
+
+        raise IsATuningJobError(
+            f"{document.name} describes a tuning job, and this takes training jobs",
+            remedy=["A tuning job runs here with: smlocal run FILE"],
+        )
 
 
 def has_environment(data: Mapping[str, Any]) -> bool:
@@ -65,7 +95,7 @@ def refuse_misspelt_key(document: Document) -> None:
 
 
 def refuse_model_file(document: Document) -> None:
-    """Refuse a document that describes an endpoint, or a transform job."""
+    """Refuse a document that describes an endpoint, a transform job or a processing job."""
     data = document.data
     if is_transform_job(data):
         from smlocal.errors.transform import IsATransformJobError
@@ -74,7 +104,19 @@ def refuse_model_file(document: Document) -> None:
             f"{document.name} describes a transform job, and this is about training jobs",
             remedy=["Run it: smlocal run FILE"],
         )
-    if "AlgorithmSpecification" in data or not {"PrimaryContainer", "Containers", "Models"} & data.keys():
+    if "AlgorithmSpecification" in data:
+        return
+    if is_processing(data):
+        from smlocal.errors.processing import IsAProcessingJobError
+
+        raise IsAProcessingJobError(
+            f"{document.name} describes a processing job, and this is about training jobs",
+            remedy=[
+                "Run it here: smlocal run FILE",
+                "On the service: aws sagemaker create-processing-job --cli-input-yaml file://FILE, without Local",
+            ],
+        )
+    if not {"PrimaryContainer", "Containers", "Models"} & data.keys():
         return
     from smlocal.errors.hosting import IsAnEndpointError
 
@@ -92,6 +134,12 @@ def prepare(
             from smlocal.sagemaker.prepare import prepare as prepare_sagemaker
 
             return prepare_sagemaker(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
+        from smlocal.sagemaker.processing.job_file import ProcessingFile
+
+        if isinstance(job, ProcessingFile):
+            from smlocal.sagemaker.processing.planning import prepare as prepare_processing
+
+            return prepare_processing(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
         from smlocal.sagemaker.hosting.model_file import (
             ModelFile,  # the other two kinds are told apart by a module of one
         )
@@ -106,6 +154,12 @@ def prepare(
             from smlocal.sagemaker.transform.planning import prepare as prepare_transform
 
             return prepare_transform(job, name=name, home=home, engines=engines, reporter=reporter)
+        from smlocal.sagemaker.tuning.tuning_file import TuningFile  # as above
+
+        if isinstance(job, TuningFile):
+            from smlocal.sagemaker.tuning.planning import prepare as prepare_tuning
+
+            return prepare_tuning(job, name=name, home=home, engines=engines, reporter=reporter)
         from smlocal.ai_platform.job_preparation import prepare as prepare_replicas
 
         return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
@@ -118,12 +172,24 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
             from smlocal.sagemaker.prepare import plan_job as plan_sagemaker
 
             return plan_sagemaker(job, name=name, home=home, engines=engines, strict=strict)
+        from smlocal.sagemaker.processing.job_file import ProcessingFile
+
+        if isinstance(job, ProcessingFile):
+            from smlocal.sagemaker.processing.planning import plan_job as plan_processing
+
+            return plan_processing(job, name=name, home=home, engines=engines, strict=strict)
         from smlocal.sagemaker.transform.transform_file import TransformFile  # as above
 
         if isinstance(job, TransformFile):
             from smlocal.sagemaker.transform.planning import plan_only as plan_transform
 
             return plan_transform(job, name=name, home=home, engines=engines)
+        from smlocal.sagemaker.tuning.tuning_file import TuningFile  # as above
+
+        if isinstance(job, TuningFile):
+            from smlocal.sagemaker.tuning.planning import plan_job as plan_tuning
+
+            return plan_tuning(job, name=name, home=home, engines=engines)
         from smlocal.ai_platform.job_preparation import plan_job as plan_replicas
 
         return plan_replicas(job, name=name, home=home, engines=engines)
@@ -131,6 +197,12 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
 
 def absent_paths(job: "AnyJobFile") -> list[str]:
     """A line for each local path that the job reads and that is not there."""
+    from smlocal.sagemaker.processing.job_file import ProcessingFile
+
+    if isinstance(job, ProcessingFile):
+        from smlocal.sagemaker.processing.equal_training_job import equal_training_job
+
+        job = equal_training_job(job)
     if not isinstance(job, JobFile):
         return []  # a folder for a bucket is made if it is not there
     from smlocal.jobs.planning.aspects.inputs.look import absent_paths as absent  # it loads the engine
@@ -211,30 +283,15 @@ def compared_replica_job(document: Document) -> "ComparedJob":
     return compared_job(document)
 
 
-def read_transform_job(
-    document: Document, given: "Overrides", *, stem: str, strict: bool, local_allowed: bool = True
-) -> "tuple[TransformFile, str]":
-    """The validated transform job, and its name; `stem` is that of its file."""
-    from smlocal.api.overrides import apply_transform_overrides
+def read_processing_job(
+    document: Document, *, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[ProcessingFile, str]":
+    """The validated processing job, and its name; `stem` is that of its file."""
     from smlocal.sagemaker.contract.identity import default_name
-    from smlocal.sagemaker.transform.known_models import with_known_model
-    from smlocal.sagemaker.transform.transform_file import read_transform
+    from smlocal.sagemaker.processing.job_file import read_processing
 
-    apply_transform_overrides(document, given)
-    if not strict:
-        with_known_model(document)
-    job = read_transform(document, strict=strict, local_allowed=local_allowed)
-    return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
-
-
-def read_transform_again(
-    document: Document, given: "Overrides", *, recorded: str, strict: bool
-) -> "tuple[TransformFile, str]":
-    """The validated transform job of another run, which gets a new name like that of the recorded one."""
-    from smlocal.jobs.contract.made_names import without_time
-
-    document.data.pop("TransformJobName", None)
-    return read_transform_job(document, given, stem=without_time(recorded), strict=strict)
+    job = read_processing(document, strict=strict, local_allowed=local_allowed)
+    return job, job.request.ProcessingJobName or default_name(stem, datetime.now().astimezone())
 
 
 def read_replica_job(

@@ -16,16 +16,20 @@ from smlocal.api.job_files import (
     absent_paths,
     is_replica_job,
     is_transform_job,
+    is_tuning_job,
+    read_processing_job,
     read_replica_job,
-    read_transform_job,
+    read_tuning_job,
     refuse_misspelt_key,
     refuse_model_file,
+    refuse_tuning_job,
 )
 from smlocal.api.overrides import (
     KEYWORD_ARGUMENTS,
     Overrides,
     apply_local_overrides,
     apply_overrides,
+    apply_transform_overrides,
     fill,
     new_channels,
     new_hyperparameters,
@@ -41,11 +45,14 @@ from smlocal.errors import (
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
+from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
+from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
+    from smlocal.sagemaker.transform.transform_file import TransformFile
 
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
 """A job file, or a CreateTrainingJob request with an optional `Local` block."""
@@ -75,12 +82,44 @@ def read_any(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["AnyJobFile", str]:
     """The validated job of any platform, and its name."""
+    if not document.data and any(given.get(each) for each in ("inputs", "processing_outputs")):
+        document.data["AppSpecification"] = {}
+    if is_processing(document.data):
+        apply_overrides(document, given)
+        return _read_processing(document, path=path, strict=strict)
     if is_transform_job(document.data):
         return read_transform_job(document, given, stem=_stem(path) if path else "transform", strict=strict)
+    if is_tuning_job(document.data):
+        name = apply_local_overrides(document, given)
+        return read_tuning_job(document, name=name, stem=_stem(path) if path else "tuning", strict=strict)
     if not is_replica_job(document.data):
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
     name = apply_local_overrides(document, given)
     return read_replica_job(document, name=name, stem=_stem(path) if path else "job", strict=strict)
+
+
+def read_transform_job(
+    document: Document, given: Overrides, *, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[TransformFile, str]":
+    """The validated transform job, and its name; `stem` is that of its file."""
+    from smlocal.sagemaker.transform.known_models import with_known_model
+    from smlocal.sagemaker.transform.transform_file import read_transform
+
+    apply_transform_overrides(document, given)
+    if not strict:
+        with_known_model(document)
+    job = read_transform(document, strict=strict, local_allowed=local_allowed)
+    return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
+
+
+def _read_processing(
+    document: Document, *, path: str | None, strict: bool, local_allowed: bool = True
+) -> tuple["AnyJobFile", str]:
+    """The validated processing job, and its name."""
+    image = (document.data.get("AppSpecification") or {}).get("ImageUri") or "job"
+    job, name = read_processing_job(document, stem=_name_stem(path, image), strict=strict, local_allowed=local_allowed)
+    _check_image_name(document, ("AppSpecification", "ImageUri"), job.image)
+    return job, name
 
 
 def read_document(
@@ -114,6 +153,7 @@ def override(
         raise _no_request(document)
     refuse_misspelt_key(document)
     refuse_model_file(document)
+    refuse_tuning_job(document)
 
     channels, hyperparameters = given.get("channels") or {}, {**(given.get("hyperparameters") or {})}
     named = "HyperParameters."
@@ -150,8 +190,13 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
     file = "stdin" if path == "-" else path
     try:
         document = read_standard_input() if path == "-" else read_file(path)
-        if is_replica_job(document.data):
+        if is_tuning_job(document.data):
+            job, _ = read_tuning_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
+        elif is_replica_job(document.data):
             job, _ = read_replica_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
+        elif is_processing(document.data):
+            prepare(document)
+            job, _ = _read_processing(document, path=None, strict=strict, local_allowed=not strict)
         elif is_transform_job(document.data):
             job, _ = read_transform_job(document, Overrides(), stem="job", strict=strict, local_allowed=not strict)
         else:
@@ -229,15 +274,20 @@ def _no_job(source: object) -> KeywordInvalidError:
 
 
 def _check_image(document: Document, job: JobFile) -> None:
-    """The service accepts any text here, but engines do not."""
     specification = job.request.AlgorithmSpecification
     image = specification.TrainingImage if specification is not None else None
-    if image is None or is_image_name(image):
+    if image is not None:
+        _check_image_name(document, ("AlgorithmSpecification", "TrainingImage"), image)
+
+
+def _check_image_name(document: Document, place: Path, image: str) -> None:
+    """The service accepts any text here, but engines do not."""
+    if is_image_name(image):
         return
     lower = image.rpartition("/")[2].partition(":")[0].lower()
     raise ImageNameError(
         f"{image!r} is not a valid image name",
-        details=[f"{document.where(('AlgorithmSpecification', 'TrainingImage'))}   TrainingImage: {image}"],
+        details=[f"{document.where(place)}   {place[-1]}: {image}"],
         remedy=[
             "Write [registry/]repository[:tag][@digest], with the repository in lower case.",
             *([f"Did you mean {image.lower()}?"] if lower and is_image_name(image.lower()) else []),
@@ -261,9 +311,11 @@ def _stem(path: str) -> str:
 
 def default_job_name(path: str | None, image: str | None) -> str:
     """The name of a job without one: the file's name, or the image's, and the time."""
-    image = image or "job"
-    stem = _stem(path) if path else image.rpartition("/")[2].partition(":")[0]
-    return default_name(stem, datetime.now().astimezone())
+    return default_name(_name_stem(path, image or "job"), datetime.now().astimezone())
+
+
+def _name_stem(path: str | None, image: str) -> str:
+    return _stem(path) if path else image.rpartition("/")[2].partition(":")[0]
 
 
 def _content(path: str) -> bytes:

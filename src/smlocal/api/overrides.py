@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, TypedDict, get_origin
 
+from smlocal.api.processing_overrides import DATA_OF_PROCESSING, for_processing, is_only_of
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
@@ -13,6 +14,7 @@ from smlocal.jobfile.settings import OPTIONS, LocalSettings
 from smlocal.jobs.contract.model.structure import members, split
 from smlocal.jobs.contract.validation.suggestions import closest
 from smlocal.jobs.contract.validation.violation import Path as MemberPath
+from smlocal.sagemaker.processing.facts import is_processing
 
 KEYWORD_ARGUMENTS: Final = "keyword arguments"
 """The words for overrides in messages if they are not flags."""
@@ -34,6 +36,10 @@ class Overrides(TypedDict, total=False):
     image: str | None
     channels: Mapping[str, Path] | None
     """Name to folder, file or s3:// location."""
+    inputs: Mapping[str, str] | None
+    """Inputs of a processing job: `{"data": "./data:/opt/ml/processing/input"}`."""
+    processing_outputs: Mapping[str, str] | None
+    """Outputs of a processing job: `{"train": "/opt/ml/processing/train:./train"}`."""
     hyperparameters: Mapping[str, str | float | bool] | None
     """Numbers and booleans become strings by `str`: the service takes strings only."""
     environment: Mapping[str, str] | None
@@ -81,11 +87,15 @@ class Overrides(TypedDict, total=False):
 
 def apply_overrides(document: "Document", given: Overrides) -> None:
     """Change the document accordingly."""
-    for option, value in _given(given):
-        if option.keyword == "channels":
+    processing = is_processing(document.data)
+    for option, value in _options(document, given):
+        if processing and option.keyword in DATA_OF_PROCESSING:
+            for name, text in value.items():
+                DATA_OF_PROCESSING[option.keyword](document, name, text, _absolute)
+        elif option.keyword == "channels":
             for name, path in value.items():
                 _apply_channel(document, name, _absolute(path))
-        elif option.keyword == "output" and not _is_remote(_asked_output(document)):
+        elif option.keyword == "output" and not processing and not _is_remote(_asked_output(document)):
             document.set(_OUTPUT, _absolute(value))  # it replaces a local path in the file
         else:
             _apply(document, option, value)
@@ -146,10 +156,12 @@ def apply_transform_overrides(document: "Document", given: Overrides) -> None:
 def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> None:
     """Change the document where it says nothing itself; `origin` is what gave the defaults."""
     kept: Any = {}
-    for option, value in _given(given):
+    for option, value in _options(document, given, refuse=False):
         if option.form is not Form.MAP:
             if not _stated(document, option):
                 kept[option.keyword] = value
+        elif is_processing(document.data) and option.keyword in DATA_OF_PROCESSING:
+            pass  # the file names all of its data
         elif option.keyword == "channels":
             named = channel_names(document)
             kept["channels"] = {name: path for name, path in value.items() if name not in named}
@@ -167,6 +179,20 @@ def fill(document: "Document") -> None:
         section = document.data.get(str(place[0])) or {}
         if place[1] not in section:
             document.set(place, value)
+
+
+def _options(document: "Document", given: Overrides, *, refuse: bool = True) -> list[tuple[Option, Any]]:
+    """Those that are given, with their places in this document."""
+    options = [*_given(given)]
+    if is_processing(document.data):
+        return for_processing(document, options, refuse=refuse)
+    foreign = [option.keyword if _is_call(document) else option.flag for option, _ in options if is_only_of(option)]
+    if foreign and refuse:
+        raise UsageRefusedError(
+            f"{document.name} is not a processing job, and only such a job takes {', '.join(foreign)}",
+            remedy=["Leave it out. The data of a training job: --channel NAME=PATH."],
+        )
+    return [(option, value) for option, value in options if not is_only_of(option)]
 
 
 def _given(given: Overrides) -> Iterator[tuple[Option, Any]]:
@@ -282,8 +308,11 @@ def _is_call(document: "Document") -> bool:
 
 def _instead(document: "Document", refused: Sequence[tuple[Option, str]]) -> Iterator[str]:
     """Alternatives to refused options; `refused` are the options and how they were spelled."""
-    from smlocal.api.job_files import has_environment
+    from smlocal.api.job_files import has_environment, is_tuning_job
 
+    if is_tuning_job(document.data):
+        yield "Write it into the tuning job, which says it for all of its training jobs."
+        return
     has = {each: [spelled for option, spelled in refused if option.of_replicas is each] for each in OfReplicas}
     variables = has[OfReplicas.VARIABLES]
     if variables and not has_environment(document.data):

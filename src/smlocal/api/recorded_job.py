@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Any
 from smlocal.api.job_files import (
     is_replica_job,
     is_transform_job,
+    is_tuning_job,
     read_again,
-    read_transform_again,
+    read_tuning_job,
     refuse_model_file,
 )
-from smlocal.api.job_source import read_document
+from smlocal.api.job_source import read_any, read_document, read_transform_job
 from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document, RanBefore, recorded_document
-from smlocal.jobs.contract.made_names import without_time
+from smlocal.jobs.contract.made_names import without_time, without_tuning_time
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import JOB, LOCAL, RECALL
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.identity import default_name
+from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
@@ -44,8 +46,15 @@ def read_recorded(
     document = recorded_document(job, name=f"the request of {recorded}")
     document.overrides = changed_by
     if is_transform_job(document.data):
-        return read_transform_again(document, given, recorded=recorded, strict=strict)
+        document.data.pop("TransformJobName", None)
+        return read_transform_job(document, given, stem=without_time(recorded), strict=strict)
+    if is_processing(document.data):
+        return _of_processing(document, recorded, plan, given, defaults, strict=strict)
     refuse_model_file(document)
+    if is_tuning_job(document.data):
+        name = apply_local_overrides(document, given)
+        document.data.pop("HyperParameterTuningJobName", None)
+        return read_tuning_job(document, name=name, stem=without_tuning_time(recorded), strict=strict)
     if is_replica_job(document.data):
         return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)
     if image_id:
@@ -57,6 +66,23 @@ def read_recorded(
     if defaults is not None:
         apply_defaults(document, defaults, origin="configuration file")
     return read_document(document, given, path=None, fill_in=False, strict=strict, on_message=on_message)
+
+
+def _of_processing(
+    document: Document,
+    recorded: str,
+    plan: Mapping[str, Any] | None,
+    given: Overrides,
+    defaults: Overrides | None,
+    *,
+    strict: bool,
+) -> tuple["AnyJobFile", str]:
+    document.set(("ProcessingJobName",), _new_name(recorded))
+    if plan is not None and not (document.data.get("Local") or {}).get("Output"):
+        document.set(("Local", "Output"), os.path.dirname(plan["output"]["directory"]))
+    if defaults is not None:
+        apply_defaults(document, defaults, origin="configuration file")
+    return read_any(document, given, path=None, fill_in=False, strict=strict)
 
 
 def _new_name(recorded: str) -> str:

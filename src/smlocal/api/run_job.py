@@ -141,7 +141,8 @@ class Printed(Reporter):
         """The job exists from now on."""
         self._several = len(plan.hosts) > 1
         self._words = showing(plan.platform).start(plan).phases
-        self._say(f"{plan.name}: {plan.image.name} on {len(plan.hosts)} × {plan.hosts[0].host.instance_type}")
+        hosts = f" on {len(plan.hosts)} × {plan.hosts[0].host.instance_type}" if plan.hosts else ""
+        self._say(f"{plan.name}: {plan.image.name}{hosts}")
         for note in plan.notes:
             if note.warning:
                 self.warning(note.text)

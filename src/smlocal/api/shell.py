@@ -22,6 +22,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.processing.job_file import ProcessingFile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +84,7 @@ def shell_in_job(
 
 @contextmanager
 def shell_in_new_container(
-    job: JobFile,
+    job: JobFile | ProcessingFile,
     name: str,
     host: str,
     program: ShellProgram,

@@ -24,7 +24,7 @@ from smlocal.check.places import placer
 from smlocal.check.registry import all_rules, check_ids, chosen_rules
 from smlocal.check.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
 from smlocal.check.serving.model import Serving
-from smlocal.check.subject import LaunchProfile, Step, Subject
+from smlocal.check.subject import LaunchProfile, ProcessingCommand, Step, Subject
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import ImageFacts
 from smlocal.engine.interface import Engine
@@ -48,11 +48,12 @@ def check_image(
     today: date | None = None,
     timeout: int = DEFAULT_TIMEOUT,
     serving: Serving | None = None,
+    processing: ProcessingCommand | None = None,
     said: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
     """Check an image, or the image of a job against its requirements.
 
-    `serving`: what an endpoint of it serves and is asked.
+    `serving`: what an endpoint of it serves and is asked. `processing`: the command of a processing job.
 
     `dockerfile` is the path of the one that made the image; findings are then placed at its lines. Rules that run jobs
     come last: `timeout` is the limit of each job in seconds. `said` is called about long steps: reading a large image,
@@ -64,6 +65,7 @@ def check_image(
     accepted = (*ignores, *(ignores_of(job) if job is not None else ()))
     place = placer(dockerfile)
     subject = look_at(image, engine, rules, home=home, job=job, profiles=wanted, said=said)
+    subject = replace(subject, processing=processing)
     found = [
         *examine([rule for rule in rules if not rule.runs_jobs], subject),
         *_examine_running(
@@ -80,7 +82,7 @@ def check_image(
     return CheckReport(
         image=image,
         image_id=subject.facts.id,
-        job_file=_file(job, serving),
+        job_file=_file(job, serving) if processing is None else processing.file,
         dockerfile=dockerfile,
         results=results,
     )

@@ -34,6 +34,8 @@ RULES = (
     "image_size",
     "server_missing",
     "server_not_executable",
+    "processing_program_missing",
+    "processing_programs",
     "model_trainer_stop",
     "model_trainer_programs",
     "model_trainer_mpi_programs",
@@ -98,12 +100,13 @@ def chosen_rules(
 ) -> tuple[Rule, ...]:
     """The rules that are asked for; one that is named by `only` needs no profile.
 
-    Training is checked unless only serving is asked for.
+    Training is checked unless only serving or processing is asked for.
     """
     check_ids(only, "--only")
     check_ids(skip, "--skip")
     wanted = frozenset(profiles)
-    training = LaunchProfile.SERVE not in wanted or LaunchProfile.TRAIN_AND_SERVE in wanted
+    others = {LaunchProfile.SERVE, LaunchProfile.PROCESSING}
+    training = not others & wanted or LaunchProfile.TRAIN_AND_SERVE in wanted
     return tuple(
         rule
         for rule in all_rules()

@@ -30,6 +30,8 @@ class LaunchProfile(StrEnum):
     SMDDP = "smddp"
     SERVE = "serve"
     """In place of training."""
+    PROCESSING = "processing"
+    """In place of training."""
     TRAIN_AND_SERVE = "train-and-serve"
     """Both, with the model that the image has trained."""
 
@@ -47,6 +49,15 @@ class Step:
     """As the builder wrote it down."""
     layer: int | None = None
     """The layer that it made; None for an instruction that made none, and where that is not known."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessingCommand:
+    """The command of a CreateProcessingJob request, whose job file was named."""
+
+    file: str
+    entrypoint: tuple[str, ...] | None
+    arguments: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,6 +80,8 @@ class Subject:
     """The runner of the image's jobs; None where no rule asked for any."""
     served: Endpoint | None = field(default=None, repr=False)
     """The image as an endpoint; None where no rule asked for it."""
+    processing: ProcessingCommand | None = None
+    """The processing job that was named in place of an image."""
     command: tuple[tuple[str, ...] | None, tuple[str, ...]] | None = None
     """Entry point and arguments of a job that has run, which the request has decided already; None as the entry point
     for that of the image."""
@@ -100,6 +113,16 @@ class Subject:
     def as_server(self) -> "Subject":
         """The image as the service starts it to serve: with the entry point of the image, and `serve`."""
         return replace(self, job=None, command=(None, ("serve",)))
+
+    @property
+    def as_processor(self) -> "Subject":
+        """The image as the service starts it to process: with its own ENTRYPOINT and CMD, but for the request's."""
+        entrypoint = arguments = None
+        if self.processing is not None:
+            entrypoint, arguments = self.processing.entrypoint, self.processing.arguments
+        if arguments is None:
+            arguments = () if entrypoint else self.facts.command or ()
+        return replace(self, job=None, command=(entrypoint, arguments))
 
     @property
     def entrypoint(self) -> tuple[str, ...]:

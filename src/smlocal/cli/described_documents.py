@@ -25,6 +25,9 @@ def use_described_request(
 
     `local`: add the settings of this machine that keep the job as it was. `allow_local_paths` as the option says.
     """
+    if "ProcessingJobArn" in document.data:
+        _use_processing(document, say, allow_local_paths=allow_local_paths)
+        return
     if not _SIGNS & document.data.keys():
         return
     from smlocal.service.job_file_text import make_job, sentences
@@ -32,3 +35,13 @@ def use_described_request(
     job = make_job(document, local=local, allow_local_paths=allow_local_paths)
     for sentence in sentences(job, document.name):
         say(sentence)
+
+
+def _use_processing(document: "Document", say: Callable[[str], None], *, allow_local_paths: bool) -> None:
+    from smlocal.service.described_processing import is_answer, use_request
+
+    if is_answer(document.data):
+        job = use_request(document, allow_local_paths=allow_local_paths)
+        say(f"{document.name} describes the processing job {job.name} ({job.state}): its request is used")
+        if job.newer:
+            say(f"left out, because this version of smlocal does not know it: {', '.join(job.newer)}")

@@ -33,7 +33,12 @@ def build_job_image(job: "AnyJobFile", folder: str, *, quiet: bool) -> None:
     from smlocal.engine.build import build_image
     from smlocal.engine.engines import engines_named
     from smlocal.sagemaker.jobfile.job_file import JobFile
+    from smlocal.sagemaker.processing.job_file import ProcessingFile
 
+    if isinstance(job, ProcessingFile):
+        from smlocal.sagemaker.processing.equal_training_job import equal_training_job
+
+        job = equal_training_job(job)
     if not isinstance(job, JobFile):
         raise click.UsageError("--build is for CreateTrainingJob requests, which have one image: build it first.")
     specification = job.request.AlgorithmSpecification

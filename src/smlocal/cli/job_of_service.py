@@ -17,6 +17,7 @@ from smlocal.errors import SmlocalError, UsageRefusedError
 from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
+    from smlocal.jobfile.document import Document
     from smlocal.service.fetched_job import FetchedJob
 
 
@@ -41,10 +42,11 @@ def job_of_service(
     profile: str | None,
     region: str | None,
     refuse: Callable[[Mapping[str, Any], str], None] = lambda _document, _name: None,
+    read: "Document | None" = None,
 ) -> "FetchedJob":
     """The job that is meant. `chosen`: which one, if a file describes several. A file needs nothing of AWS.
 
-    `refuse` raises an error for a document of another kind, such as an endpoint.
+    `refuse` raises an error for a document of another kind, such as an endpoint. `read`: the file, if it was read.
     """
     if not names_file(job):
         if chosen is not None:
@@ -69,7 +71,7 @@ def job_of_service(
     from smlocal.service.described_job import described_job, read_answer
     from smlocal.service.fetched_job import FetchedJob
 
-    document = read_answer(job)
+    document = read_answer(job) if read is None else read
     refuse(document.data, document.name)
     found = described_job(document.data, name=document.name, job=chosen)
     note = "Tags are not in the answer: ListTags has them."

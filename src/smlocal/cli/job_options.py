@@ -116,9 +116,9 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
             document = read_file(path)
         except JobFileMissingError as error:
             raise _with_image_remedy(error, path) from error
-    from smlocal.api.job_files import is_replica_job, is_transform_job
+    from smlocal.api.job_files import is_replica_job, is_transform_job, is_tuning_job
 
-    if is_replica_job(document.data) or is_transform_job(document.data):
+    if is_replica_job(document.data) or is_transform_job(document.data) or is_tuning_job(document.data):
         return document, overrides  # the configuration file is about CreateTrainingJob requests
     use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
     if defaults is not None:
@@ -164,7 +164,7 @@ def _overrides(given: dict[str, Any]) -> "Overrides":
     overrides["entrypoint"] = _words(given.get("entrypoint"))
     for keyword in ("engines", "networks"):
         overrides[keyword] = given.get(keyword) or None
-    for keyword in ("hyperparameters", "sources", "channels", "add_hosts"):
+    for keyword in ("hyperparameters", "sources", "channels", "add_hosts", "inputs", "processing_outputs"):
         overrides[keyword] = _pairs(given.get(keyword) or (), OPTIONS[keyword])
     named: Overrides = overrides
     return named

@@ -3,5 +3,8 @@
 from typing import Final
 
 TRAINING: Final = "CreateTrainingJob"
-OF_SAGEMAKER: Final = (TRAINING, "CreateModel", "CreateEndpointConfig", "CreateEndpoint", "CreateTransformJob")
+OF_SAGEMAKER: Final = (
+    *(TRAINING, "CreateModel", "CreateEndpointConfig", "CreateEndpoint", "CreateProcessingJob", "CreateTransformJob"),
+    "CreateHyperParameterTuningJob",
+)
 REQUESTS: Final = (*OF_SAGEMAKER, "Job", "CustomJob")

@@ -165,6 +165,11 @@ _AWAITED: Final[Mapping[str, Awaited]] = {
         waits=lambda answer: not JobStatus(answer["TrainingJobStatus"]).terminal,
         ended=lambda _, name, unfinished: name not in unfinished,
     ),
+    "DescribeProcessingJob": Awaited(
+        member="ProcessingJobName",
+        waits=lambda answer: not JobStatus(answer["ProcessingJobStatus"]).terminal,
+        ended=lambda _, name, unfinished: name not in unfinished,
+    ),
     "DescribeTransformJob": Awaited(
         member="TransformJobName",
         waits=lambda answer: not JobStatus(answer["TransformJobStatus"]).terminal,
@@ -254,7 +259,7 @@ EMULATED = {
     "sts": "smlocal.endpoint.roles:STS",
 }
 """The functions of each service, as botocore names it; imported when they are needed. S3 has a front of its own."""
-VALIDATED_LATER = {("sagemaker", "CreateTrainingJob")}
+VALIDATED_LATER = {("sagemaker", "CreateTrainingJob"), ("sagemaker", "CreateHyperParameterTuningJob")}
 """By the one place that validates job files too, which knows more than the model does."""
 
 

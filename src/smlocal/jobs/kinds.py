@@ -198,7 +198,9 @@ KINDS: Final[Mapping[str, str]] = {
     "sagemaker": "smlocal.sagemaker",
     "ai_platform": "smlocal.ai_platform",
     "sagemaker_hosting": "smlocal.sagemaker.hosting",
+    "sagemaker_processing": "smlocal.sagemaker.processing",
     "sagemaker_transform": "smlocal.sagemaker.transform",
+    "sagemaker_tuning": "smlocal.sagemaker.tuning",
 }
 """The folder of each, by its name in plans and recorded jobs. Nothing below imports one in another way."""
 

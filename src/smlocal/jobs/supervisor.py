@@ -198,7 +198,7 @@ class Supervisor:
         self._check_published()
         published = results.published
         phases.leave(
-            upload_details(results.artifacts, published),
+            self.uploaded(),
             good=results.artifacts is not None
             and not_saved is None
             and (published is None or published.failure is None),
@@ -279,7 +279,7 @@ class Supervisor:
             self._end_rules(self.rules)
         ended, reason = self.decide()
         if ended.status is JobStatus.COMPLETED:
-            self.results.failure_files = self._ignored_failure_files()
+            self.results.failure_files = self.ignored_failure_files()
             self._explain_lost_model()
         release_space(self.context.store.directory(self.plan.name))
         self.results.metrics = self.metrics.finish()
@@ -324,7 +324,11 @@ class Supervisor:
         run = self.attempt.runs.get(self.attempt.outcome.first_failure or "")
         return b"" if run is None else failure_file(run)
 
-    def _ignored_failure_files(self) -> dict[str, str]:
+    def uploaded(self) -> str:
+        """What was uploaded, for the screen."""
+        return upload_details(self.results.artifacts, self.results.published)
+
+    def ignored_failure_files(self) -> dict[str, str]:
         """The failure files of hosts that exited with 0, which the platform ignores."""
         found = ((run.name, failure_file(run)[:MESSAGE_BYTES]) for run in self._reachable_runs())
         return {name: text.decode("utf-8", "replace") for name, text in found if text.strip()}

@@ -133,6 +133,8 @@ class JobView:
     outputs: tuple[OutputFolder, ...] = ()
     details: Rows = ()
     """More about the job."""
+    results: Rows = ()
+    """What came of it, for its last lines."""
     bars: tuple[Bar, ...] = ()
     history: tuple[tuple[float, str], ...] = ()
     """The events of its containers, and their times."""

@@ -30,6 +30,8 @@ class Line:
     label: str
     value: str
     points: Sequence[XY]
+    dots: bool = False
+    """True if the points are not joined."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

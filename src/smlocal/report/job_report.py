@@ -22,10 +22,12 @@ from smlocal.jobs.view import JobView
 from smlocal.report.charts import HostCharts, MetricCharts, host_charts, metric_charts
 from smlocal.sagemaker.contract.outcome.rule_statuses import RULE
 from smlocal.sagemaker.tensor_place import tensor_place
+from smlocal.sagemaker.tuning.facts import NAME as TUNING
 from smlocal.sagemaker.usage_block import MeasuredHost, usage_block
 
 if TYPE_CHECKING:
     from smlocal.report.tensor_charts import TensorCharts
+    from smlocal.report.tuning_charts import TuningCharts
 
 _WITHHELD = "(withheld)"
 """In place of secrets: not every font has the character that terminals show."""
@@ -75,6 +77,8 @@ class JobReport:
     """Every new status of a debugger rule, oldest first."""
     tensors: "TensorCharts | None"
     """None if the job saves no tensors."""
+    tuning: "TuningCharts | None"
+    """None if it is not a tuning job."""
     usage: tuple[HostCharts, ...]
     usage_notes: tuple[str, ...]
     """Advice on instance types, and figures that could not be measured."""
@@ -112,6 +116,7 @@ def read_job_report(store: Store, name: str, time: float, *, logs: bool = True) 
         metrics=metric_charts(job_metrics(store, name), began),
         rules=_rules(store, name, answer),
         tensors=_tensors(plan, store.directory(name)),
+        tuning=_tuning(store, name, view),
         usage=tuple(_host(figures, began) for figures in usage.get("Hosts", ())),
         usage_notes=(*(s for advice in usage.get("Advice", ()) for s in advice["Sentences"]), *usage.get("Notes", ())),
         artifacts={
@@ -126,6 +131,14 @@ def _rules(store: Store, name: str, answer: Mapping[str, Any]) -> tuple[Mapping[
     if not answer.get("DebugRuleEvaluationStatuses"):
         return ()
     return tuple(event.data for event in store.events(name) if event.kind == RULE and isinstance(event.data, dict))
+
+
+def _tuning(store: Store, name: str, view: JobView) -> "TuningCharts | None":
+    if store.get(name).platform != TUNING:
+        return None
+    from smlocal.report.tuning_charts import tuning_charts  # most jobs are no tuning jobs
+
+    return tuning_charts(store, name, view.answer, view.began)
 
 
 def _tensors(plan: Mapping[str, Any], directory: str) -> "TensorCharts | None":

@@ -49,6 +49,7 @@ _ALWAYS: _Json = {
     ),
 }
 _SOMETIMES: _Json = {
+    "TuningJobArn": _TEXT,
     "FailureReason": _TEXT,
     "TrainingStartTime": _NUMBER,
     "TrainingEndTime": _NUMBER,

@@ -121,6 +121,14 @@ def _resource_config(plan: JobPlan, job: JobFile) -> str | None:
     return "; ".join(said) or None
 
 
+GENERAL_RULES = (
+    NoteRule(id="relaxed-role", says=_relaxed_role),
+    NoteRule(id="relaxed-instance", says=_relaxed_instance),
+    NoteRule(id="peer-grace", says=_peer_grace),
+    NoteRule(id="vpc", says=_vpc),
+)
+"""Those that other kinds of jobs have too."""
+
 RULES = (
     *INPUT_RULES,
     *IMAGE_RULES,

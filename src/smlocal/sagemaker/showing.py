@@ -6,7 +6,7 @@ from typing import Any, Final
 from smlocal.base.readable import local_time
 from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.contract.statuses import JobStatus, StopCause
-from smlocal.jobs.documents import FINAL_METRICS, LOCAL, REQUEST, RULES
+from smlocal.jobs.documents import FINAL_METRICS, LOCAL, REQUEST, RULES, TUNED_BY
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
@@ -33,8 +33,8 @@ __all__ = [
     "words",
 ]
 
-DOCUMENTS: Final[tuple[str, ...]] = ()
-"""The answer needs no other documents than those of every job."""
+DOCUMENTS: Final[tuple[str, ...]] = (TUNED_BY,)
+"""The tuning job that has made it."""
 EMPTY_REASON = "AlgorithmError: , exit code: "
 NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
 NO_MODEL = "none: nothing was left in /opt/ml/model"
@@ -70,6 +70,7 @@ def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # no
             model_uri=record.model_uri,
             rules=stored.documents.get(RULES),
             final_metrics=local.get(FINAL_METRICS, ()) if record.status.terminal else (),
+            tuning_job=(stored.documents.get(TUNED_BY) or {}).get("Arn"),
         ),
     )
 

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from smlocal.jobfile.option import LOCAL
@@ -18,12 +19,18 @@ from smlocal.sagemaker.prepare import account_of, region_of
 
 
 def submit(
-    job: JobFile, *, name: str, store: Store, limit: InstanceLimit | None = None, strict: bool = False
+    job: JobFile,
+    *,
+    name: str,
+    store: Store,
+    limit: InstanceLimit | None = None,
+    strict: bool = False,
+    documents: Mapping[str, Any] | None = None,
 ) -> JobRecord:
     """Record a validated job as `InProgress`/`Pending`, durably; the scheduler starts it.
 
     Neither the engine nor S3 is asked: a wrong image or wrong data makes the job fail when it begins. `NameInUseError`
-    if there is a job of this name, `InstanceLimitError` if the job is above the limit.
+    if there is a job of this name, `InstanceLimitError` if the job is above the limit. `documents`: more to store.
     """
     resources = job.request.ResourceConfig
     if resources is None:
@@ -49,6 +56,7 @@ def submit(
                 "Data": {**job.document.data, LOCAL: _pinned(job, region=region, output=output)},
                 STRICT: strict,
             },
+            **(documents or {}),
         },
         check=check,
     )

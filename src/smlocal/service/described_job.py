@@ -93,7 +93,7 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
     if described:
         _add_request_only(taken, data.get(_LOCAL))
     skeleton = not described and is_skeleton(taken)
-    filled = without_empty(_known(CreateTrainingJobRequest, taken, (), newer), skeleton=skeleton)
+    filled = without_empty(known_members(CreateTrainingJobRequest, taken, (), newer), skeleton=skeleton)
     if skeleton and not {"AlgorithmSpecification", "ServerlessJobConfig"} & filled.request.keys():
         raise NotATrainingJobError(
             f"{name} is a skeleton that was not filled in", remedy=["Write at least TrainingImage into it."]
@@ -136,15 +136,19 @@ def _uploaded_code(uploads: Any) -> dict[str, str]:
     return {}
 
 
-def _known(annotation: Any, value: Any, path: Path, newer: dict[str, Any]) -> Any:
-    """A copy without members that the model does not have; they go to `newer`."""
+def known_members(annotation: Any, value: Any, path: Path, newer: dict[str, Any]) -> Any:
+    """A copy of a value without members that the model does not have; they go to `newer`."""
     kind, _ = split(annotation)
     if isinstance(kind, type) and issubclass(kind, Structure) and isinstance(value, Mapping):
         types = member_types(kind)
         newer.update({dotted((*path, each)): item for each, item in value.items() if each not in types})
-        return {each: _known(types[each], item, (*path, each), newer) for each, item in value.items() if each in types}
+        return {
+            each: known_members(types[each], item, (*path, each), newer)
+            for each, item in value.items()
+            if each in types
+        }
     if isinstance(value, list) and (kinds := get_args(kind)):
-        return [_known(kinds[0], item, (*path, index), newer) for index, item in enumerate(value)]
+        return [known_members(kinds[0], item, (*path, index), newer) for index, item in enumerate(value)]
     return dict(value) if isinstance(value, Mapping) else value
 
 

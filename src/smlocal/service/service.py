@@ -134,7 +134,7 @@ class Service:
             title=_TITLES.get(service, service),
             action=f"{service}:{operation}",
             region=region or self.region,
-            job=str(arguments.get("TrainingJobName", "")),
+            job=str(arguments.get("TrainingJobName") or arguments.get("ProcessingJobName") or ""),
         )
 
     def _new_client(self, service: str, region: str) -> Any:
@@ -175,7 +175,13 @@ _NOT_CREDENTIALS = {
 }
 _LATER = {"ThrottlingException", "Throttling", "TooManyRequestsException", "RequestLimitExceeded", "SlowDown"}
 _SERVER_ERROR = 500
-_OF_ONE_JOB = ("DescribeTrainingJob", "StopTrainingJob", "UpdateTrainingJob")
+_UNKNOWN = ("not found", "Could not find requested job")
+_OF_ONE_JOB = {
+    "DescribeTrainingJob": "training",
+    "StopTrainingJob": "training",
+    "UpdateTrainingJob": "training",
+    "DescribeProcessingJob": "processing",
+}
 
 
 def service_error(error: Exception, *, title: str, action: str, region: str, job: str = "") -> SmlocalError:
@@ -237,9 +243,9 @@ def _answered(error: Exception, *, title: str, action: str, region: str, job: st
             remedy=[f"Ask for {action}, or use another profile with --profile."],
             action=action,
         )
-    if job and operation in _OF_ONE_JOB and (code == "ResourceNotFound" or "not found" in message):
+    if job and operation in _OF_ONE_JOB and (code == "ResourceNotFound" or any(each in message for each in _UNKNOWN)):
         return ServiceJobUnknownError(
-            f"there is no training job {job} in {region}",
+            f"there is no {_OF_ONE_JOB[operation]} job {job} in {region}",
             details=[said],
             remedy=["Is it in another region (--region), or in another account (--profile)?"],
         )

@@ -65,6 +65,7 @@ for each in (predictor, echo):
     each.delete_model()
     each.delete_endpoint()
     session.sagemaker_client.get_waiter("endpoint_deleted").wait(EndpointName=each.endpoint_name)
+print()  # the SDK has written dots and marks
 print(
     json.dumps(
         {

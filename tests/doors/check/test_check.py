@@ -145,6 +145,25 @@ def test_a_job_file_with_its_ignores(smlocal_run: Run, image: Image, tmp_path: P
     assert path.read_text().splitlines()[unused["Line"] - 1].strip() == "{"
 
 
+def test_the_file_of_a_processing_job(smlocal_run: Run, image: Image, tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_text(
+        f"AppSpecification: {{ImageUri: {image('sh')}, ContainerEntrypoint: [split]}}\n"
+        "Local: {Check: {Ignore: [{Id: image-size, Reason: left over}]}}\n"
+    )
+    done = smlocal_run("check", path, "--json")
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["Check"]["JobFile"] == str(path)
+    found = rules_of(done)
+    assert found["processing-program-missing"]["Findings"][0]["Message"] == "the image has no split on its PATH"
+    assert found["processing-programs"]["Outcome"] == "passed"
+    assert not {"train-missing", "job-fails"} & found.keys()
+    assert found["ignore-unused"]["Findings"][0]["Line"] == 2
+
+    path.write_text(f"AppSpecification: {{ImageUri: {image('sh')}, ContainerEntrypoint: [sh, -c, ls]}}\n")
+    assert smlocal_run("check", path).returncode == 0
+
+
 @pytest.mark.parametrize("name", ["", " ", "Team/Image", "../../no/such-file"])
 def test_what_is_no_image_name_is_a_wrong_command(smlocal_run: Run, name: str) -> None:
     done = smlocal_run("check", "--static", "--", name)

@@ -87,3 +87,49 @@ def test_our_own_description_of_a_job_is_fetched_too(failed: AwsService, smlocal
     job = yaml.safe_load((tmp_path / "job.yaml").read_text())
     assert job["Tags"] == [{"Key": "team", "Value": "a"}]
     assert smlocal_run("validate", "job.yaml", "own.json", cwd=tmp_path).returncode == 0
+
+
+def test_a_processing_job_is_fetched_and_runs_here(
+    aws_service: AwsService, image: Callable[[str], str], smlocal_run: Run, tmp_path: Path
+) -> None:
+    client = aws_service.client("sagemaker")
+    client.create_processing_job(
+        ProcessingJobName="fetched-processing",
+        RoleArn="arn:aws:iam::123456789012:role/Processor",
+        AppSpecification={
+            "ImageUri": image("sh"),
+            "ContainerEntrypoint": ["sh", "-c", 'printf "in $AWS_REGION" > /opt/ml/output/message'],
+        },
+        ProcessingResources={"ClusterConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}},
+        Tags=[{"Key": "team", "Value": "a"}],
+    )
+    client.get_waiter("processing_job_completed_or_stopped").wait(ProcessingJobName="fetched-processing")
+    there = client.describe_processing_job(ProcessingJobName="fetched-processing")
+
+    fetched = smlocal_run("fetch", there["ProcessingJobArn"], env=aws_service.environment, cwd=tmp_path)
+    assert fetched.returncode == 0, fetched.stderr
+    job = yaml.safe_load((tmp_path / "job.yaml").read_text())
+    assert job["Tags"] == [{"Key": "team", "Value": "a"}]
+    assert job["Local"] == {"Region": "eu-west-1"}
+    done = smlocal_run("run", "job.yaml", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["ExitMessage"] == there["ExitMessage"] == "in eu-west-1"
+
+    (tmp_path / "answer.json").write_text(json.dumps(there, default=str))
+    again = smlocal_run("run", "answer.json", "--json", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "describes the processing job fetched-processing (Completed, eu-west-1): its request is" in again.stderr
+    assert smlocal_run("validate", "answer.json", cwd=tmp_path).returncode == 0
+
+    unknown = there["ProcessingJobArn"].replace("fetched-", "no-")
+    refused = smlocal_run("fetch", unknown, "-o", "-", env=aws_service.environment, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "there is no processing job no-processing in eu-west-1" in refused.stderr
+
+
+def test_submit_is_for_training_jobs_only(smlocal_run: Run, tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text("AppSpecification: {ImageUri: image}\n")
+    refused = smlocal_run("submit", "job.yaml", "--dry-run", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "job.yaml describes a processing job" in refused.stderr
+    assert "[is-a-processing-job]" in refused.stderr

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from smlocal.api.endpoints import change_weights
+from smlocal.jobs.control.requests import wake
+from smlocal.sagemaker.hosting.state import WEIGHTS
 
 Clean = Callable[[str], None]
 Invoke = Callable[..., str]
@@ -75,6 +76,7 @@ def test_containers_in_a_row_answer_one_after_the_other(
     logs = [f"AllTraffic.container-{number}" for number in (1, 2, 3)]
     assert [life.log("many-row", each) for each in logs] == ["serving\n"] * 3
     assert "AllTraffic.container-2" in life("logs", "many-row").stdout
+    assert life("logs", "many-row", "--host", "AllTraffic.container-2").stdout == "serving\n"
     assert life("stop", "many-row", "--wait").returncode == 0
     assert hosts(hosting, "many-row") == logs
     assert_nothing_left("many-row")
@@ -132,15 +134,13 @@ def test_variants_with_their_own_models_answer_by_weight(
 
 
 @pytest.mark.slow(4)
-def test_weights_are_changed_in_service(
-    hosting: Any, several: Any, life: Any, monkeypatch: pytest.MonkeyPatch, assert_nothing_left: Clean
-) -> None:
+def test_weights_are_changed_in_service(hosting: Any, several: Any, life: Any, assert_nothing_left: Clean) -> None:
     variants = [{"VariantName": name, "InitialVariantWeight": weight} for name, weight in (("Blue", 1), ("Green", 0))]
     several("many-weights", PrimaryContainer=container(hosting, "host"), ProductionVariants=variants)
     first = ask(hosting, "many-weights", "x", "--target-variant", "Blue")
     assert ask(hosting, "many-weights") == first
-    monkeypatch.setenv("SMLOCAL_HOME", str(life.home))
-    change_weights("many-weights", {"Blue": 0.0, "Green": 1.0})
+    life.store.put_document("many-weights", WEIGHTS, {"Blue": 0.0, "Green": 1.0})
+    wake(life.store, "many-weights")
     hosting.until(lambda: ask(hosting, "many-weights") != first)
     described = hosting.described("many-weights")
     assert [each["CurrentWeight"] for each in described["ProductionVariants"]] == [0.0, 1.0]

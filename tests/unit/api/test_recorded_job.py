@@ -155,6 +155,7 @@ def test_a_recorded_job_of_another_platform_gets_a_name_of_its_kind(recorded: st
     assert name.startswith(begins)
     assert name != recorded
     assert not isinstance(job, JobFile)
+    assert isinstance(job.request, dict)
     assert job.request["trainingInput"]["region"] == "us-east1"
     assert job.local.Keep == "all"
     with pytest.raises(UsageRefusedError, match="--image"):

@@ -244,3 +244,26 @@ def test_signed_headers_that_are_none(closed_server: Ask, headers: dict[str, byt
     for host in ("127.0.0.1:abc", "127.0.0.1:99999999", "127.0.0.1:", "[::1]:0x1", "127.0.0.1:\u0662"):
         answer = closed_server("GET", "/data/k", headers={**headers, "host": host, "x-amz-date": NOW})
         assert answer.status in {400, 403}, host
+
+
+@pytest.mark.parametrize("kind", ["invocations", "invocations-response-stream"])
+@pytest.mark.parametrize("name", ["none", "a" * 5000, "-", "é", "%ED%A0%80", "a%2Fb", "a%0d%0ax: y"])
+def test_an_endpoint_of_an_odd_name_is_not_found(server: Ask, name: str, kind: str) -> None:
+    for body in (b"", b"1,2", b"x" * 100_000):
+        got = server("POST", f"/endpoints/{name}/{kind}", body=body, headers={"authorization": ""})
+        assert got.status in {400, 404}
+    assert server("GET", f"/endpoints/{name}/{kind}", headers={"authorization": ""}).status == 404
+
+
+def test_an_invocation_is_looked_up_only_for_who_has_the_key(closed_server: Ask) -> None:
+    got = closed_server("POST", "/endpoints/none/invocations", body=b"1", headers={"authorization": ""})
+    assert (got.status, got.headers["x-amzn-errortype"]) == (403, "MissingAuthenticationTokenException")
+
+
+def test_a_body_that_is_too_large_is_refused_in_the_words_of_the_runtime(server: Ask) -> None:
+    for headers in ({}, {"content-length": str(7 << 20)}):
+        got = server(
+            "POST", "/endpoints/none/invocations", body=b"x" * (7 << 20), headers={"authorization": "", **headers}
+        )
+        assert got.status == 413
+        assert b"has exceeded the upper limit of 6291456 bytes" in got.body

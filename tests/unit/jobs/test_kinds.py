@@ -17,13 +17,28 @@ from smlocal.sagemaker import showing as training_showing
 from smlocal.sagemaker.hosting import preparing as hosting_preparing
 from smlocal.sagemaker.hosting import running as hosting_running
 from smlocal.sagemaker.hosting import showing as hosting_showing
+from smlocal.sagemaker.processing import preparing as processing_preparing
+from smlocal.sagemaker.processing import running as processing_running
+from smlocal.sagemaker.processing import showing as processing_showing
 from smlocal.sagemaker.transform import preparing as transform_preparing
 from smlocal.sagemaker.transform import running as transform_running
 from smlocal.sagemaker.transform import showing as transform_showing
+from smlocal.sagemaker.tuning import preparing as tuning_preparing
+from smlocal.sagemaker.tuning import running as tuning_running
+from smlocal.sagemaker.tuning import showing as tuning_showing
 
-PREPARING: list[Preparing] = [training_preparing, replicas_preparing, hosting_preparing, transform_preparing]
-RUNNING: list[Running] = [training_running, replicas_running, hosting_running, transform_running]
-SHOWING: list[Showing] = [training_showing, replicas_showing, hosting_showing, transform_showing]
+PREPARING: list[Preparing] = [
+    *(training_preparing, replicas_preparing, hosting_preparing),
+    *(transform_preparing, processing_preparing, tuning_preparing),
+]
+RUNNING: list[Running] = [
+    *(training_running, replicas_running, hosting_running),
+    *(transform_running, processing_running, tuning_running),
+]
+SHOWING: list[Showing] = [
+    *(training_showing, replicas_showing, hosting_showing),
+    *(transform_showing, processing_showing, tuning_showing),
+]
 
 
 PARTS: dict[str, tuple[type, list[Any]]] = {

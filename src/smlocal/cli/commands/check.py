@@ -5,7 +5,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -36,17 +36,23 @@ from smlocal.errors import ImageMissingError, UsageRefusedError
 from smlocal.errors.hosting import ModelMissingError
 from smlocal.jobfile.option import Head
 from smlocal.jobs.store.home import home_directory
+from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
     from smlocal.check.examine import Ignore
     from smlocal.check.interface import CheckReport, Finding, RuleResult
+    from smlocal.check.subject import ProcessingCommand
     from smlocal.jobfile.document import Document
     from smlocal.sagemaker.jobfile.job_file import JobFile
+    from smlocal.sagemaker.processing.job_file import ProcessingFile
 
 _MARKS = {"error": "✗", "warning": "!", "info": "·"}
 _SKIPPED = "?"
 _INDENT = 2
-_PROFILES = ("serve", "model-trainer", "model-trainer=mpi", "remote-function", "toolkit", "toolkit-mpi", "smddp")
+_PROFILES = (
+    *("serve", "processing", "model-trainer", "model-trainer=mpi"),
+    *("remote-function", "toolkit", "toolkit-mpi", "smddp"),
+)
 _LEVELS = ("error", "warning", "info")
 _FIRST_HOST = "algo-1"
 _MOST_NAMED = 4
@@ -109,8 +115,8 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
     "profiles",
     type=click.Choice(_PROFILES),
     multiple=True,
-    help="serve: check the image as an endpoint, in place of training. Others: check that it has what this launcher "
-    "needs. Repeatable.",
+    help="serve, processing: check the image as an endpoint, or for processing jobs, in place of training. Others: "
+    "check that it has what this launcher needs. Repeatable.",
     head=Head.CHECK,
     common=True,
 )
@@ -187,9 +193,9 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
 def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
     """Check an image and report every problem.
 
-    IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked for this job. MODEL is a model
-    file, as for deploy: its image is checked as an endpoint. Default: the only one of job.yaml, job.yml and job.json in
-    this folder.
+    IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked for this job; for a processing
+    job, no job is run. MODEL is a model file, as for deploy: its image is checked as an endpoint. Default: the only one
+    of job.yaml, job.yml and job.json in this folder.
 
     Exits with 0 if no finding reaches --fail-on, and with 1 otherwise.
     """
@@ -234,12 +240,16 @@ def _check(
     )
 
     from smlocal.check.check_image import check_image
+    from smlocal.check.examine import ignores_of
     from smlocal.check.interface import Severity
     from smlocal.check.serving.model import Serving, model_image
     from smlocal.check.subject import LaunchProfile
 
-    job, model_file = _files(subject, image, allow_local_paths=allow_local_paths)
+    job, model_file, processing = _files(subject, image, allow_local_paths=allow_local_paths)
     name = _image(job) if job is not None else model_image(model_file) if model_file is not None else subject
+    if processing is not None:
+        name = processing.image
+        accepted = (*accepted, *ignores_of(processing))
     serving = Serving(
         image=name,
         document=model_file,
@@ -250,6 +260,7 @@ def _check(
     )
     wanted = {LaunchProfile(each) for each in profiles}
     wanted |= {LaunchProfile.TRAIN_AND_SERVE} if train_and_serve else set()
+    wanted |= {LaunchProfile.PROCESSING} if processing is not None else set()
     wanted |= {LaunchProfile.SERVE} if model_file is not None or model is not None else set()
     try:
         report = check_image(
@@ -261,6 +272,7 @@ def _check(
             skip=skip,
             profiles=list(wanted),
             serving=serving,
+            processing=_command_of(processing) if processing is not None else None,
             static=static,
             ignores=accepted,
             dockerfile=dockerfile or "",
@@ -320,11 +332,13 @@ def _is_job_file(subject: str) -> bool:
     return os.path.isfile(subject) or subject.endswith(JOB_FILE_ENDINGS)
 
 
-def _files(subject: str, image: str | None, *, allow_local_paths: bool) -> "tuple[JobFile | None, Document | None]":
-    """The job file or the model file that is named."""
+def _files(
+    subject: str, image: str | None, *, allow_local_paths: bool
+) -> "tuple[JobFile | None, Document | None, ProcessingFile | None]":
+    """The file that is named: that of a training job, of a model, or of a processing job."""
     if not _is_job_file(subject):
-        return None, None
-    from smlocal.api.job_source import read_document, read_file
+        return None, None, None
+    from smlocal.api.job_source import read_any, read_document, read_file
 
     document = read_file(subject)
     if not {"AlgorithmSpecification", "TransformInput"} & document.data.keys() and (
@@ -332,12 +346,28 @@ def _files(subject: str, image: str | None, *, allow_local_paths: bool) -> "tupl
     ):
         from smlocal.api.endpoints import model_to_deploy  # most checks are about jobs
 
-        return None, model_to_deploy(subject, image=image, variables={}, name=None)[0].document
+        return None, model_to_deploy(subject, image=image, variables={}, name=None)[0].document, None
     use_described_request(
         document, lambda text: click.echo(f"! {printable(text)}", err=True), allow_local_paths=allow_local_paths
     )
     document.overrides = "command line"
-    return read_document(document, Overrides(image=image), path=subject, fill_in=False, strict=False)[0], None
+    given = Overrides(image=image)
+    if is_processing(document.data):
+        job, _ = read_any(document, given, path=subject, fill_in=False, strict=False)
+        return None, None, cast("ProcessingFile", job)
+    return read_document(document, given, path=subject, fill_in=False, strict=False)[0], None, None
+
+
+def _command_of(job: "ProcessingFile") -> "ProcessingCommand":
+    from smlocal.check.subject import ProcessingCommand
+
+    given = job.request.AppSpecification
+    entrypoint, arguments = given.ContainerEntrypoint, given.ContainerArguments
+    return ProcessingCommand(
+        file=job.document.name,
+        entrypoint=tuple(entrypoint) if entrypoint else None,
+        arguments=tuple(arguments) if arguments else None,
+    )
 
 
 def _there(model: str | None) -> str:

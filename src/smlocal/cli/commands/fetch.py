@@ -2,15 +2,20 @@
 
 import shlex
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from smlocal.cli.described_documents import allow_local_paths_option
-from smlocal.cli.job_of_service import job_of_service, service_options
+from smlocal.cli.job_of_service import job_of_service, names_file, service_options
 from smlocal.cli.new_file import check_new_file, write_new_file
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
+from smlocal.sagemaker.processing.facts import is_processing
+
+if TYPE_CHECKING:
+    from smlocal.jobfile.document import Document
 
 _FILE_OPTION = "-o"
 
@@ -37,14 +42,23 @@ _FILE_OPTION = "-o"
 def command(
     *, job: str, file: str, chosen: str | None, allow_local_paths: bool, profile: str | None, region: str | None
 ) -> None:
-    """Write the job file of a training job of the service.
+    """Write the job file of a training job or processing job of the service.
 
-    JOB is the name or ARN of a job in your AWS account. FILE is a saved answer of DescribeTrainingJob or Search, a
-    request that a SageMaker SDK made, or a filled-in skeleton of the AWS CLI; "-" is standard input. A file needs
-    neither credentials nor the network. Existing files are never overwritten.
+    JOB is the name or ARN of a training job in your AWS account, or the ARN of a processing job. FILE is a saved answer
+    of DescribeTrainingJob, DescribeProcessingJob or Search, a request that a SageMaker SDK made, or a filled-in
+    skeleton of the AWS CLI; "-" is standard input. A file needs neither credentials nor the network. Existing files are
+    never overwritten.
     """
     check_new_file(file, _FILE_OPTION)
-    fetched = job_of_service(job, chosen=chosen, profile=profile, region=region)
+    document = None
+    if names_file(job):
+        from smlocal.service.described_job import read_answer
+
+        document = read_answer(job)
+    if is_processing(document.data) if document is not None else ":processing-job/" in job:
+        _write_processing(job, document, file, allow_local_paths=allow_local_paths, profile=profile, region=region)
+        return
+    fetched = job_of_service(job, chosen=chosen, profile=profile, region=region, read=document)
 
     from smlocal.service.job_file_text import check_local_paths, job_file_text
     from smlocal.service.unavailable_here import lines_about, unavailable_here
@@ -63,6 +77,39 @@ def command(
         _say(f"nobody may have meant these, which every skeleton has: {', '.join(fetched.job.untouched)}")
     for line in lines_about(unavailable_here(fetched.job.request, fetched.job.local)):
         _say(line)
+    _say_what_now(file)
+
+
+def _write_processing(
+    job: str,
+    document: "Document | None",
+    file: str,
+    *,
+    allow_local_paths: bool,
+    profile: str | None,
+    region: str | None,
+) -> None:
+    from smlocal.service.described_processing import (
+        check_local_paths,
+        described_processing,
+        fetch_processing,
+        processing_file_text,
+    )
+
+    if document is None:
+        found, notes = fetch_processing(job, profile=profile, region=region)
+    else:
+        found, notes = described_processing(document.data), []
+    check_local_paths(found, name=job, allow_local_paths=allow_local_paths)
+    write_new_file(file, processing_file_text(found, file=file), _FILE_OPTION)
+    for note in notes:
+        _say(note)
+    if found.newer:
+        _say(f"not known to this version of smlocal, and kept as comments: {', '.join(found.newer)}")
+    _say_what_now(file)
+
+
+def _say_what_now(file: str) -> None:
     if file != "-":
         for verb in ("plan", "run"):
             click.echo(f"  smlocal {verb} {shlex.quote(file)}", err=True)

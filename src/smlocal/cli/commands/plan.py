@@ -101,6 +101,8 @@ def _no_script(plan: "JobPlan") -> "UsageRefusedError":
     why = "its replicas are restarted, and the job is tried again"
     if plan.serving is not None:
         why = "its records are sent to the container while that runs"
+    elif plan.folders.root:
+        why = "its outputs are uploaded, and no such command does that"
     return UsageRefusedError(
         f"{plan.name} cannot be a script of docker commands: {why}",
         remedy=["smlocal plan --json prints everything that its containers are started with."],

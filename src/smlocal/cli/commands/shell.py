@@ -112,6 +112,7 @@ def _new(
     from smlocal.api.shell import shell_in_new_container
     from smlocal.cli.terminal.screen import Screen
     from smlocal.sagemaker.jobfile.job_file import JobFile
+    from smlocal.sagemaker.processing.job_file import ProcessingFile
 
     screen = Screen(output_to=sys.stderr.fileno(), mode=chosen_mode(None, quiet=False))
     if name is None:
@@ -122,9 +123,9 @@ def _new(
         overrides, defaults = overrides_and_defaults(given)
         overrides["name"] = overrides["name"] or name
         job, name = read_recorded(name, overrides, defaults=defaults, strict=given["strict"])
-        if isinstance(job, JobFile):
+        if isinstance(job, JobFile | ProcessingFile):
             screen.warning(f"{name} has kept no container: this is a new one, as it was before the job began")
-    if not isinstance(job, JobFile):
+    if not isinstance(job, JobFile | ProcessingFile):
         raise click.UsageError(
             "A new container is made for CreateTrainingJob requests only. Other jobs have a shell while they run, and "
             "afterwards with smlocal run --keep all."

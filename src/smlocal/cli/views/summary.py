@@ -69,6 +69,7 @@ def _lines(view: JobView, *, output_visible: bool) -> Iterator[str]:
         why = f" ({view.why})" if view.why else ""
         yield f"{paint(view.state, COLOURS.get(view.status, BOLD))}{why} in {view.seconds:.1f} s"
     yield from _explanations(view)
+    yield from (item(*each) for each in view.results)
     if last is not None and not output_visible and (shown := last.shown(view.reason)):
         yield f"Last lines of {last.host}"
         yield textwrap.indent("\n".join(shown), "  ")
@@ -106,9 +107,9 @@ def _explanations(view: JobView) -> Iterator[str]:
     if view.status is JobStatus.FAILED:
         if view.local["Explanation"]:
             yield item("because", view.local["Explanation"])
-        yield from (item(*each) for each in view.notes)
     elif view.reason:
         yield item("reason", view.reason)
+    yield from (item(*each) for each in view.notes)
     for hint in view.local["Hints"]:
         yield item("hint", hint)
 

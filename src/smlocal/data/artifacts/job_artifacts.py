@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from smlocal.base.no_links import held_folder
 from smlocal.base.quick_dataclass import dataclass
@@ -31,6 +31,9 @@ class Artifacts:
     output_bytes: int
     notes: tuple[str, ...]
     clashes: tuple[Clash, ...]
+
+
+NO_ARTIFACTS: Final = Artifacts(model=None, model_bytes=0, output=None, output_bytes=0, notes=(), clashes=())
 
 
 def write_artifacts(

@@ -27,6 +27,8 @@ from smlocal.sagemaker.hosting.named_endpoint import IN_SERVICE, UPDATING, find_
 from smlocal.sagemaker.hosting.state import HOSTING, read_state
 
 _PATH = re.compile(r"/endpoints/(?P<name>[^/]+)/(?P<kind>invocations|invocations-response-stream|async-invocations)")
+_NAME: Final = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")
+_LONGEST_NAME: Final = 63
 _STREAMED, _ASYNCHRONOUS = "invocations-response-stream", "async-invocations"
 _ACCEPT: Final = "x-amzn-sagemaker-accept"
 _COMPONENT: Final = "x-amzn-sagemaker-inference-component"
@@ -38,6 +40,8 @@ _MORE_SECONDS: Final = 10.0
 _BODY_SECONDS: Final = 60.0
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
+_WHOLE: Final = 1 << 20
+"""Bytes of an answer that is passed on at once."""
 _OK: Final = 200
 _NOT_PASSED: Final = frozenset({"content-length", "transfer-encoding", "connection"})
 
@@ -86,10 +90,12 @@ class Invocations:
     async def _response(self, request: Request, body_problem: Callable[[bytes], Problem | None]) -> Response:
         name, kind = _called(request)
         address = await self._address(name)
-        body = await _body(request, address.most)
+        body = await _body(request, facts.MOST_BODY if address is None else address.most)
         problem = body_problem(body)
         if problem is not None:
             raise _RefusedError(403, problem.json_code, problem.message)
+        if address is None:
+            raise self._unknown(name)
         began = time.monotonic()
         answer = await self._asked(name, address, _message(name, request, body, streamed=kind == _STREAMED))
         headers = {key: value for key, value in answer.headers.items() if key not in _NOT_PASSED}
@@ -100,6 +106,11 @@ class Invocations:
                 headers["x-amzn-sagemaker-content-type"] = headers.pop("content-type")
             events = _events(answer, until=began + address.seconds)
             return StreamingResponse(events, headers=headers, media_type=CONTENT_TYPE)
+        if answer.length is not None and answer.length <= _WHOLE:
+            try:
+                return Response(await answer.read(), headers=headers)
+            except BrokenOffError:
+                raise _unavailable(name) from None
         if answer.length is not None:
             headers["content-length"] = str(answer.length)
         return StreamingResponse(_passed_on(answer), headers=headers)
@@ -116,11 +127,20 @@ class Invocations:
                 await in_thread(partial(ensure_supervised, self.serving.store, address.job))
                 await asyncio.sleep(_PAUSE)
                 self._known.pop(name, None)
-                address = await self._address(name)
+                found = await self._address(name)
+                if found is None:
+                    raise self._unknown(name) from None
+                address = found
             except (OSError, TimeoutError):
                 raise _unavailable(name) from None
 
-    async def _address(self, name: str) -> _Address:
+    def _unknown(self, name: str) -> _RefusedError:
+        return _RefusedError(400, "ValidationError", facts.unknown_endpoint(name, account=self.serving.account))
+
+    async def _address(self, name: str) -> _Address | None:
+        """None if there is no endpoint of this name in service."""
+        if len(name) > _LONGEST_NAME or _NAME.fullmatch(name) is None:
+            return None
         number = self.serving.status_watch.number()
         known = self._known.get(name)
         if known is not None and known[0] == number:
@@ -128,12 +148,11 @@ class Invocations:
         found = await in_thread(lambda: self._looked_up(name))
         if found is None:
             self._known.pop(name, None)
-            raise _RefusedError(400, "ValidationError", facts.unknown_endpoint(name, account=self.serving.account))
+            return None
         self._known[name] = (number, found)
         return found
 
     def _looked_up(self, name: str) -> _Address | None:
-        """None if there is no endpoint of this name in service."""
         store = self.serving.store
         endpoint = find_endpoint(store, name)
         if endpoint is None or endpoint.status not in {IN_SERVICE, UPDATING}:

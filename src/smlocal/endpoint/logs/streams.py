@@ -21,6 +21,7 @@ from smlocal.sagemaker.contract.identity import partition
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of
 from smlocal.sagemaker.name import NAME
+from smlocal.sagemaker.processing import facts as processing
 from smlocal.sagemaker.transform import facts as transforms
 
 _ENDPOINTS: Final = "/aws/sagemaker/Endpoints/"
@@ -55,7 +56,8 @@ class Group:
 
 TRAINING: Final = Group(name="/aws/sagemaker/TrainingJobs", platform=NAME)
 TRANSFORMS: Final = Group(name="/aws/sagemaker/TransformJobs", platform=transforms.NAME)
-_OF_JOBS: Final = {group.name: group for group in (TRAINING, TRANSFORMS)}
+PROCESSING: Final = Group(name=processing.LOG_GROUP, platform=processing.NAME)
+_OF_JOBS: Final = {group.name: group for group in (TRAINING, TRANSFORMS, PROCESSING)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

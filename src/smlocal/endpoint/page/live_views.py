@@ -142,7 +142,19 @@ _RENEW_SECONDS = 1.0
 """How often curves and durations of a running job are renewed."""
 _SHARE = 20
 """It is done less often if it takes long: at most this share of the time."""
-_PARTIALS = ("outcome", "timeline", "rules", "history", "metrics", "tensors", "usage", "artifacts", "notes", "request")
+_PARTIALS = (
+    "outcome",
+    "timeline",
+    "rules",
+    "history",
+    "tuning",
+    "metrics",
+    "tensors",
+    "usage",
+    "artifacts",
+    "notes",
+    "request",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -39,17 +39,26 @@ from smlocal.endpoint.sagemaker.models import (
     list_endpoint_configs,
     list_models,
 )
+from smlocal.endpoint.sagemaker.processing import (
+    create_processing_job,
+    delete_processing_job,
+    describe_processing_job,
+    list_processing_jobs,
+    stop_processing_job,
+)
 from smlocal.endpoint.sagemaker.transforms import (
     create_transform_job,
     describe_transform_job,
     list_transform_jobs,
     stop_transform_job,
 )
+from smlocal.endpoint.sagemaker.tuning import HANDLERS as TUNING
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobNotFinishedError, JobUnknownError
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.sagemaker.name import NAME
+from smlocal.sagemaker.tuning import facts as tuning
 
 
 def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -65,31 +74,37 @@ def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     return {}
 
 
-# Search, for training jobs.
+# Search, for training jobs and tuning jobs.
 
 _USUAL_MOST = 50
+_RESOURCES = {
+    "TrainingJob": (NAME, "TrainingJob"),
+    "HyperParameterTuningJob": (tuning.NAME, "HyperParameterTuningJobSearchEntity"),
+}
+"""What can be searched: the kind of jobs, and the shape of an answer."""
 
 
 def search(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """All jobs that fit, newest first unless it is told otherwise."""
     asked = call.parameters
-    if asked["Resource"] != "TrainingJob":
-        raise validation_error(f"smlocal searches only TrainingJob, not {asked['Resource']}.")
+    resource = asked["Resource"]
+    if resource not in _RESOURCES:
+        raise validation_error(f"smlocal searches only {' and '.join(_RESOURCES)}, not {resource}.")
     first = _offset(asked.get("NextToken"))
-    fitting = [job for job in _jobs(serving) if _fits(job, asked.get("SearchExpression", {}))]
+    fitting = [job for job in _jobs(serving, *_RESOURCES[resource]) if _fits(job, asked.get("SearchExpression", {}))]
     by = asked.get("SortBy", "CreationTime")
     fitting.sort(key=lambda job: _order(next(_values(job, by), None)), reverse=asked.get("SortOrder") != "Ascending")
     last = first + asked.get("MaxResults", _USUAL_MOST)
-    answer: dict[str, Any] = {"Results": [{"TrainingJob": job} for job in fitting[first:last]]}
+    answer: dict[str, Any] = {"Results": [{resource: job} for job in fitting[first:last]]}
     if last < len(fitting):
         answer["NextToken"] = str(last)
     return answer
 
 
-def _jobs(serving: Serving) -> Iterator[dict[str, Any]]:
-    members = service_model("sagemaker").shape_for("TrainingJob").members
+def _jobs(serving: Serving, kind: str, shape: str) -> Iterator[dict[str, Any]]:
+    members = service_model("sagemaker").shape_for(shape).members
     for record in serving.store.list():
-        if record.platform != NAME:
+        if record.platform != kind:
             continue
         answer = describe_job(serving.store, record.name, service=True)
         answer["Tags"] = tags_of(serving.store.document(record.name, REQUEST))
@@ -207,28 +222,34 @@ HANDLERS: Mapping[str, Handler] = {
     "CreateEndpoint": create_endpoint,
     "CreateEndpointConfig": create_endpoint_config,
     "CreateModel": create_model,
+    "CreateProcessingJob": create_processing_job,
     "CreateTrainingJob": create_training_job,
     "CreateTransformJob": create_transform_job,
     "DeleteEndpoint": delete_endpoint,
     "DeleteEndpointConfig": delete_endpoint_config,
     "DeleteModel": delete_model,
+    "DeleteProcessingJob": delete_processing_job,
     "DeleteTags": delete_tags,
     "DeleteTrainingJob": delete_training_job,
     "DescribeEndpoint": describe_endpoint,
     "DescribeEndpointConfig": describe_endpoint_config,
     "DescribeModel": describe_model,
+    "DescribeProcessingJob": describe_processing_job,
     "DescribeTrainingJob": describe_training_job,
     "DescribeTransformJob": describe_transform_job,
     "ListEndpointConfigs": list_endpoint_configs,
     "ListEndpoints": list_endpoints,
     "ListModels": list_models,
+    "ListProcessingJobs": list_processing_jobs,
     "ListTags": list_tags,
     "ListTrainingJobs": list_training_jobs,
     "ListTransformJobs": list_transform_jobs,
     "Search": search,
+    "StopProcessingJob": stop_processing_job,
     "StopTrainingJob": stop_training_job,
     "StopTransformJob": stop_transform_job,
     "UpdateEndpoint": update_endpoint,
     "UpdateEndpointWeightsAndCapacities": update_endpoint_weights_and_capacities,
     "UpdateTrainingJob": update_training_job,
+    **TUNING,
 }

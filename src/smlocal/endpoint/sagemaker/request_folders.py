@@ -148,12 +148,18 @@ def url_for(serving: Serving, request: Mapping[str, Any], local: Mapping[str, An
     """The URL of S3 for `Local.Endpoints` of a job that is told of a bucket here; None for all others."""
     environments = [each.get("Environment") for each in (request, *_containers(request))]
     own = any(name.startswith("AWS_") for each in environments if isinstance(each, dict) for name in each)
-    if own or local.get("Credentials", "none") != "none" or request.get("EnableNetworkIsolation") is True:
+    if own or local.get("Credentials", "none") != "none" or _isolated(request):
         return None
     named = {found[1] for text in _told(request) for found in _TOLD_BUCKET.finditer(text)}
     if not any(os.path.isdir(os.path.join(serving.buckets, name)) for name in named):
         return None
     return serving.container_port.url(lambda key: _application(serving, key))
+
+
+def _isolated(request: Mapping[str, Any]) -> bool:
+    network = request.get("NetworkConfig")
+    of_processing = isinstance(network, dict) and network.get("EnableNetworkIsolation") is True
+    return of_processing or request.get("EnableNetworkIsolation") is True
 
 
 def reopen(serving: Serving) -> None:
@@ -183,7 +189,7 @@ def _told(request: Mapping[str, Any]) -> Iterator[str]:
     for values in (request.get("HyperParameters"), *environments):
         if isinstance(values, dict):
             yield from (each for each in values.values() if isinstance(each, str))
-    algorithm = request.get("AlgorithmSpecification")
+    algorithm = request.get("AlgorithmSpecification") or request.get("AppSpecification")
     if isinstance(algorithm, dict):
         for name in ("ContainerEntrypoint", "ContainerArguments"):
             words = algorithm.get(name)

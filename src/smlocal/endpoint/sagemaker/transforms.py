@@ -19,7 +19,7 @@ from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.job_search import JobSearch, SortBy
 from smlocal.jobs.store.records import JobRecord
-from smlocal.sagemaker.transform.facts import NAME
+from smlocal.sagemaker.transform.facts import NAME, NO_DATA_SOURCE
 from smlocal.sagemaker.transform.known_models import add_model
 from smlocal.sagemaker.transform.submitting import submit
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
@@ -33,6 +33,9 @@ def create_transform_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     asked = call.parameters
     name, region = asked["TransformJobName"], call.region
     model = found(serving, MODEL, asked["ModelName"], region=region)
+    containers = [model.body.get("PrimaryContainer") or {}, *(model.body.get("Containers") or ())]
+    if any(each.get("ModelDataSource") for each in containers):
+        raise validation_error(NO_DATA_SOURCE)
     job = _read(serving, call, dict(model.body))
     _check_data(serving, job, region=region)
     try:

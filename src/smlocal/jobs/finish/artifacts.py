@@ -12,7 +12,7 @@ from smlocal.base.removal import remove_tree
 from smlocal.data.artifacts.artifact_errors import Check
 from smlocal.data.artifacts.atomic_write import remove_partial
 from smlocal.data.artifacts.engine_copy import read_or_copy
-from smlocal.data.artifacts.job_artifacts import Artifacts, write_artifacts
+from smlocal.data.artifacts.job_artifacts import NO_ARTIFACTS, Artifacts, write_artifacts
 from smlocal.data.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, write_index
 from smlocal.data.artifacts.ownership import give_to_user
 from smlocal.data.artifacts.tree import HostTree
@@ -58,6 +58,8 @@ def collect_artifacts(
     Once `cancelled` returns True, the upload is stopped; if `check` raises, so is the packing. `replaces` are artifacts
     of an earlier job, which may be replaced.
     """
+    if not plan.folders.model and not plan.folders.output_data:
+        return NO_ARTIFACTS, None
     hosts = [run for run in runs if run.container.id]
     model: list[HostTree] = []
     output: list[HostTree] = []

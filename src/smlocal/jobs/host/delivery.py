@@ -1,5 +1,6 @@
 """How data gets to the containers of one attempt: downloads, mounted streams (FastFile), and feeders (Pipe)."""
 
+import os
 from collections.abc import Callable
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -101,7 +102,7 @@ class Delivery:
         for pipe in host.inputs.pipes:
             feeder = PipeFeeder(
                 pipe,
-                directory=host_directory(self.plan, host) + self.plan.folders.below(self.plan.folders.data),
+                directory=host_directory(self.plan, host) + self.plan.folders.below(os.path.dirname(pipe.target)),
                 spool=f"{self.plan.job_directory}/staged/{host.host.name}/pipe-{pipe.name}",
                 store=self.store,
                 broken=self.on_failure,

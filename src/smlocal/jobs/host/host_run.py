@@ -218,7 +218,7 @@ class HostRun:
         return (
             read_only
             | {target for _, target in self.file_systems}
-            | ({self.plan.folders.data} if self.host.inputs.pipes else set())
+            | {os.path.dirname(pipe.target) for pipe in self.host.inputs.pipes}
         )
 
     def _folders(self, check: Check) -> list[str]:

@@ -65,6 +65,11 @@ class MirroredFolder:
         return checkpoint_directory(self.plan, host)
 
     @property
+    def continuous(self) -> bool:
+        """False if it is saved at the end of the job only."""
+        return self.collector is None or self.collector.continuous
+
+    @property
     def end_marker(self) -> str | None:
         """The file that says that no more files follow; None for a folder without one."""
         return None if self.collector is None else self.collector.end_marker
@@ -215,7 +220,8 @@ def mirroring(
     Problems are added to `notes`.
     """
     # Files on an engine without these folders can only be read when the container has ended.
-    if not plan.engines.first.shares_folders or (plan.mirrored.checkpoints is None and not plan.mirrored.collectors):
+    continuous = plan.mirrored.checkpoints is not None or any(each.continuous for each in plan.mirrored.collectors)
+    if not plan.engines.first.shares_folders or not continuous:
         yield
         return
     from smlocal.data.artifacts.mirror.mirror import Mirror, MirroredHost  # most jobs have no such folder
@@ -242,6 +248,7 @@ def mirroring(
             grows=folder.grows,
         )
         for folder in mirrored_folders(plan, access)
+        if folder.continuous
     ]
     try:
         for mirror in mirrors:

@@ -89,7 +89,7 @@ class ContainerFolders:
     """Paths below it are the same on this machine, below the folder of the host."""
     input: str
     data: str
-    """Where the channels are, in `input`."""
+    """Where the channels are. It is mounted too if it is not in `input`."""
     model: str
     output: str
     output_data: str
@@ -102,7 +102,8 @@ class ContainerFolders:
     @property
     def mounted(self) -> tuple[str, ...]:
         """Those that are mounted. Not the root: images have code in it, and toolkits write next to the others."""
-        return tuple(folder for folder in (self.input, self.model, self.output, self.warm_pool) if folder)
+        data = "" if self.data.startswith(f"{self.input}/") else self.data
+        return tuple(folder for folder in (self.input, data, self.model, self.output, self.warm_pool) if folder)
 
     def below(self, path: str) -> str:
         """The part of a path after the root, from its `/` on."""

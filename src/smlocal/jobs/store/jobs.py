@@ -196,17 +196,18 @@ class Store:
         put_documents(connection, number, documents)
         self._make_folder(name)
 
-    def start_pending(self, *, now: Callable[[], float], limit: int | None) -> Sequence[str]:
+    def start_pending(self, *, now: Callable[[], float], limit: int | None, only: str | None = None) -> Sequence[str]:
         """Change waiting jobs to `Starting`, the oldest first, as long as at most `limit` instances are in use.
 
         Returns their names. They have no supervisor yet. A job that does not fit holds up those behind it. `now` is
         called when no other process can end a job, so that no beginning seems earlier than the end it waited for.
+        `only`: the one job that may start.
         """
         with self._read() as connection:  # mostly there is none, and readers wait for no process
             if not any_pending(connection):
                 return []
         with self._write() as connection:
-            return start_pending(connection, at=now(), limit=limit)
+            return start_pending(connection, at=now(), limit=limit, only=only)
 
     def stop_pending(self, name: str, *, at: float, kind: str, data: Any, documents: Mapping[str, Any]) -> bool:
         """Record a request to stop and end the job as `Stopped`, if it is waiting; False if it is not."""

@@ -188,13 +188,15 @@ def instances_wanted(connection: sqlite3.Connection) -> int:
     return _instances(connection, _UNFINISHED)
 
 
-def start_pending(connection: sqlite3.Connection, *, at: float, limit: int | None) -> list[str]:
-    """`Store.start_pending`, in a transaction."""
+def start_pending(
+    connection: sqlite3.Connection, *, at: float, limit: int | None, only: str | None = None
+) -> list[str]:
+    """`Store.start_pending`, in a transaction. `only`: the one job that may start."""
     started: list[str] = []
     full = False
     used = _instances(connection, f"{_UNFINISHED} AND secondary_status != 'Pending'")
     rows = connection.execute(f"SELECT {COLUMNS}, id FROM jobs WHERE {_WAITS} ORDER BY id").fetchall()  # noqa: S608 - constants
-    for row in rows:
+    for row in rows if only is None else [row for row in rows if record_of(row).name == only]:
         record = record_of(row)
         used += record.instances
         full = full or (limit is not None and used > limit)

@@ -138,6 +138,9 @@ class Connection:
     def full(self, *, full: bool) -> None:
         """Much waits to be sent, or no more."""
 
+    def connected(self) -> None:
+        """It has been made."""
+
     @property
     def done(self) -> bool:
         """True if it was closed, or is when all was sent."""
@@ -210,6 +213,7 @@ class Connection:
             self._lost(OSError(found, os.strerror(found)))
             return
         self._connecting = False
+        self.connected()
         self._watch(READ)
         self._flush()
 

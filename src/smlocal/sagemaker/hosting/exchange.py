@@ -60,6 +60,10 @@ class ContainerConnection(Connection):
         Connection.__init__(self, loop, connecting(address), connecting=True)
         self._timer = loop.after(CONNECT_SECONDS, self._late)
 
+    def connected(self) -> None:
+        """It has been made in time."""
+        self._timer.cancel()
+
     def received(self, data: bytes) -> None:
         """A part of an answer."""
         if self.exchange is None:

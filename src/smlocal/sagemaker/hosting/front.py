@@ -146,9 +146,7 @@ class Client(Connection):
         if error is not None:
             self.end(at_once=False)
         elif self._exchange is None:
-            if (self._waiting or self._head is not None) and not self._dropped:
-                self._not_http("it ends too early")
-            self._leave()
+            self._ended_between()
 
     def full(self, *, full: bool) -> None:
         """The client does not keep up, or does so again."""
@@ -164,11 +162,13 @@ class Client(Connection):
     def answered(self, *, last: bool = False) -> None:
         """All of the answer was written."""
         self._exchange = None
-        if last or not self._keeps_open or (self._at_end and not self._waiting):
+        if last or not self._keeps_open:
             self._leave()
-        elif self._waiting and not self.closed:
+        elif self._waiting and not self.done:
             self.read(on=not self._at_end)
             self._take(self._waiting)
+        if self._at_end and self._exchange is None:
+            self._ended_between()
 
     def failed(self, error: AnswerError) -> None:
         """The service answers with an error."""
@@ -179,6 +179,12 @@ class Client(Connection):
         """The answer is cut short: so is this one, whose status has been sent."""
         self._exchange = None
         self._leave(at_once=True)
+
+    def _ended_between(self) -> None:
+        """No more requests come, and none is on its way."""
+        if (self._waiting or self._head is not None) and not self._dropped and not self.done:
+            self._not_http("it ends too early")
+        self._leave()
 
     def _leave(self, *, at_once: bool = False) -> None:
         self._front.clients.discard(self)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from smlocal.base.foreign_archive.archive import ForeignArchive, unpack
+from smlocal.base.foreign_archive.archive import ARTIFACT, ForeignArchive, unpack
 from smlocal.base.foreign_archive.stream import opened, pieces_of
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.channels.copy import link_tree
@@ -27,7 +27,7 @@ from smlocal.sagemaker.contract.model.hosting import ContainerDefinition, S3Mode
 ADDITIONAL: Final = "/opt/ml/additional-model-data-sources"
 """The folder with those of AdditionalModelDataSources, by their names (seen, and in the constants of the SDK)."""
 _MODEL: Final = "model"
-_MOST_PATHS: Final = 1_000_000
+_MOST_PATHS: Final = ARTIFACT.members
 """Files and folders of one archive."""
 _CONNECT_SECONDS: Final = 3.0
 """To connect to S3: a wrong endpoint should be reported soon."""

@@ -13,7 +13,10 @@ def ping(address: tuple[str, int], *, seconds: float) -> str | None:
     """None if it has answered 200 in time; else why it is not healthy."""
     deadline = time.monotonic() + seconds
     try:
-        with socket.create_connection(address, timeout=seconds) as connection:
+        # `create_connection` would import the codec of international names, for an address that has none.
+        with socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET) as connection:
+            connection.settimeout(seconds)
+            connection.connect(address)
             connection.sendall(_REQUEST)
             answer = b""
             while b"\n" not in answer and len(answer) < _FIRST_LINE:

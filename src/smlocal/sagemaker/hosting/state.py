@@ -10,7 +10,7 @@ from smlocal.base.quick_dataclass import dataclass
 HOSTING: Final = "hosting"
 """The kind of document."""
 WEIGHTS: Final = "hosting_weights"
-"""The kind of document with weights of variants that were changed, by name. The supervisor reads it when it is woken."""
+"""The kind of document with changed weights of variants, by name. The supervisor reads it when it is woken."""
 _LATEST: Final = 20
 """Restarts that are kept; all are counted."""
 

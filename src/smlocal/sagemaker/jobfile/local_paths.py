@@ -15,12 +15,12 @@ _MOST_SHOWN = 20
 _LONGEST = 200
 
 
-def locations(request: Any) -> Iterator[tuple[Path, str]]:
+def locations(request: Any, kind: type[Structure] = CreateTrainingJobRequest) -> Iterator[tuple[Path, str]]:
     """Every location in a request, which need not be valid: members whose shape in the model may be a path here.
 
     A `DirectoryPath` is none: it is in the container, or below the folder that the user gives for a file system.
     """
-    return _locations(CreateTrainingJobRequest, request, ())
+    return _locations(kind, request, ())
 
 
 def _locations(annotation: Any, value: Any, path: Path) -> Iterator[tuple[Path, str]]:
@@ -45,19 +45,19 @@ def _by_key(pattern: str, values: Mapping[str, Any], path: Path) -> Iterator[tup
             yield (*path, name), item
 
 
-def local_locations(request: Any) -> list[tuple[Path, str]]:
+def local_locations(request: Any, kind: type[Structure] = CreateTrainingJobRequest) -> list[tuple[Path, str]]:
     """Those that are not on another machine: paths and `file://` URIs. An empty text names nothing."""
-    return [(path, uri) for path, uri in locations(request) if uri.strip() and not is_remote(uri)]
+    return [(path, uri) for path, uri in locations(request, kind) if uri.strip() and not is_remote(uri)]
 
 
-def refuse_local_paths(document: Document) -> None:
+def refuse_local_paths(document: Document, kind: type[Structure] = CreateTrainingJobRequest) -> None:
     """`PathInDescriptionError` for a saved description with paths of this machine that the user has not given."""
     elsewhere = document.elsewhere
     if elsewhere is None or elsewhere.checked:
         return
     found = [
         (path, uri)
-        for path, uri in local_locations(document.data)
+        for path, uri in local_locations(document.data, kind)
         if not document.is_overridden(path) and (path, uri) not in elsewhere.allowed
     ]
     if not found:

@@ -38,6 +38,11 @@ NO_PING: Final = (
     "AlgorithmError: Model container failed to respond to ping. Please ensure /ping endpoint is implemented and "
     "responds with an HTTP 200 status code"
 )
+NO_DATA_SOURCE: Final = (
+    "SageMaker Batch currently doesn't support Model entity with container definitions which use ModelDataSource "
+    "attribute"
+)
+"""The answer to a request (seen)."""
 NO_ANSWER: Final = "Unable to get response from algorithm"
 TOO_LARGE: Final = "Too much data for max payload size"
 

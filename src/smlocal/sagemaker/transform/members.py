@@ -11,7 +11,15 @@ _OF_THE_MODEL: Final = (
     *("PrimaryContainer", "ExecutionRoleArn", "VpcConfig", "EnableNetworkIsolation", "InferenceExecutionConfig"),
 )
 
-_MODEL_ROWS: Final = {name: row for name, row in OF_ENDPOINTS.rows.items() if name.startswith(_OF_THE_MODEL)}
+_DATA_SOURCE: Final = "PrimaryContainer.ModelDataSource"
+_MODEL_ROWS: Final = {
+    **{
+        name: row
+        for name, row in OF_ENDPOINTS.rows.items()
+        if name.startswith(_OF_THE_MODEL) and not name.startswith(f"{_DATA_SOURCE}.")
+    },
+    _DATA_SOURCE: refused("The service transforms with no such model; give an archive as ModelDataUrl."),
+}
 
 TABLE: Final[Mapping[str, Row]] = {
     "TransformJobName": emulated("Names the job and its ARN. Default: the file name and the time."),

@@ -10,10 +10,11 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.hosting import facts as of_endpoints
-from smlocal.sagemaker.hosting.showing import host_called, metrics
+from smlocal.sagemaker.hosting import showing as endpoints_showing
 from smlocal.sagemaker.transform import facts
 
-__all__ = ["host_called", "metrics"]  # besides what is defined here
+host_called = endpoints_showing.host_called
+metrics = endpoints_showing.metrics
 
 DOCUMENTS: Final[tuple[str, ...]] = ()
 """The usual ones are enough."""

@@ -39,6 +39,7 @@ from smlocal.sagemaker.transform.transformation import Parameters, Transformatio
 _PROGRESS_SECONDS: Final = 0.5
 _END_SECONDS: Final = 30.0
 """For requests that were cancelled."""
+_SEEN_SECONDS: Final = 3.0
 _STAGED: Final = "staged/output"
 
 
@@ -238,15 +239,31 @@ class TransformSupervisor(HostingSupervisor):
             if event is not None:
                 work.cancel()
                 thread.join(_END_SECONDS)
-                self._store_found(work, outputs=0)
-                self._ended_by(event)
+                self._stopped_by(event, work)
                 return False
             counts = work.counts
             self.context.reporter.working(
                 f"{counts.objects:,} of {len(work.listing.paths):,} objects, {counts.requests:,} requests"
             )
         thread.join()
-        return True
+        event = self._end_seen() if work.counts.client is False else None
+        if event is not None:
+            self._stopped_by(event, work)
+        return event is None
+
+    def _end_seen(self) -> Event | None:
+        """What has happened to a container that no longer answers: an engine tells that a moment after its end."""
+        if self._server.look(self.serving.ping) is None:
+            return None
+        latest, event = time.monotonic() + _SEEN_SECONDS, None
+        while event is None and (left := latest - time.monotonic()) > 0:
+            event = self._happened(left)
+        return event
+
+    def _stopped_by(self, event: Event, work: Transformation) -> None:
+        """Something came before the output is moved."""
+        self._store_found(work, outputs=0)
+        self._ended_by(event)
 
     def _publish(self, work: Transformation) -> None:
         """End the container, and move the output to its folder, unless the job was stopped."""

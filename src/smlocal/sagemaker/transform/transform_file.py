@@ -53,11 +53,6 @@ class TransformFile:
         return self.request.DataProcessing or DataProcessing()
 
 
-def is_transform_file(data: Mapping[str, Any]) -> bool:
-    """True for a document of this form, by its members."""
-    return "TransformInput" in data
-
-
 def read_transform(document: Document, *, strict: bool = False, local_allowed: bool = True) -> TransformFile:
     """Validate a document; one error lists all mistakes."""
     asked = {name: value for name, value in document.data.items() if name != LOCAL}

@@ -28,6 +28,7 @@ from smlocal.sagemaker.contract.model import answer_shapes, shapes
         (r"[\p{Alnum}\-]+", "aZ-9", True),
         (r"[\p{Alnum}\-]+", "é", False),
         (r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-)", "ab-", False),
+        (r"[\u0020-\uD7FF\uE000-\uFFFD\uD800\uDC00-\uDBFF\uDFFF\t]*", "ab\U0001f600", True),
     ],
 )
 def test_patterns_are_javas_and_match_the_whole_value(pattern: str, value: str, expected: bool) -> None:

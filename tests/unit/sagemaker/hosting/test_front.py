@@ -2,17 +2,21 @@
 
 import http.client
 import json
+import random
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from tests.kit import until
 
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
-from smlocal.sagemaker.hosting.front import Front, Identity
+from smlocal.sagemaker.hosting.front import Front
+from smlocal.sagemaker.hosting.route import Route, Step
+from smlocal.sagemaker.hosting.service_answers import Identity
 
 PATH = "/endpoints/here/invocations"
 Behave = Callable[["Container"], None]
@@ -290,6 +294,10 @@ def test_many_clients_at_once_get_their_own_answers(front: Any) -> None:
         (b"POST %b HTTP/1.1\r\nX-Amzn-SageMaker-Custom-Attributes: " + b"x" * 1025 + b"\r\n\r\n", 400),
         (b"POST %b HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
         (b"POST %b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        (b"POST %b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\n", 400),
+        (b"POST %b HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400),
+        (b"POST %b HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", 400),
+        (b"POST %b HTTP/1.1\r\nX: " + b"x" * 70_000, 400),
         (b"rubbish\r\n\r\n", 400),
         (b"GET %b HTTP/1.1\r\n\r\n", 400),
         (b"POST /endpoints/other/invocations HTTP/1.1\r\nContent-Length: 0\r\n\r\n", 404),
@@ -328,3 +336,133 @@ def test_the_same_port_is_taken_again_if_it_is_free(front: Any) -> None:
     assert other.port != port
     again.close()
     other.close()
+
+
+def raw_answer(front: Front, request: bytes) -> bytes:
+    """All that is answered until the connection ends; the client sends no more."""
+    with closing(socket.create_connection(("127.0.0.1", front.port), timeout=60)) as connection:
+        connection.sendall(request)
+        connection.shutdown(socket.SHUT_WR)
+        found = b""
+        while piece := connection.recv(65536):
+            found += piece
+    return found
+
+
+def test_requests_that_come_at_once_are_answered_in_their_order(front: Any) -> None:
+    one, server = front()
+    bodies = [b"%d" % number * 3 for number in range(10)]
+    requests = [f"POST {PATH} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body for body in bodies]
+    found = raw_answer(one, b"".join(requests))
+    assert [part.partition(b"HTTP/1.1 ")[0] for part in found.split(b"\r\n\r\n")[1:]] == bodies
+    assert [content for _, _, content in server.seen] == bodies
+
+
+def test_a_client_of_http_1_0_gets_no_chunks(front: Any) -> None:
+    def stream(container: Container) -> None:
+        container.send_response(200)
+        container.send_header("Transfer-Encoding", "chunked")
+        container.end_headers()
+        container.wfile.write(b"5\r\nfirst\r\n6;ignored=1\r\nsecond\r\n0\r\nTrailer: 1\r\n\r\n")
+
+    one, _ = front(stream)
+    found = raw_answer(one, f"POST {PATH} HTTP/1.0\r\nContent-Length: 0\r\n\r\n".encode())
+    assert found.endswith(b"\r\nConnection: close\r\n\r\nfirstsecond")
+
+
+def test_an_answer_without_a_length_ends_with_its_connection(front: Any) -> None:
+    def unstated(container: Container) -> None:
+        container.send_response(200)
+        container.end_headers()
+        container.wfile.write(b"all of it")
+        container.close_connection = True
+
+    one, server = front(unstated)
+    assert [ask(one)[2], ask(one)[2]] == [b"all of it"] * 2
+    assert len(server.ports) == 2
+
+
+def test_a_streamed_answer_that_is_cut_short_is_cut_short_for_the_client(front: Any) -> None:
+    def cut(container: Container) -> None:
+        container.send_response(200)
+        container.send_header("Transfer-Encoding", "chunked")
+        container.end_headers()
+        container.wfile.write(b"5\r\nfirst\r\n64\r\nhalf of")
+        container.close_connection = True
+
+    one, _ = front(cut)
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        ask(one)
+
+
+def test_a_client_that_does_not_read_is_cut_off_when_its_time_is_over(front: Any) -> None:
+    one, _ = front(lambda c: c.answer(b"x" * (64 << 20)), invocation=1.0)
+    with closing(socket.create_connection(("127.0.0.1", one.port), timeout=60)) as connection:
+        connection.sendall(f"POST {PATH} HTTP/1.1\r\nContent-Length: 0\r\n\r\n".encode())
+        size = len(connection.recv(10))
+        until(lambda: not one.clients)
+        with suppress(ConnectionError):
+            while piece := connection.recv(1 << 20):
+                size += len(piece)
+    assert size < 64 << 20
+
+
+def test_an_answer_before_the_whole_request_was_read_passes(front: Any) -> None:
+    one, _ = front(lambda c: c.answer(b"early"), most=8 << 20)
+    assert ask(one, b"x" * (8 << 20))[2] == b"early"
+
+
+def test_a_container_that_does_not_listen_is_a_model_error(front: Any) -> None:
+    one, _ = front()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = free.getsockname()
+    one.serve_from(nobody)
+    status, _, body = ask(one)
+    assert (status, json.loads(body)["OriginalStatusCode"]) == (424, 0)
+    assert "Connection refused" in json.loads(body)["OriginalMessage"]
+
+
+def test_containers_in_a_row_pass_on_answer_and_type(front: Any) -> None:
+    one, first = front(lambda c: c.answer(c.content + b" first", Content_Type="text/first"))
+    other, second = front(lambda c: c.answer(c.content + b" second", Content_Type="text/second"))
+
+    class Both:
+        def route(self, headers: Mapping[str, str]) -> Route:
+            assert headers["x-other"] == "seen"
+            places = [("127.0.0.1", each.server_port) for each in (first, second)]
+            return Route(variant="Green", steps=tuple(Step(address=each) for each in places))
+
+    one.routes = Both()
+    _, headers, body = ask(one, b"body", Content_Type="text/csv", Accept="a/b", X_Other="seen")
+    assert body == b"body first second"
+    assert (headers["Content-Type"], headers["x-Amzn-Invoked-Production-Variant"]) == ("text/second", "Green")
+    ((_, seen, _),) = second.seen
+    assert {name.lower(): value for name, value in seen.items()}["content-type"] == "text/first"
+    assert other.clients == set()
+
+
+def test_no_bytes_end_the_front(front: Any) -> None:
+    """Requests and answers that are damaged in every way are refused, and the next ones are answered."""
+    chance = random.Random(7)
+    good = f"POST {PATH} HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: identity\r\n\r\n1,2".encode()
+    chunked = f"POST {PATH} HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n1,2\r\n0\r\n\r\n".encode()
+
+    def damaged(whole: bytes) -> bytes:
+        at = chance.randrange(len(whole))
+        rubbish = chance.choice([b"", b"\0", b"\r\n", b"\n", b":", b"9" * 5000, b"\xff", chance.randbytes(3)])
+        return whole[:at] + rubbish + whole[at + chance.randrange(3) :]
+
+    def answers(container: Container) -> None:
+        if container.content == b"damage":
+            container.wfile.write(damaged(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Type: a/b\r\n\r\n1,2"))
+            container.close_connection = True
+        else:
+            echo(container)
+
+    one, _ = front(answers, invocation=1.0)
+    for number in range(150):
+        raw_answer(one, damaged(good if number % 2 else chunked))
+    for _ in range(50):
+        with suppress(http.client.HTTPException, ConnectionError):
+            ask(one, b"damage")
+    assert ask(one, b"good")[::2] == (200, b"good")

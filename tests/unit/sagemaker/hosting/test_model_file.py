@@ -14,7 +14,10 @@ DRAFT = {
     "S3DataSource": {"S3Uri": "s3://b/m/", "S3DataType": "S3Prefix", "CompressionType": "None"},
 }
 PAIR = [{**CONTAINER, "ContainerHostname": name} for name in ("clean", "predict")]
-LIST = [{"ModelName": "one", "PrimaryContainer": CONTAINER}, {"ModelName": "pair", "Containers": PAIR}]
+LIST: list[dict[str, Any]] = [
+    {"ModelName": "one", "PrimaryContainer": CONTAINER},
+    {"ModelName": "pair", "Containers": PAIR},
+]
 BOTH = [
     {"VariantName": "Blue", "ModelName": "one", "InitialVariantWeight": 3},
     {"VariantName": "Green", "ModelName": "pair", "InitialInstanceCount": 2},

@@ -12,6 +12,7 @@ from smlocal.sagemaker.transform.members import MEMBERS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 
 CONTAINER = {"Image": "held:latest", "ModelDataUrl": "./model.tar.gz"}
+DATA_SOURCE = {"S3DataSource": {"S3Uri": "./model/", "S3DataType": "S3Prefix", "CompressionType": "None"}}
 INPUT: dict[str, Any] = {"DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}}}
 OUTPUT: dict[str, Any] = {"S3OutputPath": "./out"}
 CSV = {"TransformInput": {**INPUT, "ContentType": "text/csv"}, "TransformOutput": {**OUTPUT, "Accept": "text/csv"}}
@@ -68,6 +69,7 @@ def test_mistakes_are_named(data: dict[str, Any], text: str) -> None:
     ("data", "name"),
     [
         ({"Containers": [CONTAINER, CONTAINER]}, "Containers"),
+        ({"PrimaryContainer": {**CONTAINER, "ModelDataSource": DATA_SOURCE}}, "PrimaryContainer.ModelDataSource"),
         (
             {
                 "TransformInput": {

@@ -203,6 +203,8 @@ _CLASSES = {
     r"\p{Z}": _SPACE_SEPARATORS,
 }
 _TOKENS = re.compile(r"\\p\{\w+\}|\\.|[\[\].]", re.DOTALL)
+_BEYOND = (r"\uD800\uDC00-\uDBFF\uDFFF", r"\U00010000-\U0010FFFF")
+"""The characters that Java writes as two: so, and for Python."""
 _ANYTHING = (r"[\S\s]*",)
 
 
@@ -221,7 +223,7 @@ def translate(pattern: str) -> str:
             return _DOT
         return _CLASSES.get(text, text)
 
-    return _TOKENS.sub(token, pattern)
+    return _TOKENS.sub(token, pattern.replace(*_BEYOND))
 
 
 @cache

@@ -78,6 +78,8 @@ class JobFacts:
     """The records of the debugger rules; None before they begin."""
     final_metrics: Sequence[Mapping[str, Any]] = ()
     """FinalMetricDataList; left out if empty."""
+    tuning_job: str | None = None
+    """The ARN of the tuning job that has made it."""
 
 
 def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
@@ -86,6 +88,7 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "TrainingJobName": job.name,
         "TrainingJobArn": job.arn,
+        **({} if job.tuning_job is None else {"TuningJobArn": job.tuning_job}),
         "ModelArtifacts": {"S3ModelArtifacts": job.model_uri},
         "TrainingJobStatus": job.status,
         "SecondaryStatus": job.phase,

@@ -42,6 +42,8 @@ class CollectorPlan:
     """True for logs that are open and written to until the end."""
     own_mount: bool
     """False if that folder is in another that is mounted anyway."""
+    continuous: bool = True
+    """False if it is saved at the end of the job only."""
 
     @property
     def end_marker(self) -> str | None:

@@ -1,0 +1,127 @@
+"""Overrides of a processing job: where the settings of the one table are in its request, and its data."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from smlocal.errors import ChannelUnknownError, UsageRefusedError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.option import LOCAL, Option
+from smlocal.jobs.contract.validation.violation import Path
+from smlocal.sagemaker.processing.facts import PROCESSING
+
+_CLUSTER: Final = ("ProcessingResources", "ClusterConfig")
+_PLACES: Final[Mapping[str, Path]] = {
+    "name": ("ProcessingJobName",),
+    "image": ("AppSpecification", "ImageUri"),
+    "entrypoint": ("AppSpecification", "ContainerEntrypoint"),
+    "instance_type": (*_CLUSTER, "InstanceType"),
+    "instance_count": (*_CLUSTER, "InstanceCount"),
+    "environment": ("Environment",),
+    "max_run": ("StoppingCondition", "MaxRuntimeInSeconds"),
+    "role": ("RoleArn",),
+    "members": (),
+    "channels": ("ProcessingInputs",),
+    "inputs": ("ProcessingInputs",),
+    "processing_outputs": ("ProcessingOutputConfig", "Outputs"),
+}
+"""By the keyword of the option."""
+_OF_TRAINING: Final = frozenset({"code", "no_rules"})
+"""Settings of `Local` that such a job has no use for."""
+_INPUT: Final = re.compile(r"(?P<path>.+?)(?::(?P<folder>/(?!/)[^:]*))?", re.DOTALL)
+_OUTPUT: Final = re.compile(r"(?P<folder>/[^:]*):(?P<path>.+)", re.DOTALL)
+_Absolute = Callable[[str], str]
+
+
+def is_only_of(option: Option) -> bool:
+    """True for an option that only processing jobs have."""
+    return option.keyword in {"inputs", "processing_outputs"}
+
+
+def for_processing(document: Document, options: list[tuple[Option, Any]], *, refuse: bool) -> list[tuple[Option, Any]]:
+    """The options with their places in such a request. Those that have none are refused, or dropped."""
+    found, refused = [], []
+    for option, value in options:
+        if option.keyword in _PLACES:
+            found.append((replace(option, place=_PLACES[option.keyword]), value))
+        elif option.place[:1] == (LOCAL,) and option.keyword not in _OF_TRAINING:
+            found.append((option, value))
+        else:
+            refused.append(option)
+    if refused and refuse:
+        by_call = document.overrides == "keyword arguments"
+        named = ", ".join(each.keyword if by_call else each.flag for each in refused)
+        raise UsageRefusedError(
+            f"{document.name} is a processing job, and only a training job takes {named}",
+            remedy=["Leave it out, or change the job file."],
+        )
+    return found
+
+
+def _change_input(document: Document, name: str, path: str, absolute: _Absolute) -> None:
+    """Give an input that the file has other data."""
+    known = _names(document, ("ProcessingInputs",), "InputName")
+    if name not in known:
+        raise ChannelUnknownError(
+            f"{document.name} has no input {name!r}",
+            details=[f"Its inputs: {', '.join(map(str, known)) or 'none'}"],
+            remedy=[f"For a new one, name its folder: --input {name}=PATH:{PROCESSING}/{name}"],
+        )
+    document.set(("ProcessingInputs", known.index(name), "S3Input", "S3Uri"), absolute(path))
+
+
+def _set_input(document: Document, name: str, text: str, absolute: _Absolute) -> None:
+    """Add an input, or change one."""
+    known = _names(document, ("ProcessingInputs",), "InputName")
+    parts = _INPUT.fullmatch(text)
+    if parts is None:
+        raise _unclear("--input", name, text, f"PATH or PATH:{PROCESSING}/FOLDER")
+    at: Path = ("ProcessingInputs", known.index(name) if name in known else len(known))
+    if name not in known:
+        _make_list(document, ("ProcessingInputs",))
+        document.set((*at, "InputName"), name)
+    document.set((*at, "S3Input", "S3Uri"), absolute(parts["path"]))
+    if parts["folder"] or name not in known:
+        document.set((*at, "S3Input", "LocalPath"), parts["folder"] or f"{PROCESSING}/{name}")
+
+
+def _set_output(document: Document, name: str, text: str, absolute: _Absolute) -> None:
+    """Add an output, or change one."""
+    place: Path = ("ProcessingOutputConfig", "Outputs")
+    known = _names(document, place, "OutputName")
+    parts = _OUTPUT.fullmatch(text)
+    if parts is None:
+        raise _unclear("--processing-output", name, text, f"{PROCESSING}/FOLDER:DIR")
+    at: Path = (*place, known.index(name) if name in known else len(known))
+    if name not in known:
+        _make_list(document, place)
+        document.set((*at, "OutputName"), name)
+    document.set((*at, "S3Output", "S3Uri"), absolute(parts["path"]))
+    document.set((*at, "S3Output", "LocalPath"), parts["folder"])
+
+
+def _make_list(document: Document, place: Path) -> None:
+    if not document.has(place):
+        document.set(place, [])
+
+
+def _names(document: Document, place: Path, member: str) -> list[Any]:
+    found: Any = document.data
+    for step in place:
+        found = found.get(step) if isinstance(found, dict) else None
+    return [each.get(member) if isinstance(each, dict) else None for each in found or ()]
+
+
+def _unclear(flag: str, name: str, text: str, form: str) -> UsageRefusedError:
+    return UsageRefusedError(
+        f"{flag} {name}={text}: this names no folder of the container", remedy=[f"Write {name}={form}"]
+    )
+
+
+DATA_OF_PROCESSING: Final[Mapping[str, Callable[[Document, str, str, _Absolute], None]]] = {
+    "channels": _change_input,
+    "inputs": _set_input,
+    "processing_outputs": _set_output,
+}
+"""How options for data are applied: to the document, for a name, with a text, and what makes paths absolute."""

@@ -1,0 +1,140 @@
+"""Processing jobs: made by clients, described, listed, stopped and deleted."""
+
+from typing import Any, Final
+
+from smlocal.api.removing import remove
+from smlocal.api.stopping import stop
+from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
+from smlocal.endpoint.page_tokens import token_of
+from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights
+from smlocal.endpoint.sagemaker.jobs import position_of
+from smlocal.endpoint.serving import Serving
+from smlocal.errors import (
+    InstanceLimitError,
+    JobFinishedError,
+    JobNotFinishedError,
+    JobUnknownError,
+    NameInUseError,
+    RequestInvalidError,
+    SmlocalError,
+)
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.finish.describe import describe_job, list_entry
+from smlocal.jobs.store.job_search import JobSearch, SortBy
+from smlocal.jobs.store.records import JobRecord
+from smlocal.sagemaker.processing.facts import NAME
+from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
+from smlocal.sagemaker.processing.submitting import submit
+
+_ON_A_PAGE: Final = 10
+_SORTED_BY: Final[dict[str, SortBy]] = {"Name": "name", "CreationTime": "created", "Status": "status"}
+
+
+def create_processing_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Record the job, and answer. It is started by a process of its own."""
+    name = call.parameters["ProcessingJobName"]
+    job = _read(serving, call)
+    try:
+        record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
+    except NameInUseError:
+        raise ServiceError(
+            "ResourceInUse",
+            "Job name must be unique within an AWS account and region, and a job with this name already exists "
+            f"({serving.store.get(name).arn})",
+        ) from None
+    except InstanceLimitError as error:
+        raise ServiceError("ResourceLimitExceeded", error.sentence) from None
+    except SmlocalError as error:
+        raise validation_error(in_one_line(error)) from None
+    serving.waiting_jobs.look()
+    serving.submitted(name)
+    return {"ProcessingJobArn": record.arn}
+
+
+def _read(serving: Serving, call: AwsCall) -> ProcessingFile:
+    """The validated job. The folder for relative paths is the root: there is none that a client knows."""
+    document = Document(dict(call.parameters), name="request", directory="/")
+    limit_to_rights(serving, document, region=call.region)
+    document.data[LOCAL].setdefault("Output", serving.artifacts)
+    try:
+        return read_processing(document, strict=False)
+    except RequestInvalidError as error:
+        raise validation_error(error.service_message or in_one_line(error)) from None
+    except SmlocalError as error:
+        raise validation_error(in_one_line(error)) from None
+
+
+def describe_processing_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Exactly the members of the service."""
+    return describe_job(serving.store, _called(serving, call).name, service=True)
+
+
+def list_processing_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Newest first, ten at a time, unless it is told otherwise."""
+    asked = call.parameters
+    status = asked.get("StatusEquals")
+    search = JobSearch(
+        created_after=asked.get("CreationTimeAfter"),
+        created_before=asked.get("CreationTimeBefore"),
+        modified_after=asked.get("LastModifiedTimeAfter"),
+        modified_before=asked.get("LastModifiedTimeBefore"),
+        name_contains=asked.get("NameContains"),
+        status=None if status is None else JobStatus(status),
+        platform=NAME,
+        sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
+        descending=asked.get("SortOrder", "Descending") == "Descending",
+    )
+    page = serving.store.find_page(
+        search, most=asked.get("MaxResults", _ON_A_PAGE), after=position_of(asked.get("NextToken"))
+    )
+    answer: dict[str, Any] = {"ProcessingJobSummaries": [_summary(serving, record) for record in page.jobs]}
+    if page.next is not None:
+        answer["NextToken"] = token_of(page.next.value, page.next.number)
+    return answer
+
+
+def _summary(serving: HasStore, record: JobRecord) -> dict[str, Any]:
+    _, entry = list_entry(serving.store, record)
+    return {name: value for name, value in entry.items() if value is not None}
+
+
+def stop_processing_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
+    """Answers once the stop is recorded."""
+    name = call.parameters["ProcessingJobName"]
+    try:
+        stop(serving.store, _called(serving, call).name, grace=None, on_message=lambda _: None)
+    except JobUnknownError:
+        raise _unknown(name) from None
+    except JobFinishedError as error:
+        raise validation_error(error.sentence) from None
+    return {}
+
+
+def delete_processing_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Remove a job that has ended. Its outputs stay."""
+    name = _called(serving, call).name
+    try:
+        remove(serving.store, name, stop=False, force=False, abandon=False, on_message=serving.log)
+    except JobUnknownError:
+        raise _unknown(name) from None
+    except JobNotFinishedError:
+        status = serving.store.get(name).status
+        raise validation_error(f"The request was rejected because the processing job is in status {status}.") from None
+    return {}
+
+
+def _called(serving: HasStore, call: AwsCall) -> JobRecord:
+    name = call.parameters["ProcessingJobName"]
+    try:
+        record = serving.store.get(name)
+    except JobUnknownError:
+        raise _unknown(name) from None
+    if record.platform != NAME:
+        raise _unknown(name)
+    return record
+
+
+def _unknown(name: str) -> ServiceError:
+    return validation_error(f"Could not find requested job with name: {name}")

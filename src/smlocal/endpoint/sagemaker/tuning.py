@@ -1,0 +1,231 @@
+"""Operations on tuning jobs."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from smlocal.api.removing import remove
+from smlocal.api.stopping import stop
+from smlocal.endpoint.aws_calls import Handler
+from smlocal.endpoint.call import AwsCall, ServiceError, validation_error
+from smlocal.endpoint.page_tokens import token_of
+from smlocal.endpoint.sagemaker.creating import in_one_line, submitted_code
+from smlocal.endpoint.sagemaker.jobs import position_of, unknown_job
+from smlocal.endpoint.sagemaker.request_folders import local_block
+from smlocal.endpoint.serving import Serving
+from smlocal.errors import (
+    JobFinishedError,
+    JobNotFinishedError,
+    JobUnknownError,
+    NameInUseError,
+    RequestInvalidError,
+    SmlocalError,
+)
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.documents import REQUEST
+from smlocal.jobs.finish.describe import describe_job, list_entry
+from smlocal.jobs.store.job_search import JobSearch, SortBy
+from smlocal.jobs.store.records import JobRecord
+from smlocal.sagemaker.tuning import facts
+from smlocal.sagemaker.tuning.state import read_trials, summary, with_record
+from smlocal.sagemaker.tuning.submit import submit_tuning
+from smlocal.sagemaker.tuning.trials import Objective
+from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
+
+_ON_A_PAGE: Final = 10
+_SORTED_BY: Final[dict[str, SortBy]] = {"Name": "name", "CreationTime": "created", "Status": "status"}
+
+
+def create_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Record the tuning job, and answer. Its training jobs are made by a process of its own."""
+    document = Document(dict(call.parameters), name="request", directory="/")
+    document.data[LOCAL] = {**local_block(serving, _as_training(document.data)), "Region": call.region}
+    file = _read(document)
+    name = file.raw.get("HyperParameterTuningJobName")
+    if name is None:
+        raise validation_error(
+            "1 validation error detected: Value null at 'hyperParameterTuningJobName' failed to satisfy constraint: "
+            "Member must not be null"
+        )
+    with submitted_code(serving, name, file.definitions[0].request) as code:
+        if code is not None and file.local.Code is None:
+            document.data[LOCAL]["Code"] = code
+            file = _read(document)
+        limit = serving.options.limit
+        try:
+            record = submit_tuning(
+                file, name=name, store=serving.store, instances=None if limit is None else limit.instances
+            )
+        except NameInUseError:
+            raise ServiceError(
+                "ResourceInUse",
+                "Hyperparameter tuning job names must be unique within an AWS account and region, and a job with this "
+                f"name already exists ({name})",
+            ) from None
+        except SmlocalError as error:
+            raise validation_error(in_one_line(error)) from None
+    serving.waiting_jobs.look()
+    serving.submitted(name)
+    return {"HyperParameterTuningJobArn": record.arn}
+
+
+def _as_training(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a training job request that say which folders of this machine are meant."""
+    several = request.get("TrainingJobDefinitions")
+    given = [request.get("TrainingJobDefinition"), *(several if isinstance(several, list) else ())]
+    first, *others = [each for each in given if isinstance(each, dict)] or [{}]
+    local = {LOCAL: request[LOCAL]} if LOCAL in request else {}
+    return {**first, "HyperParameters": first.get("StaticHyperParameters"), "Others": others, **local}
+
+
+def _read(document: Document) -> TuningFile:
+    try:
+        return read_tuning(document)
+    except RequestInvalidError as error:
+        raise validation_error(error.service_message or in_one_line(error)) from None
+    except SmlocalError as error:
+        raise validation_error(in_one_line(error)) from None
+
+
+def called_tuning(serving: Serving, call: AwsCall) -> JobRecord:
+    """The tuning job that the call names."""
+    with suppress(JobUnknownError):
+        record = serving.store.get(call.parameters["HyperParameterTuningJobName"])
+        if record.platform == facts.NAME:
+            return record
+    raise unknown_job()
+
+
+def describe_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Exactly the members of the service."""
+    return describe_job(serving.store, called_tuning(serving, call).name, service=True)
+
+
+def list_tuning_jobs(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Newest first, ten at a time, as the service does unless it is told otherwise."""
+    asked = call.parameters
+    status = asked.get("StatusEquals")
+    if status in {"Deleting", "DeleteFailed"}:
+        return {"HyperParameterTuningJobSummaries": []}
+    search = JobSearch(
+        created_after=asked.get("CreationTimeAfter"),
+        created_before=asked.get("CreationTimeBefore"),
+        modified_after=asked.get("LastModifiedTimeAfter"),
+        modified_before=asked.get("LastModifiedTimeBefore"),
+        name_contains=asked.get("NameContains"),
+        status=None if status is None else JobStatus(status),
+        platform=facts.NAME,
+        sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
+        descending=asked.get("SortOrder", "Descending") == "Descending",
+    )
+    page = serving.store.find_page(
+        search, most=asked.get("MaxResults", _ON_A_PAGE), after=position_of(asked.get("NextToken"))
+    )
+    listed = [list_entry(serving.store, record)[1] for record in page.jobs]
+    answer: dict[str, Any] = {
+        "HyperParameterTuningJobSummaries": [
+            {name: value for name, value in each.items() if value is not None and name != "FailureReason"}
+            for each in listed
+        ]
+    }
+    if page.next is not None:
+        answer["NextToken"] = token_of(page.next.value, page.next.number)
+    return answer
+
+
+_ORDERS: Final[Mapping[str, Callable[[Mapping[str, Any]], tuple[bool, Any]]]] = {
+    "Name": lambda each: (False, each["TrainingJobName"]),
+    "CreationTime": lambda each: (False, each["CreationTime"]),
+    "Status": lambda each: (False, each["TrainingJobStatus"]),
+    "FinalObjectiveMetricValue": lambda each: (
+        "FinalHyperParameterTuningJobObjectiveMetric" not in each,
+        each.get("FinalHyperParameterTuningJobObjectiveMetric", {}).get("Value", 0.0),
+    ),
+}
+
+
+def list_training_jobs_of(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Its training jobs, by their names unless it is told otherwise."""
+    asked = call.parameters
+    found = training_job_summaries(serving, called_tuning(serving, call).name)
+    if asked.get("StatusEquals") is not None:
+        found = [each for each in found if each["TrainingJobStatus"] == asked["StatusEquals"]]
+    order = _ORDERS[asked.get("SortBy", "Name")]
+    found.sort(key=order, reverse=asked.get("SortOrder") == "Descending")
+    if asked.get("SortBy") == "FinalObjectiveMetricValue":
+        found.sort(key=lambda each: "FinalHyperParameterTuningJobObjectiveMetric" not in each)  # those last
+    first = _offset(asked.get("NextToken"))
+    last = first + asked.get("MaxResults", _ON_A_PAGE)
+    answer: dict[str, Any] = {"TrainingJobSummaries": found[first:last]}
+    if last < len(found):
+        answer["NextToken"] = str(last)
+    return answer
+
+
+def training_job_summaries(serving: Serving, name: str) -> list[dict[str, Any]]:
+    """Each as it is now: the leader of the search may be a little behind."""
+    request = serving.store.document(name, REQUEST)
+    config = request["HyperParameterTuningJobConfig"]
+    definitions = [each for each in [request.get("TrainingJobDefinition")] if each]
+    definitions += request.get("TrainingJobDefinitions") or []
+    found = []
+    for trial in read_trials(serving.store, name):
+        definition = definitions[trial.definition]
+        given = definition.get("TuningObjective") or config["HyperParameterTuningJobObjective"]
+        if not trial.over:
+            with suppress(JobUnknownError):
+                record = serving.store.get(trial.name)
+                if record.status.terminal:  # its objective is not read yet
+                    trial.arn, trial.created, trial.started = record.arn, record.created, record.started
+                else:
+                    with_record(trial, record)
+        if trial.created is not None:
+            objective = Objective(metric=given["MetricName"], direction=given["Type"])
+            found.append(summary(trial, objective, definition.get("DefinitionName")))
+    return found
+
+
+def _offset(token: str | None) -> int:
+    if token is None:
+        return 0
+    if not token.isascii() or not token.isdecimal() or len(token) > 9:  # noqa: PLR2004 - more jobs than there can be
+        raise validation_error("Invalid pagination token.")
+    return int(token)
+
+
+def stop_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Answers once the stop is recorded."""
+    record = called_tuning(serving, call)
+    try:
+        stop(serving.store, record.name, grace=None, on_message=lambda _: None)
+    except JobFinishedError as error:
+        raise validation_error(error.sentence) from None
+    except JobUnknownError:
+        raise unknown_job() from None
+    return {}
+
+
+def delete_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Remove a tuning job that has ended. Its training jobs stay."""
+    record = called_tuning(serving, call)
+    try:
+        remove(serving.store, record.name, stop=False, force=False, abandon=False, on_message=serving.log)
+    except JobNotFinishedError:
+        raise validation_error(
+            f"The request was rejected because the tuning job is in status {record.status}."
+        ) from None
+    except JobUnknownError:
+        raise unknown_job() from None
+    return {}
+
+
+HANDLERS: Final[Mapping[str, Handler]] = {
+    "CreateHyperParameterTuningJob": create_tuning_job,
+    "DeleteHyperParameterTuningJob": delete_tuning_job,
+    "DescribeHyperParameterTuningJob": describe_tuning_job,
+    "ListHyperParameterTuningJobs": list_tuning_jobs,
+    "ListTrainingJobsForHyperParameterTuningJob": list_training_jobs_of,
+    "StopHyperParameterTuningJob": stop_tuning_job,
+}

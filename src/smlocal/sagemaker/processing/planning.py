@@ -1,0 +1,132 @@
+"""From a validated processing job to its plan: that of the equal training job, with its own contents."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from smlocal.engine.engines import Engines, engines_named
+from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.documents import STRICT
+from smlocal.jobs.planning.aspects.inputs.plan import HostInputs
+from smlocal.jobs.planning.aspects.mirrored.plan import MirroredPlan
+from smlocal.jobs.planning.model import ContainerFolders, HostPlan, JobPlan
+from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.view import Reporter
+from smlocal.sagemaker import prepare as training
+from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.processing import facts
+from smlocal.sagemaker.processing.documents import config_files
+from smlocal.sagemaker.processing.equal_training_job import equal_training_job
+from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
+from smlocal.sagemaker.processing.notes import notes
+from smlocal.sagemaker.processing.outputs import collectors_of
+
+_FOLDERS: Final = ContainerFolders(
+    root=facts.ROOT,
+    input=facts.CONFIG,
+    data=facts.PROCESSING,
+    model="",
+    output=facts.OUTPUT,
+    output_data="",
+    failure=facts.MESSAGE,
+)
+_OF_TRAINING: Final = frozenset(
+    {
+        *("TRAINING_JOB_NAME", "TRAINING_JOB_ARN", "DMLC_INTERFACE", "SAGEMAKER_METRICS_DIRECTORY"),
+        "SAGEMAKER_MANAGED_WARMPOOL_CACHE_DIRECTORY",
+    }
+)
+"""Variables that no processing container has, unless its request says so."""
+
+
+def prepare(
+    job: ProcessingFile,
+    *,
+    name: str,
+    home: str,
+    engines: Engines,
+    reporter: Reporter,
+    strict: bool,
+    run_id: str | None = None,
+) -> Prepared:
+    """Check everything that can be checked before the job is made. Mistakes are an error.
+
+    `run_id`: of a job that is already recorded.
+    """
+    equal = equal_training_job(job)
+    collectors_of(job, directory="")  # folders that cannot be used are an error before the image is pulled
+    prepared = training.prepare(
+        equal, name=name, home=home, engines=engines, reporter=reporter, strict=strict, run_id=run_id
+    )
+    return replace(prepared, plan=as_processing(prepared.plan, job, equal), job=job.document.record())
+
+
+def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
+    """Prepare a job that was recorded and never begun."""
+    strict = bool(recorded.get(STRICT))
+    job = read_processing(recorded_document(recorded), strict=strict)
+    return prepare(
+        job,
+        name=record.name,
+        home=home,
+        engines=engines_named(job.local.Engines),
+        reporter=reporter,
+        strict=strict,
+        run_id=record.run_id,
+    )
+
+
+def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:  # noqa: ARG001 - see below
+    """The same plan: a processing job is never begun again."""
+    return old
+
+
+def plan_job(job: ProcessingFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:
+    """Only the plan: no image is pulled, and missing GPUs are not an error."""
+    equal = equal_training_job(job)
+    plan = training.plan_job(equal, name=name, home=home, engines=engines, strict=strict)
+    return as_processing(plan, job, equal)
+
+
+def as_processing(plan: JobPlan, job: ProcessingFile, equal: JobFile) -> JobPlan:
+    """The plan of a processing job from that of the training job that needs the same."""
+    identity, app, config = plan.identity, job.request.AppSpecification, job.request.ProcessingOutputConfig
+    arn = facts.processing_job_arn(plan.name, region=identity.region, account=identity.account)
+    planned = replace(
+        plan,
+        platform=facts.NAME,
+        request={"ProcessingJobName": plan.name, **job.raw},
+        identity=replace(identity, arn=arn),
+        image=replace(
+            plan.image,
+            entrypoint=None if app.ContainerEntrypoint is None else tuple(app.ContainerEntrypoint),
+            command=None if app.ContainerArguments is None else tuple(app.ContainerArguments),
+        ),
+        folders=_FOLDERS,
+        hosts=tuple(_host(plan, host, job, arn) for host in plan.hosts),
+        output=replace(
+            plan.output, uri="", model_uri="", publish=False, kms_key=None if config is None else config.KmsKeyId
+        ),
+        mirrored=MirroredPlan(collectors=collectors_of(job, directory=plan.output.directory)),
+    )
+    return replace(planned, notes=notes(planned, job, equal))
+
+
+def _host(plan: JobPlan, host: HostPlan, job: ProcessingFile, arn: str) -> HostPlan:
+    targets = {each.name: each.path for each in job.inputs}
+    pipes = tuple(replace(each, target=targets[each.name]) for each in host.inputs.pipes)
+    folders = [facts.OUTPUT, facts.PROCESSING, *(each.path for each in job.outputs)]
+    requested = job.request.Environment or {}
+    return replace(
+        host,
+        directories=(facts.CONFIG, *folders, *(os.path.dirname(each.target) for each in pipes)),
+        files=config_files(job, host.host, [each.host for each in plan.hosts], name=plan.name, arn=arn),
+        environment={
+            name: value for name, value in host.environment.items() if name in requested or name not in _OF_TRAINING
+        },
+        inputs=HostInputs(
+            trees=tuple(replace(each, target=targets[each.name]) for each in host.inputs.trees), pipes=pipes
+        ),
+    )

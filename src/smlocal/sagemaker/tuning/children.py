@@ -1,0 +1,176 @@
+"""The training jobs of a tuning job: recorded, started, looked at and stopped like every other training job."""
+
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import field, replace
+from typing import Any, Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.errors import JobFinishedError, JobUnknownError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.control.orphans import is_orphan
+from smlocal.jobs.control.requests import ask_to_stop
+from smlocal.jobs.documents import FINAL_METRICS, TUNED_BY
+from smlocal.jobs.documents import LOCAL as LOCAL_BLOCK
+from smlocal.jobs.logs.log_readers import log_path
+from smlocal.jobs.metrics.found_values import metrics_folder, read_values
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.submission.scheduler import JobStarter
+from smlocal.sagemaker.contract.documents.hosts import host_names
+from smlocal.sagemaker.contract.metric_definitions import definitions_of
+from smlocal.sagemaker.contract.outcome import failure_reason
+from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
+from smlocal.sagemaker.submit import submit
+from smlocal.sagemaker.tuning.facts import TUNING
+from smlocal.sagemaker.tuning.ranges import Point
+from smlocal.sagemaker.tuning.state import with_record
+from smlocal.sagemaker.tuning.trials import Trial, trial_of
+from smlocal.sagemaker.tuning.tuning_file import TuningFile
+
+_LINES: Final = 3
+_NOT_LITERAL: Final = re.compile(r"\\.|\[[^]]*\]|\([^)]*\)")
+_LOG_BYTES: Final = 1 << 16
+_RETRYABLE: Final = frozenset({failure_reason.INTERNAL_ERROR, failure_reason.NO_CAPACITY})
+
+
+def training_job(file: TuningFile, definition: int, tuned: Point, *, name: str | None = None) -> JobFile:
+    """The training job of a point, validated as the file of one would be."""
+    given = file.definitions[definition]
+    data = {**given.request, "HyperParameters": {**given.request["HyperParameters"], **tuned}}
+    if name is not None:
+        data = {"TrainingJobName": name, **data}
+    if file.document.data.get(LOCAL):
+        data[LOCAL] = dict(file.document.data[LOCAL])
+    document = Document(data, name=file.document.name, directory=file.document.directory)
+    document.empty_source_fails = file.document.empty_source_fails
+    return read_job(document, strict=False)
+
+
+@dataclass(kw_only=True, slots=True)
+class Children:
+    """The training jobs of one tuning job."""
+
+    store: Store
+    tuning: str
+    arn: str
+    run_id: str
+    """Of the tuning job: an earlier one may have had its name."""
+    file: TuningFile
+    limit: int | None
+    """How many instances may be in use; None for no limit."""
+    starter: JobStarter
+    _templates: dict[int, JobFile] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
+
+    def submit(self, trial: Trial) -> None:
+        """Record the training job of a trial, and with it the trial."""
+        by = {"Arn": self.arn, "Name": self.tuning, "Run": self.run_id, "Trial": trial.document()}
+        submit(self._job(trial), name=trial.name, store=self.store, documents={TUNED_BY: by})
+
+    def recorded_after(self, count: int) -> list[Trial]:
+        """The trials after so many whose jobs an earlier supervisor has recorded, and nothing else."""
+        found = [self.store.document(name, TUNED_BY) for name in self.store.names(f"{self.tuning}-")]
+        trials = [trial_of(each["Trial"]) for each in found if each is not None and each.get("Run") == self.run_id]
+        return sorted((each for each in trials if each.number > count), key=lambda each: each.number)
+
+    def _job(self, trial: Trial) -> JobFile:
+        """One job of a definition is validated, the others differ from it in their hyperparameters only."""
+        found = self._templates.get(trial.definition)
+        if found is None:
+            found = self._templates[trial.definition] = training_job(self.file, trial.definition, trial.tuned)
+        raw = {**found.raw, "HyperParameters": {**found.raw["HyperParameters"], **trial.tuned}}
+        data = {**raw, LOCAL: found.document.data.get(LOCAL) or {}}
+        document = Document(data, name=found.document.name, directory=found.document.directory)
+        return replace(found, raw=raw, document=document)
+
+    def start(self, trial: Trial) -> None:
+        """Start it, unless too many instances are in use or it has a supervisor."""
+        if self.store.start_pending(now=time.time, limit=self.limit, only=trial.name):
+            self.starter.start(trial.name)
+
+    def look(self, trial: Trial, *, orphans: bool) -> JobRecord | None:
+        """Its record; None if it is gone. `orphans`: see to it that it has a supervisor."""
+        try:
+            record = self.store.get(trial.name)
+        except JobUnknownError:
+            return None
+        if record.pending:
+            self.start(trial)
+        elif orphans and is_orphan(self.store, record):
+            self.starter.start(trial.name)
+        return record
+
+    def stop(self, trial: Trial, grace: float | None) -> None:
+        """Stop it by the service's ladder, or with another grace period."""
+        with suppress(JobFinishedError, JobUnknownError):
+            if not ask_to_stop(self.store, trial.name, grace=grace):
+                self.starter.start(trial.name)
+
+    def end(self, trial: Trial, record: JobRecord | None, metric: str) -> None:
+        """Take over how it has ended."""
+        if record is None:
+            trial.status, trial.reason = "Stopped", None
+            return
+        with_record(trial, record)
+        final = (self.store.document(trial.name, LOCAL_BLOCK) or {}).get(FINAL_METRICS) or ()
+        trial.value = next((each["Value"] for each in final if each["MetricName"] == metric), None)
+        trial.retryable = trial.status == "Failed" and record.failure_reason in _RETRYABLE
+
+    def values(self, trial: Trial, metric: str) -> list[float] | None:
+        """The values of the metric so far; None if there are none since the last call."""
+        directory = self.store.directory(trial.name)
+        try:
+            size = os.stat(f"{metrics_folder(directory)}/values").st_size
+        except OSError:
+            return None
+        if self._sizes.get(trial.name) == size:
+            return None
+        self._sizes[trial.name] = size
+        request = self.file.definitions[trial.definition].request
+        hosts = host_names(self.store.get(trial.name).instances)
+        found = read_values(directory, definitions_of(request), hosts)
+        return [each.value for each in found if each.name == metric]
+
+    def near_misses(self, trial: Trial, metric: str) -> list[str]:
+        """Lines of its log that look as if they should have had a value of the metric."""
+        request = self.file.definitions[trial.definition].request
+        regex = next(each.regex for each in definitions_of(request) if each.name == metric)
+        return close_lines(_log_end(self.store.directory(trial.name), host_names(1)[0]), metric, regex)
+
+
+def close_lines(text: str, metric: str, regex: str) -> list[str]:
+    """The last lines with a number and a word of the metric's name or of its regex."""
+    literal = _NOT_LITERAL.sub(" ", regex)
+    words = {word.lower() for word in re.findall(r"[A-Za-z]{3,}", f"{metric} {literal}")}
+    found = [
+        line.strip()
+        for line in text.splitlines()
+        if any(word in line.lower() for word in words) and re.search(r"\d", line)
+    ]
+    return found[-_LINES:]
+
+
+def _log_end(directory: str, host: str) -> str:
+    try:
+        with open(log_path(directory, host), "rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - _LOG_BYTES))
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def parent_bests(store: Store, parents: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The best training job of each parent that is still recorded, as a summary."""
+    found: list[Mapping[str, Any]] = []
+    for name in parents:
+        with suppress(JobUnknownError):
+            best = (store.document(name, TUNING) or {}).get("Best")
+            if best is not None:
+                found.append({**best, "TuningJobName": name})
+    return found

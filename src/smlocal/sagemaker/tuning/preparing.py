@@ -1,0 +1,101 @@
+"""Tuning jobs before they run: `jobs.kinds.Preparing`."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from smlocal.jobfile.document import Document
+from smlocal.jobs.planning.model import JobPlan, note_documents
+from smlocal.jobs.planning.plan_rows import note_rows
+from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
+from smlocal.sagemaker.tuning.planning import first_trials, plan_again, prepare_recorded
+from smlocal.sagemaker.tuning.search import size_of
+from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
+
+__all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
+
+_SHOWN: Final = 5
+"""The first points."""
+_HOUR: Final = 3600.0
+
+
+def _file(plan: JobPlan) -> TuningFile:
+    return read_tuning(Document(dict(plan.request), name=plan.name, directory=plan.job_directory))
+
+
+def instance_hours(file: TuningFile, jobs: int) -> dict[str, float]:
+    """What it would cost at most, by instance type: each training job as long as it may."""
+    found: dict[str, float] = {}
+    count = len(file.definitions)
+    for index, each in enumerate(file.definitions):
+        resources = each.request.get("ResourceConfig") or {}
+        seconds = (each.request.get("StoppingCondition") or {}).get("MaxRuntimeInSeconds", DEFAULT_MAX_RUNTIME)
+        share = jobs // count + (index < jobs % count)
+        groups = resources.get("InstanceGroups") or [resources]
+        for group in groups:
+            kind = group.get("InstanceType", "")
+            hours = share * group.get("InstanceCount", 1) * seconds / _HOUR
+            found[kind] = round(found.get(kind, 0.0) + hours, 2)
+    return found
+
+
+def plan_document(plan: JobPlan) -> dict[str, Any]:
+    """The plan as it is stored."""
+    file = _file(plan)
+    search = file.plan(plan.name)
+    return {
+        "Version": 1,
+        "HyperParameterTuningJobName": plan.name,
+        "HyperParameterTuningJobArn": plan.identity.arn,
+        "Region": plan.identity.region,
+        "Account": plan.identity.account,
+        "Request": dict(plan.request),
+        "Image": {"Name": plan.image.name, "Id": plan.image.facts and plan.image.facts.id},
+        "Engine": {"Address": plan.engines.first.address, "Version": plan.engines.first.version},
+        "Search": {
+            "Strategy": search.strategy,
+            "Seed": search.seed,
+            "Combinations": size_of(search),
+            "TrainingJobs": search.most,
+            "Parallel": search.parallel,
+            "InstanceHoursAtMost": instance_hours(file, search.most),
+            "FirstPoints": [
+                {**({} if definition is None else {"DefinitionName": definition}), "HyperParameters": point}
+                for definition, point in first_trials(file, plan.name, _SHOWN)
+            ],
+        },
+        "Output": plan.output.directory,
+        "Notes": note_documents(plan),
+    }
+
+
+def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
+    """Heads, and the texts beside them."""
+    file = _file(plan)
+    search = file.plan(plan.name)
+    objective = search.definitions[0].objective
+    size = size_of(search)
+    yield "Tuning job", plan.name
+    yield "", plan.identity.arn
+    yield "Image", ", ".join(dict.fromkeys(_images(file)))
+    yield "Strategy", search.strategy
+    yield "Objective", f"{objective.direction} {objective.metric}"
+    yield "Jobs", f"{search.most:,}, {search.parallel:,} at once"
+    yield "Points", "not countable" if size is None else f"{size:,}"
+    hours = ", ".join(f"{hours:,g} h of {kind}" for kind, hours in instance_hours(file, search.most).items())
+    yield "At most", hours
+    head = "First points"
+    for definition, point in first_trials(file, plan.name, _SHOWN):
+        shown = " ".join(f"{name}={value}" for name, value in point.items())
+        yield head, shown if definition is None else f"{definition}: {shown}"
+        head = ""
+    yield "Output", f"{plan.output.directory.rpartition('/')[0]}/<training job>"
+    yield from note_rows(plan)
+
+
+def _images(file: TuningFile) -> Iterator[str]:
+    for each in file.definitions:
+        yield each.request["AlgorithmSpecification"].get("TrainingImage", "")
+
+
+def script(plan: JobPlan) -> None:
+    """A script would have to read metrics and choose points."""

@@ -1,0 +1,173 @@
+"""Tuning jobs by the clients that others have written."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from tests.clients.aws_cli import first_version, second_version
+from tests.clients.conftest import PROGRAMS, User, last_json
+from tests.kit import until
+from tests.kit.answer_shapes import client_of
+
+ROLE = "arn:aws:iam::123456789012:role/training"
+LOSS = 'n=$(sed \'s/.*"n": *"\\([0-9]*\\)".*/\\1/\' /opt/ml/input/config/hyperparameters.json); echo "loss=$n;"'
+
+
+def tuning_request(name: str, image: str, script: str = LOSS, **more: Any) -> dict[str, Any]:
+    return {
+        "HyperParameterTuningJobName": name,
+        "HyperParameterTuningJobConfig": {
+            "Strategy": "Random",
+            "RandomSeed": 1,
+            "HyperParameterTuningJobObjective": {"Type": "Maximize", "MetricName": "loss"},
+            "ResourceLimits": {"MaxNumberOfTrainingJobs": 3, "MaxParallelTrainingJobs": 3},
+            "ParameterRanges": {"IntegerParameterRanges": [{"Name": "n", "MinValue": "1", "MaxValue": "9"}]},
+        },
+        "TrainingJobDefinition": {
+            "RoleArn": ROLE,
+            "AlgorithmSpecification": {
+                "TrainingImage": image,
+                "TrainingInputMode": "File",
+                "MetricDefinitions": [{"Name": "loss", "Regex": "loss=([0-9.]+);"}],
+            },
+            "Environment": {"SCRIPT": script},
+            "OutputDataConfig": {"S3OutputPath": "s3://artifacts/models"},
+            "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 120},
+        },
+        **more,
+    }
+
+
+def refused(call: Callable[..., Any], **parameters: Any) -> tuple[str, str]:
+    with pytest.raises(ClientError) as error:
+        call(**parameters)
+    found = error.value.response["Error"]
+    return found["Code"], found["Message"]
+
+
+@pytest.mark.slow(8)
+def test_every_operation_on_tuning_jobs(
+    serve: Callable[..., Any], image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    sh, name = image("sh"), "boto3-tuning"
+    with serve("--max-instances", "2") as address:
+        sagemaker = client_of(address, "sagemaker")
+        asked = tuning_request(name, sh, Tags=[{"Key": "team", "Value": "a"}])
+        arn = sagemaker.create_hyper_parameter_tuning_job(**asked)["HyperParameterTuningJobArn"]
+        assert arn.endswith(f":hyper-parameter-tuning-job/{name}")
+        assert refused(sagemaker.create_hyper_parameter_tuning_job, **asked)[0] == "ResourceInUse"
+
+        def described(of: str = name) -> Any:
+            return sagemaker.describe_hyper_parameter_tuning_job(HyperParameterTuningJobName=of)
+
+        until(lambda: described()["HyperParameterTuningJobStatus"] == "Completed")
+        answer = described()
+        assert answer["TrainingJobStatusCounters"]["Completed"] == 3
+        assert "Local" not in answer
+        best = answer["BestTrainingJob"]
+        pages = sagemaker.get_paginator("list_training_jobs_for_hyper_parameter_tuning_job").paginate(
+            HyperParameterTuningJobName=name,
+            SortBy="FinalObjectiveMetricValue",
+            SortOrder="Descending",
+            PaginationConfig={"PageSize": 2},
+        )
+        found = [each for page in pages for each in page["TrainingJobSummaries"]]
+        values = [each["FinalHyperParameterTuningJobObjectiveMetric"]["Value"] for each in found]
+        assert values == sorted(values, reverse=True)
+        assert found[0]["TrainingJobName"] == best["TrainingJobName"]
+        child = sagemaker.describe_training_job(TrainingJobName=best["TrainingJobName"])
+        assert child["TuningJobArn"] == arn
+        assert child["HyperParameters"]["_tuning_objective_metric"] == "loss"
+
+        (listed,) = sagemaker.list_hyper_parameter_tuning_jobs(NameContains="tuning")[
+            "HyperParameterTuningJobSummaries"
+        ]
+        assert (listed["HyperParameterTuningJobName"], listed["Strategy"]) == (name, "Random")
+        by_parent = sagemaker.search(
+            Resource="TrainingJob", SearchExpression={"Filters": [{"Name": "TuningJobArn", "Value": arn}]}
+        )
+        assert len(by_parent["Results"]) == 3
+        entity = sagemaker.search(Resource="HyperParameterTuningJob")["Results"][0]["HyperParameterTuningJob"]
+        assert entity["HyperParameterTuningJobName"] == name
+        assert sagemaker.list_tags(ResourceArn=arn)["Tags"] == [{"Key": "team", "Value": "a"}]
+
+        long = tuning_request("boto3-tuning-stop", sh, f"trap 'exit 0' TERM; {LOSS}; sleep 100 & wait")
+        sagemaker.create_hyper_parameter_tuning_job(**long)
+        running = {"HyperParameterTuningJobName": "boto3-tuning-stop"}
+
+        def statuses() -> list[str]:
+            summaries = sagemaker.list_training_jobs_for_hyper_parameter_tuning_job(**running)["TrainingJobSummaries"]
+            return [each["TrainingJobStatus"] for each in summaries]
+
+        until(lambda: statuses() == ["InProgress"] * 3)
+        assert refused(sagemaker.delete_hyper_parameter_tuning_job, **running)[0] == "ValidationException"
+        sagemaker.stop_hyper_parameter_tuning_job(**running)
+        until(lambda: described("boto3-tuning-stop")["HyperParameterTuningJobStatus"] == "Stopped")
+        assert statuses() == ["Stopped"] * 3
+        code, message = refused(sagemaker.stop_hyper_parameter_tuning_job, **running)
+        assert (code, "Stopped" in message) == ("ValidationException", True)
+        sagemaker.delete_hyper_parameter_tuning_job(**running)
+        assert refused(sagemaker.describe_hyper_parameter_tuning_job, **running) == (
+            "ValidationException",
+            "Requested resource not found.",
+        )
+
+        wrong = tuning_request("boto3-tuning-wrong", sh)
+        wrong["HyperParameterTuningJobConfig"]["HyperParameterTuningJobObjective"]["MetricName"] = "accuracy"
+        code, message = refused(sagemaker.create_hyper_parameter_tuning_job, **wrong)
+        assert code == "ValidationException"
+        assert "A metric is required for this hyperparameter tuning job objective." in message
+    for each in found:
+        assert_nothing_left(each["TrainingJobName"])
+
+
+@pytest.mark.slow(8)
+@pytest.mark.long
+@pytest.mark.parametrize(("version", "program"), [("1", first_version), ("2", second_version)])
+def test_the_aws_cli_tunes(user: User, image: Callable[[str], str], version: str, program: Callable[[], Path]) -> None:
+    name = f"aws-cli-tuning-{version}"
+    (user.own / "tuning.json").write_text(json.dumps(tuning_request(name, image("sh"))))
+    script: list[str | Path] = [PROGRAMS / "aws_cli_tuning.sh", program(), name]
+    done = user.run([sys.executable, "-m", "smlocal", "exec", "--", *script])
+    assert done.returncode == 0, done.stdout + done.stderr
+    *_, best, jobs = done.stdout.splitlines()
+    assert best.startswith(f"{name}-00")
+    assert jobs.split() == ["Completed"] * 3
+
+
+@pytest.mark.slow(12)
+@pytest.mark.long
+def test_a_tuner_of_sdk_2_fits_waits_and_shows_its_results(user: User, image: Callable[[str], str]) -> None:
+    done = user.execute("sdk-2", "sdk2_tuner.py", image("sh"), "sdk2-tuner")
+    found = last_json(done.stdout)
+    assert found["rows"] == 4
+    assert {"FinalObjectiveValue", "TrainingJobName", "TrainingJobStatus"} <= set(found["columns"])
+    assert found["best"].startswith("sdk2-tuner-00")
+    assert found["best_value"] == max(found["values"])
+    assert found["hyperparameters"]["c"] == "one"
+    assert found["status"] == "Completed"
+    assert found["attached"] == found["best"]
+
+
+@pytest.mark.slow(12)
+@pytest.mark.long
+def test_a_tuner_of_sdk_3_tunes_and_waits(user: User, image: Callable[[str], str]) -> None:
+    done = user.execute("sdk-3", "sdk3_tuner.py", image("sh"), "sdk3-tuner")
+    found = last_json(done.stdout)
+    assert found["status"] == "Completed"
+    assert found["best"].startswith("sdk3-tuner-00")
+
+
+@pytest.mark.slow(16)
+@pytest.mark.long
+def test_the_operator_of_airflow_tunes(user: User, image: Callable[[str], str]) -> None:
+    (user.own / "tuning.json").write_text(json.dumps(tuning_request("airflow-tuning", image("sh"))))
+    done = user.execute("airflow", "airflow_tuning.py", user.own / "tuning.json")
+    found = last_json(done.stdout)
+    assert found["status"] == "Completed"
+    assert found["best"].startswith("airflow-tuning-00")
