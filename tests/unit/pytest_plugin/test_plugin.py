@@ -80,7 +80,7 @@ def test_the_example_needs_no_other_plugin() -> None:
         [*command, "examples/decision-tree"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 tests collected" in done.stdout
+    assert "4 tests collected" in done.stdout
 
 
 def test_a_job_that_was_there_before_is_no_job_of_the_test(pytester: pytest.Pytester) -> None:
