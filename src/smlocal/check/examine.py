@@ -5,28 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Protocol
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Finding, Ignored, Outcome, Rule, RuleResult
 from smlocal.check.registry import check_ids
 from smlocal.check.subject import Subject
-from smlocal.jobfile.document import Document
-from smlocal.jobfile.settings import LocalSettings
-
-
-class WithIgnores(Protocol):
-    """A job file of any kind."""
-
-    @property
-    def local(self) -> LocalSettings:
-        """Its settings."""
-
-    @property
-    def document(self) -> Document:
-        """The file."""
-
+from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.processing.job_file import ProcessingFile
 
 UNUSED = "ignore-unused"
 EXPIRED = "ignore-expired"
@@ -94,7 +80,7 @@ def without_ignored(
     return tuple(replace(each, findings=extra.get(each.rule.id, each.findings)) for each in left)
 
 
-def ignores_of(job: WithIgnores) -> tuple[Ignore, ...]:
+def ignores_of(job: JobFile | ProcessingFile) -> tuple[Ignore, ...]:
     """Those of `Local.Check.Ignore`."""
     found = []
     for index, each in enumerate(job.local.Check.Ignore):
