@@ -114,15 +114,21 @@ def jobs_junit(names: Sequence[str]) -> str:
 
 
 def counted(names: Sequence[str]) -> str:
-    """`2 training jobs, 1 endpoint`: an update is a job of the same endpoint."""
+    """`2 training jobs, 1 endpoint`: an update is a job of the same endpoint.
+
+    Jobs that have been deleted are counted with the others if these are all of one kind.
+    """
     from smlocal.sagemaker.hosting.named_endpoint import endpoint_of  # `smlocal jobs` counts nothing
 
     found: dict[tuple[str, str], None] = {}
+    deleted = 0
     with Store.open(home_directory()) as store:
         for name in names:
             try:
                 found[spoken_of(store.get(name)).job, endpoint_of(store, name)] = None
             except JobUnknownError:
-                found["job", name] = None
+                deleted += 1
     words = Counter(word for word, _ in found)
+    if deleted:
+        words[next(iter(words)) if len(words) == 1 else "job"] += deleted
     return ", ".join(f"{number} {word}{'s' if number > 1 else ''}" for word, number in words.items())
