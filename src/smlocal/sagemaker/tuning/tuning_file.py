@@ -244,7 +244,8 @@ def _broken_limits(config: Mapping[str, Any], definitions: Sequence[Definition])
     limits = config["ResourceLimits"]
     at: Path = (_CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
     most, grid = limits.get("MaxNumberOfTrainingJobs"), config["Strategy"] == "Grid"
-    sizes = [combinations(each.search.ranges) for each in definitions]
+    # Ranges that cannot be read are none, and a mistake of their own.
+    sizes = [combinations(each.search.ranges) if each.search.ranges else None for each in definitions]
     size = None if None in sizes else sum(each for each in sizes if each is not None)
     if grid and size is not None and size > facts.MOST_JOBS:
         yield _says(at, f"the grid has {size:,} points, and a tuning job runs at most {facts.MOST_JOBS:,}")

@@ -136,6 +136,13 @@ def test_mistakes(changes: list[tuple[str, Any]], text: str) -> None:
     assert text in "\n".join(raised.value.details)
 
 
+def test_combinations_of_ranges_that_cannot_be_read_are_not_counted() -> None:
+    with pytest.raises(RequestInvalidError) as raised:
+        read((f"{CONFIG}.ParameterRanges.ContinuousParameterRanges", [{"Name": "x", "MinValue": "a", "MaxValue": "1"}]))
+    (detail,) = raised.value.details
+    assert "is not a finite number" in detail
+
+
 def test_the_sentence_of_the_service_about_a_metric() -> None:
     with pytest.raises(RequestInvalidError) as raised:
         read((f"{CONFIG}.HyperParameterTuningJobObjective.MetricName", "acc"))
