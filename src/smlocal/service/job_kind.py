@@ -16,7 +16,7 @@ class JobKind(StrEnum):
 
     @property
     def words(self) -> str:
-        """`training job`"""
+        """`training job`, for sentences."""
         return f"{self.lower()} job"
 
     @property
@@ -47,7 +47,7 @@ class JobKind(StrEnum):
         return "AppSpecification", "ImageUri"
 
     def operation(self, verb: str) -> str:
-        """`DescribeTrainingJob`"""
+        """The name of an operation, such as `DescribeTrainingJob`."""
         return f"{verb}{self}Job"
 
     def cli(self, verb: str, job: str) -> str:

@@ -115,7 +115,7 @@ class Processing(Scripted):
 def answer(status: str = "InProgress", **times: int) -> dict[str, Any]:
     return {
         "ProcessingJobStatus": status,
-        "AppSpecification": {"ImageUri": ECR},
+        "ProcessingResources": {"ClusterConfig": {"InstanceCount": 2}},
         "CreationTime": BEGAN,
         **{f"Processing{name}Time": BEGAN + timedelta(seconds=second) for name, second in times.items()},
     }
