@@ -16,7 +16,7 @@ from smlocal.errors import (
 )
 from smlocal.errors.submitting import ImageNotInEcrError
 from smlocal.jobs.decide.hints import is_full, is_without_credentials, is_without_shared_memory, program_hint
-from smlocal.service.job_kind import JobKind, kind_of
+from smlocal.service.job_kind import JobKind, kind_of, transitions
 from smlocal.service.last_lines import host_in
 from smlocal.service.service import Service
 
@@ -199,7 +199,7 @@ class Followed:
 
         The end of training comes after the log, so before it is read only what precedes it.
         """
-        phases = _phases(answer, self._kind)
+        phases = _phases(answer)
         ended = answer[self._kind.status_member] in _ENDED
         while self._shown < len(phases):
             phase = phases[self._shown]
@@ -293,21 +293,8 @@ def _hosts(answer: Mapping[str, Any]) -> int:
     return sum(group["InstanceCount"] for group in groups) or int(resources.get("InstanceCount") or 1)
 
 
-def _phases(answer: Mapping[str, Any], kind: JobKind) -> list[Mapping[str, Any]]:
-    if kind is JobKind.PROCESSING:
-        return _phases_by_times(answer)
-    return [each for each in answer.get("SecondaryStatusTransitions", ()) if each["Status"] not in _NO_PHASE]
-
-
-def _phases_by_times(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The phases of a processing job, whose answer has only times."""
-    times = [answer.get(each) for each in ("CreationTime", "ProcessingStartTime", "ProcessingEndTime")]
-    named = zip(("Starting", JobKind.PROCESSING), times, times[1:], strict=False)
-    return [
-        {"Status": name, "StartTime": began, **({} if ended is None else {"EndTime": ended})}
-        for name, began, ended in named
-        if began is not None
-    ]
+def _phases(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [each for each in transitions(answer) if each["Status"] not in _NO_PHASE]
 
 
 def _failed_phase(answer: Mapping[str, Any], phases: list[Mapping[str, Any]], kind: JobKind) -> int | None:

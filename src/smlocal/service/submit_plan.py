@@ -241,7 +241,7 @@ def _inputs(document: Document) -> Iterator[_Channel]:
     inputs = _maps(document.data.get("ProcessingInputs"))
     names = plain_names((str(each.get("InputName") or "") for each in inputs), "input")
     for index, (each, name) in enumerate(zip(inputs, names, strict=True)):
-        source = each.get("S3Input")
+        source: Any = each.get("S3Input")
         uri = source.get("S3Uri") if isinstance(source, dict) else None
         if isinstance(uri, str):
             yield _Channel(
