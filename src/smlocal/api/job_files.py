@@ -113,7 +113,7 @@ def refuse_model_file(document: Document) -> None:
             f"{document.name} describes a processing job, and this is about training jobs",
             remedy=[
                 "Run it here: smlocal run FILE",
-                "On the service: aws sagemaker create-processing-job --cli-input-yaml file://FILE, without Local",
+                "On the service: smlocal submit FILE --upload-to s3://bucket/prefix",
             ],
         )
     if not {"PrimaryContainer", "Containers", "Models"} & data.keys():

@@ -82,8 +82,7 @@ def read_any(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["AnyJobFile", str]:
     """The validated job of any platform, and its name."""
-    if not document.data and any(given.get(each) for each in ("inputs", "processing_outputs")):
-        document.data["AppSpecification"] = {}
+    made_of_inputs(document, given)
     if is_processing(document.data):
         apply_overrides(document, given)
         return _read_processing(document, path=path, strict=strict)
@@ -96,6 +95,12 @@ def read_any(
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
     name = apply_local_overrides(document, given)
     return read_replica_job(document, name=name, stem=_stem(path) if path else "job", strict=strict)
+
+
+def made_of_inputs(document: Document, given: Overrides) -> None:
+    """Make the document of a processing job of an empty one, if only such a job has what is given."""
+    if not document.data and any(given.get(each) for each in ("inputs", "processing_outputs")):
+        document.data["AppSpecification"] = {}
 
 
 def read_transform_job(

@@ -70,10 +70,14 @@ class DescribedProcessing:
         return found["region"] if found is not None else ""
 
     @property
+    def status(self) -> str:
+        """ProcessingJobStatus when the job was described; empty for a request."""
+        return str((self.answer or {}).get("ProcessingJobStatus") or "")
+
+    @property
     def state(self) -> str:
         """Its status and region, as a remark has them."""
-        status = str((self.answer or {}).get("ProcessingJobStatus") or "")
-        return ", ".join(filter(None, (status, self.region)))
+        return ", ".join(filter(None, (self.status, self.region)))
 
 
 def is_answer(data: Mapping[str, Any]) -> bool:
@@ -122,7 +126,7 @@ def fetch_processing(arn: str, *, profile: str | None, region: str | None) -> tu
 def use_request(document: Document, *, allow_local_paths: bool) -> DescribedProcessing:
     """Replace the answer in a document by its request, with a new name and the region of the ARN."""
     job = described_processing(document.data)
-    document.elsewhere = _elsewhere(job, allow_local_paths=allow_local_paths)
+    document.elsewhere = elsewhere_of(job, allow_local_paths=allow_local_paths)
     document.data = {
         **job.request,
         **({_NAME: default_name(job.name, datetime.now().astimezone())} if job.name else {}),
@@ -134,11 +138,11 @@ def use_request(document: Document, *, allow_local_paths: bool) -> DescribedProc
 def check_local_paths(job: DescribedProcessing, *, name: str, allow_local_paths: bool) -> None:
     """`PathInDescriptionError` for an answer with paths that it may not name. `name`: of the file."""
     document = Document(job.request, name=name, directory=os.getcwd())
-    document.elsewhere = _elsewhere(job, allow_local_paths=allow_local_paths)
+    document.elsewhere = elsewhere_of(job, allow_local_paths=allow_local_paths)
     refuse_local_paths(document, CreateProcessingJobRequest)
 
 
-def _elsewhere(job: DescribedProcessing, *, allow_local_paths: bool) -> Elsewhere | None:
+def elsewhere_of(job: DescribedProcessing, *, allow_local_paths: bool) -> Elsewhere | None:
     """As that of a training job: only paths are allowed that the job here of this name and ARN was given."""
     if job.answer is None:
         return None

@@ -13,6 +13,7 @@ from typing import Any
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.logs.log_readers import read_log_tail
 from smlocal.sagemaker.contract.outcome.failure_reason import REASON_CHARACTERS
+from smlocal.service.job_kind import JobKind, kind_of, transitions
 
 ENDED = ("Completed", "Failed", "Stopped")
 LINES = 20
@@ -66,6 +67,9 @@ class JobEnd:
     metrics: Mapping[str, float]
     """The final values."""
     log: LogEnd
+    kind: JobKind = JobKind.TRAINING
+    message: str | None = None
+    """ExitMessage of a processing job."""
 
     @property
     def ended(self) -> bool:
@@ -75,16 +79,18 @@ class JobEnd:
 
 def end_of(answer: Mapping[str, Any], log: LogEnd = NO_LOG) -> JobEnd:
     """The end that a describe answer tells: the service's, or one of ours, whose `Local` block knows more."""
-    local = answer.get("Local") or {}
-    status, reason = str(answer.get("TrainingJobStatus", "")), answer.get("FailureReason") or None
+    local, kind = answer.get("Local") or {}, kind_of(answer)
+    status, reason = str(answer.get(kind.status_member, "")), answer.get("FailureReason") or None
     return JobEnd(
-        name=str(answer.get("TrainingJobName", "")),
+        name=str(answer.get(kind.name_member, "")),
+        kind=kind,
+        message=answer.get("ExitMessage") or None,
         status=status,
         secondary=str(answer.get("SecondaryStatus", status)),
         reason=reason,
         exit_code=_exit_code(status, reason, local),
         host=local.get("FailedHost") or "algo-1",
-        phases=[_phase(each) for each in answer.get("SecondaryStatusTransitions") or ()],
+        phases=[_phase(each) for each in transitions(answer)],
         metrics={each["MetricName"]: float(each["Value"]) for each in answer.get("FinalMetricDataList") or ()},
         log=log,
     )
@@ -286,6 +292,12 @@ def _judged(there: JobEnd, here: JobEnd) -> tuple[bool | None, str]:
         return False, "the job Failed there and here, with different reasons."
     if not says_nothing(reasons[0]):
         return True, f"the job Failed there and here with the same reason{_code(here)}."
+    if there.message and here.message:
+        same = same_reason(there.message, here.message, names=(there.name, here.name))
+        return (
+            same,
+            f"the job Failed there and here{_code(here)}, with {'the same' if same else 'another'} ExitMessage.",
+        )
     return _judged_by_logs(there, here)
 
 

@@ -18,7 +18,7 @@ from smlocal.service.log_forms import (
     table_events,
     text_events,
 )
-from smlocal.service.service import LOG_GROUP, Service
+from smlocal.service.service import Service
 
 _TAIL = 1 << 20
 """Bytes of a text that are read."""
@@ -178,7 +178,7 @@ def service_log(service: "Service", job: str, *, host: str, region: str | None =
         lines = _last_events(service, chosen, region)
     except SmlocalError as error:
         if isinstance(error, ServiceRefusedError) and error.code == "ResourceNotFoundException":
-            return _missing(f"CloudWatch has no log group {LOG_GROUP}, or the log has just been deleted")
+            return _missing(f"CloudWatch has no log group {service.kind.log_group}, or the log has just been deleted")
         return _missing(f"the log cannot be read: {error.sentence}")
     if not lines:
         return _missing(f"the log of {job} is empty: its retention period is over, or nothing was written")
@@ -201,7 +201,7 @@ def _streams(service: "Service", job: str, region: str | None) -> dict[str, str]
         "logs",
         "DescribeLogStreams",
         region=region,
-        logGroupName=LOG_GROUP,
+        logGroupName=service.kind.log_group,
         logStreamNamePrefix=f"{job}/",
         orderBy="LogStreamName",
         limit=_STREAMS,
@@ -213,7 +213,8 @@ def _streams(service: "Service", job: str, region: str | None) -> dict[str, str]
 
 def _last_events(service: "Service", stream: str, region: str | None) -> list[str]:
     lines: list[str] = []
-    asked: dict[str, Any] = {"logGroupName": LOG_GROUP, "logStreamName": stream, "startFromHead": False, "limit": LINES}
+    group = service.kind.log_group
+    asked: dict[str, Any] = {"logGroupName": group, "logStreamName": stream, "startFromHead": False, "limit": LINES}
     for _ in range(_MOST_PAGES):
         answer = service.call("logs", "GetLogEvents", region=region, **asked)
         lines = [line for event in answer["events"] for line in str(event["message"]).split("\n")] + lines

@@ -15,6 +15,7 @@ from smlocal.jobs.decide.hints import is_without_credentials
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.service.described_job import DescribedJob, check_shape
+from smlocal.service.described_processing import DescribedProcessing, elsewhere_of
 from smlocal.service.job_end import (
     ENDED,
     JobEnd,
@@ -26,7 +27,10 @@ from smlocal.service.job_end import (
     verdict_of,
 )
 from smlocal.service.job_file_text import elsewhere
+from smlocal.service.job_kind import as_training, kind_of
 from smlocal.service.unavailable_here import Unavailable, unavailable_here
+
+AnyDescribed = DescribedJob | DescribedProcessing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,29 +62,31 @@ class Reproduction:
     """The command that follows."""
 
 
-def check_ended(job: DescribedJob, *, file: str | None) -> None:
+def check_ended(job: AnyDescribed, *, file: str | None) -> None:
     """Refuse a job whose end a run here could not have too."""
     if job.answer is None:
         raise UsageRefusedError(
             f"{file or job.name} is a request and does not say how a job ended",
             remedy=[f"Run it:  smlocal run {file or job.name}"],
         )
-    check_shape(job.answer, name=file or job.name)
+    kind = kind_of(job.request)
+    if isinstance(job, DescribedJob):
+        check_shape(job.answer, name=file or job.name)
     if job.status in ENDED:
         return
     if not job.status:
-        raise UsageRefusedError(f"the description of {job.name} has no TrainingJobStatus")
+        raise UsageRefusedError(f"the description of {job.name} has no {kind.status_member}")
     raise ServiceJobRunningError(
         f"the job {job.name} is still {job.status}" + (f" in {file}" if file else ""),
         remedy=[
-            f"Wait for it:  aws sagemaker wait training-job-completed-or-stopped --training-job-name {job.name}",
+            f"Wait for it:  {kind.wait(job.name)}",
             *(["Then save its description again."] if file else []),
         ],
     )
 
 
 def document_for(
-    job: DescribedJob, *, directory: str | None, sample: int | None, allow_local_paths: bool = False
+    job: AnyDescribed, *, directory: str | None, sample: int | None, allow_local_paths: bool = False
 ) -> "Document":
     """The job file of the run. Relative paths start in `directory`."""
     settings: dict[str, Any] = {
@@ -88,18 +94,24 @@ def document_for(
         **job.local,
         **({"Sample": sample} if sample is not None else {}),
     }
-    data = {**deepcopy(job.request), "TrainingJobName": default_name(job.name, datetime.now().astimezone())}
+    data = {
+        **deepcopy(job.request),
+        kind_of(job.request).name_member: default_name(job.name, datetime.now().astimezone()),
+    }
     document = Document(
         {**data, **({"Local": settings} if settings else {})},
         name=f"the request of {job.name}",
         directory=directory or os.getcwd(),
     )
-    document.elsewhere = elsewhere(job, allow_local_paths=allow_local_paths)
+    if isinstance(job, DescribedJob):
+        document.elsewhere = elsewhere(job, allow_local_paths=allow_local_paths)
+    else:
+        document.elsewhere = elsewhere_of(job, allow_local_paths=allow_local_paths)
     return document
 
 
 def reproduction(
-    job: DescribedJob, run: Mapping[str, Any], answer: Mapping[str, Any], log_there: Callable[[str], LogEnd]
+    job: AnyDescribed, run: Mapping[str, Any], answer: Mapping[str, Any], log_there: Callable[[str], LogEnd]
 ) -> Reproduction:
     """The outcome of the run with this request and `Local` block.
 
@@ -130,10 +142,11 @@ def reproduction_document(found: Reproduction) -> dict[str, Any]:
 
 def _end(end: JobEnd, names: tuple[str, str], host: str) -> dict[str, Any]:
     return {
-        "TrainingJobName": end.name,
-        "TrainingJobStatus": end.status,
+        end.kind.name_member: end.name,
+        end.kind.status_member: end.status,
         "SecondaryStatus": end.secondary,
         "FailureReason": end.reason,
+        **({} if end.message is None else {"ExitMessage": end.message}),
         "NormalisedReason": None if end.reason is None else normalised_reason(end.reason, names=names),
         "ExitCode": end.exit_code,
         "Phases": [
@@ -151,26 +164,30 @@ _KILLED = 137
 _NO_MEMORY = "instance type with more memory"
 """In the service's reason of a job whose memory ran out."""
 _IMAGE = ("AlgorithmSpecification", "TrainingImage")
-_NOT_COMPARED = {"TrainingJobName", "RoleArn", "OutputDataConfig", "Tags"}
+_NOT_COMPARED = {
+    *("TrainingJobName", "RoleArn", "OutputDataConfig", "Tags"),
+    *("ProcessingJobName", "ProcessingOutputConfig"),
+}
 """They do not change how a job ends here."""
 _MOST_NAMED = 8
 _CODE = "HyperParameters"
 
 
-def explanations(job: DescribedJob, run: Mapping[str, Any], there: JobEnd, here: JobEnd) -> list[Explanation]:
+def explanations(job: AnyDescribed, run: Mapping[str, Any], there: JobEnd, here: JobEnd) -> list[Explanation]:
     """Those of a run, the likeliest first. `run` is the request of the run, with its `Local` block."""
-    request = {name: value for name, value in run.items() if name != "Local"}
+    asked = {name: value for name, value in run.items() if name != "Local"}
     given = run.get("Local")
     local: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-    absent = unavailable_here(request, local)
+    absent = unavailable_here(asked, local)
+    before, request = as_training(job.request), as_training(asked)
     return [
         *_memory(request, local, there, here),
         *_not_started(absent, here),
-        *_image(job.request, request),
-        *_code(job.request, local, absent, here),
-        *_data(job.request, request, local),
+        *_image(before, request),
+        *_code(before, local, absent, here),
+        *_data(before, request, local),
         *_sample(local),
-        *_members(job.request, request),
+        *_members(job.request, asked),
         *_left_out(job),
         *_devices(request, local),
         *_credentials(local, here),
@@ -264,9 +281,14 @@ def _sample(local: Mapping[str, Any]) -> Iterator[Explanation]:
 
 def _members(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[Explanation]:
     """Other members that options or the configuration file have changed."""
-    changed = [dotted(path) for path in _changed(there, here, ()) if path[0] not in _NOT_COMPARED and path != _IMAGE]
+    changed = [
+        dotted(path)
+        for path in _changed(there, here, ())
+        if path[0] not in _NOT_COMPARED and path != kind_of(here).image
+    ]
     # The data of a channel has an explanation of its own.
     changed = [each for each in changed if not each.startswith("InputDataConfig") or ".DataSource" not in each]
+    changed = [each for each in changed if not (each.startswith("ProcessingInputs") and each.endswith(".S3Uri"))]
     if changed:
         more = len(changed) - _MOST_NAMED
         named = ", ".join(changed[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -284,7 +306,7 @@ def _changed(there: Any, here: Any, path: Path) -> Iterator[Path]:
         yield path
 
 
-def _left_out(job: DescribedJob) -> Iterator[Explanation]:
+def _left_out(job: AnyDescribed) -> Iterator[Explanation]:
     if job.newer:
         yield Explanation(text=f"left out, because this version of smlocal does not know it: {', '.join(job.newer)}")
 

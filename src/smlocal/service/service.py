@@ -21,9 +21,9 @@ from smlocal.errors import (
 )
 from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.sagemaker.contract.identity import is_region_name
+from smlocal.service.job_kind import JobKind
 
-LOG_GROUP = "/aws/sagemaker/TrainingJobs"
-"""The group of CloudWatch with a stream for each host of each job."""
+LOG_GROUP = JobKind.TRAINING.log_group
 _READ_TIMEOUT = 30.0
 _TITLES = {
     "sagemaker": "SageMaker",
@@ -39,9 +39,18 @@ class Service:
     """AWS as the user's credentials reach it. Nothing is read or sent before the first call; safe in threads."""
 
     def __init__(
-        self, *, profile: str | None = None, region: str | None = None, endpoint_url: str | None = None
+        self,
+        *,
+        profile: str | None = None,
+        region: str | None = None,
+        endpoint_url: str | None = None,
+        kind: JobKind = JobKind.TRAINING,
     ) -> None:
-        """Without `profile` and `region`, the environment and the AWS configuration files decide, as for all of AWS."""
+        """Without `profile` and `region`, the environment and the AWS configuration files decide, as for all of AWS.
+
+        `kind`: of the jobs that the names given to `describe`, `stop` and `log_pages` are.
+        """
+        self.kind = kind
         self._profile, self._region, self._endpoint_url = profile, region, endpoint_url
         self._clients: dict[str, Any] = {}
         self._lock = Lock()
@@ -104,16 +113,16 @@ class Service:
             raise self._error(error, service, operation, None, arguments) from error
 
     def describe(self, job: str) -> dict[str, Any]:
-        """The answer of DescribeTrainingJob; `ServiceJobUnknownError` if there is no such job."""
-        return self.call("sagemaker", "DescribeTrainingJob", TrainingJobName=job)
+        """The answer of DescribeTrainingJob, or its equal; `ServiceJobUnknownError` if there is no such job."""
+        return self.call("sagemaker", self.kind.operation("Describe"), **{self.kind.name_member: job})
 
     def stop(self, job: str) -> None:
         """Ask the service to stop a job."""
-        self.call("sagemaker", "StopTrainingJob", TrainingJobName=job)
+        self.call("sagemaker", self.kind.operation("Stop"), **{self.kind.name_member: job})
 
     def log_pages(self, operation: str, job: str) -> Iterator[dict[str, Any]]:
         """The answers of an operation on the log streams of a job."""
-        return self.pages("logs", operation, logGroupName=LOG_GROUP, logStreamNamePrefix=f"{job}/")
+        return self.pages("logs", operation, logGroupName=self.kind.log_group, logStreamNamePrefix=f"{job}/")
 
     def tags(self, arn: str) -> list[dict[str, str]]:
         """The tags of a job."""
@@ -181,6 +190,7 @@ _OF_ONE_JOB = {
     "StopTrainingJob": "training",
     "UpdateTrainingJob": "training",
     "DescribeProcessingJob": "processing",
+    "StopProcessingJob": "processing",
 }
 
 

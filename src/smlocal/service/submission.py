@@ -16,8 +16,9 @@ from smlocal.errors import (
 )
 from smlocal.errors.submitting import ImageNotInEcrError
 from smlocal.jobs.decide.hints import is_full, is_without_credentials, is_without_shared_memory, program_hint
+from smlocal.service.job_kind import JobKind, kind_of, transitions
 from smlocal.service.last_lines import host_in
-from smlocal.service.service import LOG_GROUP, Service
+from smlocal.service.service import Service
 
 _ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
@@ -33,12 +34,13 @@ def check_name(service: Service, name: str) -> None:
     except ServiceJobUnknownError:
         return
     made = found["CreationTime"].astimezone(UTC)
-    raise _in_use(name, f"It is {found['TrainingJobStatus']}, and was made at {made:%Y-%m-%d %H:%M} UTC.")
+    status = found[service.kind.status_member]
+    raise _in_use(service.kind, name, f"It is {status}, and was made at {made:%Y-%m-%d %H:%M} UTC.")
 
 
 def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
     """`ImageNotInEcrError` for an image that Amazon ECR does not have; a sentence if that cannot be found out."""
-    found = _ECR.fullmatch((request.get("AlgorithmSpecification") or {}).get("TrainingImage") or "")
+    found = _ECR.fullmatch(kind_of(request).image_of(request) or "")
     if found is None:
         return None
     wanted = {"imageDigest": found["digest"]} if found["digest"] else {"imageTag": found["tag"] or "latest"}
@@ -67,14 +69,16 @@ def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
 def create(service: Service, request: Mapping[str, Any]) -> str:
     """Create the job; returns its ARN."""
     try:
-        answer = service.call("sagemaker", "CreateTrainingJob", **request)
+        answer = service.call("sagemaker", service.kind.operation("Create"), **request)
     except ServiceRefusedError as error:
         if error.code == "ResourceInUse":
             raise _in_use(
-                str(request["TrainingJobName"]), "It was made since this command began, maybe by an earlier try of it."
+                service.kind,
+                str(request[service.kind.name_member]),
+                "It was made since this command began, maybe by an earlier try of it.",
             ) from error
         raise
-    return str(answer["TrainingJobArn"])
+    return str(answer[service.kind.arn_member])
 
 
 def stop(service: Service, name: str) -> None:
@@ -82,7 +86,7 @@ def stop(service: Service, name: str) -> None:
     try:
         service.stop(name)
     except ServiceRefusedError:
-        if service.describe(name)["TrainingJobStatus"] not in {"Completed", "Failed", "Stopped", "Stopping"}:
+        if service.describe(name)[service.kind.status_member] not in {"Completed", "Failed", "Stopped", "Stopping"}:
             raise  # otherwise it has ended by itself
 
 
@@ -92,9 +96,9 @@ def answer_document(answer: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _in_use(name: str, detail: str) -> NameInUseError:
+def _in_use(kind: JobKind, name: str, detail: str) -> NameInUseError:
     return NameInUseError(
-        f"A training job with the name '{name}' already exists on the service (ResourceInUse).",
+        f"A {kind.words} with the name '{name}' already exists on the service (ResourceInUse).",
         details=(detail,),
         remedy=("Give this one another name with --name; nothing was uploaded or started.",),
     )
@@ -110,7 +114,6 @@ def _plain(value: Any) -> Any:
 
 _ENDED = {"Completed", "Failed", "Stopped"}
 _NO_PHASE = {*_ENDED, "MaxRuntimeExceeded", "MaxWaitTimeExceeded", "Interrupted"}
-_TRAINING = "Training"
 _PAUSE = 1.0
 _STEP = 0.05
 _LOST_SECONDS = 600.0
@@ -145,7 +148,7 @@ class Followed:
 
     def __init__(self, service: Service, name: str, viewer: Viewer, *, pause: float = _PAUSE) -> None:
         """`pause`: the seconds between two looks."""
-        self._service, self._name, self._viewer = service, name, viewer
+        self._service, self._name, self._viewer, self._kind = service, name, viewer, service.kind
         self._pause = pause
         self._tokens: dict[str, str | None] = {}
         self._shown = 0
@@ -163,7 +166,7 @@ class Followed:
         while not interrupted():
             try:
                 answer = self._service.describe(self._name)
-                ended = answer["TrainingJobStatus"] in _ENDED
+                ended = answer[self._kind.status_member] in _ENDED
                 self._show_phases(answer, log_is_read=False)
                 hosts = _hosts(answer)
                 self._read_logs(hosts)
@@ -197,10 +200,10 @@ class Followed:
         The end of training comes after the log, so before it is read only what precedes it.
         """
         phases = _phases(answer)
-        ended = answer["TrainingJobStatus"] in _ENDED
+        ended = answer[self._kind.status_member] in _ENDED
         while self._shown < len(phases):
             phase = phases[self._shown]
-            training = phase["Status"] == _TRAINING
+            training = phase["Status"] == self._kind
             if "EndTime" not in phase and not ended:
                 if not log_is_read:
                     self._show_current(phase)
@@ -216,16 +219,16 @@ class Followed:
                 phase["Status"],
                 (end - phase["StartTime"]).total_seconds(),
                 phase.get("StatusMessage", ""),
-                good=self._shown != _failed_phase(answer, phases),
+                good=self._shown != _failed_phase(answer, phases, self._kind),
             )
             self._shown += 1
 
     def _show_current(self, phase: Mapping[str, Any]) -> None:
-        if phase["Status"] != _TRAINING:
+        if phase["Status"] != self._kind:
             self._viewer.working(f"{phase['Status']}: {phase.get('StatusMessage', '')}".rstrip(": "))
         elif self._begun != self._shown:
             self._begun = self._shown
-            self._viewer.phase_began(_TRAINING)
+            self._viewer.phase_began(self._kind)
 
     def _read_rest(self, hosts: int) -> None:
         """CloudWatch may show the last lines some seconds after the end."""
@@ -265,7 +268,12 @@ class Followed:
             token = self._tokens[stream]
             more = {} if token is None else {"nextToken": token}
             page = self._service.call(
-                "logs", "GetLogEvents", logGroupName=LOG_GROUP, logStreamName=stream, startFromHead=True, **more
+                "logs",
+                "GetLogEvents",
+                logGroupName=self._kind.log_group,
+                logStreamName=stream,
+                startFromHead=True,
+                **more,
             )
             events = page.get("events", ())
             if events:
@@ -280,20 +288,20 @@ class Followed:
 
 
 def _hosts(answer: Mapping[str, Any]) -> int:
-    resources = answer.get("ResourceConfig") or {}
+    resources = answer.get("ResourceConfig") or (answer.get("ProcessingResources") or {}).get("ClusterConfig") or {}
     groups = resources.get("InstanceGroups") or ()
     return sum(group["InstanceCount"] for group in groups) or int(resources.get("InstanceCount") or 1)
 
 
 def _phases(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [each for each in answer.get("SecondaryStatusTransitions", ()) if each["Status"] not in _NO_PHASE]
+    return [each for each in transitions(answer) if each["Status"] not in _NO_PHASE]
 
 
-def _failed_phase(answer: Mapping[str, Any], phases: list[Mapping[str, Any]]) -> int | None:
+def _failed_phase(answer: Mapping[str, Any], phases: list[Mapping[str, Any]], kind: JobKind) -> int | None:
     """The index of the phase that made the job fail: training, if the reason is the algorithm's."""
-    if answer["TrainingJobStatus"] != "Failed":
+    if answer[kind.status_member] != "Failed":
         return None
-    training = [index for index, phase in enumerate(phases) if phase["Status"] == _TRAINING]
+    training = [index for index, phase in enumerate(phases) if phase["Status"] == kind]
     if training and str(answer.get("FailureReason", "")).startswith("AlgorithmError"):
         return training[-1]
     return len(phases) - 1

@@ -17,16 +17,22 @@ from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
+from smlocal.sagemaker.processing.facts import plain_names
+from smlocal.sagemaker.processing.job_file import local_of, validated
+from smlocal.service.job_kind import JobKind, kind_of
 
 _ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/[^:@]+(?:[:@].+)?"
 )
-_IMAGE = ("AlgorithmSpecification", "TrainingImage")
 
 
 def local_settings(document: Document) -> LocalSettings:
     """The `Local` block of a job file, which the service does not get."""
-    local, violations = read_local(document, _request(document))
+    if kind_of(document.data) is JobKind.PROCESSING:
+        request, raw, _ = validated(document, strict=False)
+        local, violations = local_of(document, request, raw)
+    else:
+        local, violations = read_local(document, _request(document))
     if local is None or violations:
         raise invalid_request(document, violations)
     return local
@@ -37,10 +43,13 @@ def strict_request(document: Document, *, region: str | None) -> dict[str, Any]:
 
     Members that smlocal does not support are not mistakes here.
     """
-    asked = {name: value for name, value in document.data.items() if name != LOCAL}
-    _, violations = validate(CreateTrainingJobRequest, asked, strict=True, written=document.written)
-    request = _request(document)
-    violations += broken_rules(request, strict=True)
+    if kind_of(document.data) is JobKind.PROCESSING:
+        _, request, violations = validated(document, strict=True)
+    else:
+        asked = {name: value for name, value in document.data.items() if name != LOCAL}
+        _, violations = validate(CreateTrainingJobRequest, asked, strict=True, written=document.written)
+        request = _request(document)
+        violations += broken_rules(request, strict=True)
     if violations:
         error = invalid_request(document, violations + _image_violation(request))
         error.remedy = tuple(_flags(request))
@@ -63,13 +72,10 @@ def _request(document: Document) -> dict[str, Any]:
 def _image(request: dict[str, Any]) -> str | None:
     """The image that the service pulls itself; None if there is none."""
     specification = request.get("AlgorithmSpecification")
-    if not isinstance(specification, dict):
-        return None
-    access = specification.get("TrainingImageConfig")
+    access = specification.get("TrainingImageConfig") if isinstance(specification, dict) else None
     if isinstance(access, dict) and access.get("TrainingRepositoryAccessMode") == "Vpc":
         return None  # from a private registry
-    image = specification.get("TrainingImage")
-    return image if isinstance(image, str) else None
+    return kind_of(request).image_of(request)
 
 
 def _not_in_ecr(request: dict[str, Any]) -> str | None:
@@ -80,41 +86,59 @@ def _not_in_ecr(request: dict[str, Any]) -> str | None:
 def _image_violation(request: dict[str, Any]) -> list[Violation]:
     image = _not_in_ecr(request)
     text = f"{image} is not in Amazon ECR, and the service pulls no other images"
-    return [] if image is None else [Violation(path=_IMAGE, text=text)]
+    return [] if image is None else [Violation(path=kind_of(request).image, text=text)]
 
 
 def _flags(request: dict[str, Any]) -> Iterator[str]:
     """The flags that add what a job file for this machine may leave out."""
     if "RoleArn" not in request:
         yield "The role of the job:  --role arn:aws:iam::ACCOUNT:role/NAME"
+    if kind_of(request) is JobKind.PROCESSING:
+        if any(True for _ in outputs_here(request)):
+            yield "The place in S3 for its outputs:  --output-to s3://bucket/some/prefix"
+        return
     output = request.get("OutputDataConfig")
     uri = output.get("S3OutputPath") if isinstance(output, dict) else None
     if not isinstance(uri, str) or not is_remote(uri):
         yield "The place in S3 for its artifacts:  --output-to s3://bucket/some/prefix"
 
 
+def outputs_here(request: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """The index and the name of each output of a processing job that goes to this machine."""
+    config = request.get("ProcessingOutputConfig")
+    given = config.get("Outputs") if isinstance(config, Mapping) else None
+    outputs = [each if isinstance(each, Mapping) else {} for each in given] if isinstance(given, list) else []
+    names = plain_names((str(each.get("OutputName") or "") for each in outputs), "output")
+    for index, (output, name) in enumerate(zip(outputs, names, strict=True)):
+        target = output.get("S3Output")
+        uri = target.get("S3Uri") if isinstance(target, Mapping) else None
+        if isinstance(uri, str) and not is_remote(uri):
+            yield index, name
+
+
 def _check_image(document: Document, request: dict[str, Any], region: str | None) -> None:
     image = _not_in_ecr(request)
     if image is None:
         return
-    region = region or "REGION"
+    region, kind = region or "REGION", kind_of(request)
     repository, _, tag = image.rpartition("/")[2].partition("@")[0].partition(":")
     ending = ".cn" if region.startswith("cn-") else ""
     registry = f"ACCOUNT.dkr.ecr.{region}.amazonaws.com{ending}"
     pushed = f"{registry}/{repository}:{tag or 'latest'}"
     raise ImageNotInEcrError(
         f"{image} is not an image in Amazon ECR, and the service pulls no other images",
-        details=(f"{document.where(_IMAGE)}   TrainingImage: {image}",),
+        details=(f"{document.where(kind.image)}   {kind.image[-1]}: {image}",),
         remedy=(
             "Push it there, with the number of your account, and submit that name with --image:",
             f"  aws ecr create-repository --region {region} --repository-name {repository}",
             f"  aws ecr get-login-password --region {region} | docker login --username AWS --password-stdin {registry}",
             f"  docker tag {image} {pushed} && docker push {pushed}",
-            "An image of another registry needs TrainingImageConfig: {TrainingRepositoryAccessMode: Vpc}.",
+            *([_OTHER_REGISTRY] if kind is JobKind.TRAINING else []),
         ),
     )
 
 
+_OTHER_REGISTRY = "An image of another registry needs TrainingImageConfig: {TrainingRepositoryAccessMode: Vpc}."
 _MINUTE, _HOUR = 60, 3600
 _TEN = 10
 
@@ -150,7 +174,7 @@ class Cost:
 
 def cost_of(request: Mapping[str, Any]) -> Cost | None:
     """The most that a valid request may use; None if it names no instances."""
-    resources = request.get("ResourceConfig") or {}
+    resources = request.get("ResourceConfig") or (request.get("ProcessingResources") or {}).get("ClusterConfig") or {}
     if resources.get("InstanceGroups"):
         instances = tuple((group["InstanceCount"], group["InstanceType"]) for group in resources["InstanceGroups"])
     elif "InstanceType" in resources:

@@ -21,7 +21,9 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.contract.validation.violation import Path
-from smlocal.service.submit_checks import local_settings, other_region, strict_request
+from smlocal.sagemaker.processing.facts import plain_names
+from smlocal.service.job_kind import JobKind, kind_of
+from smlocal.service.submit_checks import local_settings, other_region, outputs_here, strict_request
 from smlocal.service.uploads import Upload, changed, plan_upload
 
 _BUCKET = r"(?:[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|arn:[^/]+accesspoint[:/][^/]+)"
@@ -102,10 +104,11 @@ class _Channel:
     data_type: str
     in_s3: bool
     """True if the request names a location in S3, which is mapped to a local one."""
+    word: str = "channel"
 
     @property
     def subject(self) -> str:
-        return f'channel "{self.name}"'
+        return f'{self.word} "{self.name}"'
 
 
 def plan_submit(
@@ -123,7 +126,7 @@ def plan_submit(
     channels = [each for each in _local_channels(document, local) if _is_uploaded(each, options, local, notes)]
     code = local.Code if local.Code is not None and _sends_code(document, options, notes) else None
     if local.Sample is not None and channels:
-        notes.append("Local.Sample is for this machine: all files of the channels are uploaded")
+        notes.append(f"Local.Sample is for this machine: all files of the {channels[0].word}s are uploaded")
     top = _top(options, [*(each.subject for each in channels), *(["the code"] if code is not None else [])])
     document.overrides = "--upload-to"
     for each in channels:
@@ -158,6 +161,31 @@ def plan_submit(
     )
 
 
+def complete_processing(document: Document, *, output_to: str | None) -> None:
+    """Write what a processing job leaves out here and has on the service; local outputs go below `output_to`."""
+    for index, each in enumerate(_maps(document.data.get("ProcessingInputs"))):
+        if isinstance(each.get("S3Input"), dict) and each["S3Input"].get("S3DataType") is None:
+            document.set(("ProcessingInputs", index, "S3Input", "S3DataType"), "S3Prefix")
+    config = document.data.get("ProcessingOutputConfig")
+    place: Path = ("ProcessingOutputConfig", "Outputs")
+    for index, each in enumerate(_maps(config.get("Outputs") if isinstance(config, dict) else None)):
+        if isinstance(each.get("S3Output"), dict) and each["S3Output"].get("S3UploadMode") is None:
+            document.set((*place, index, "S3Output", "S3UploadMode"), "EndOfJob")
+    if output_to is None:
+        return
+    check_location(output_to, "--output-to")
+    overrides, document.overrides = document.overrides, "--output-to"
+    top = f"{output_to.rstrip('/')}/{document.data.get('ProcessingJobName')}/output"
+    for index, name in [*outputs_here(document.data)]:
+        document.set((*place, index, "S3Output", "S3Uri"), f"{top}/{name}")
+    document.overrides = overrides
+
+
+def _maps(given: Any) -> list[dict[str, Any]]:
+    """The elements of what should be a list of maps: the request has not been validated."""
+    return [each if isinstance(each, dict) else {} for each in given] if isinstance(given, list) else []
+
+
 def check_location(text: str, option: str) -> None:
     """Refuse text that is not a location in S3."""
     if not _LOCATION.fullmatch(text):
@@ -185,6 +213,13 @@ def _top(options: SubmitOptions, needed: list[str]) -> str:
 
 
 def _local_channels(document: Document, local: LocalSettings) -> Iterator[_Channel]:
+    """The channels, or inputs of a processing job, with data of this machine."""
+    for each in _inputs(document) if kind_of(document.data) is JobKind.PROCESSING else _channels(document):
+        if not each.in_s3 or longest_match(each.uri, local.Sources) is not None:
+            yield each
+
+
+def _channels(document: Document) -> Iterator[_Channel]:
     channels = document.data.get("InputDataConfig")
     for index, channel in enumerate(channels if isinstance(channels, list) else ()):
         source: Any = channel
@@ -193,16 +228,30 @@ def _local_channels(document: Document, local: LocalSettings) -> Iterator[_Chann
         uri = source.get("S3Uri") if isinstance(source, dict) else None
         if not isinstance(uri, str) or not isinstance(channel.get("ChannelName"), str):
             continue
-        in_s3 = is_remote(uri)
-        if in_s3 and longest_match(uri, local.Sources) is None:
-            continue
         yield _Channel(
             path=("InputDataConfig", index, "DataSource", "S3DataSource", "S3Uri"),
             name=channel["ChannelName"],
             uri=uri,
             data_type=str(source.get("S3DataType")),
-            in_s3=in_s3,
+            in_s3=is_remote(uri),
         )
+
+
+def _inputs(document: Document) -> Iterator[_Channel]:
+    inputs = _maps(document.data.get("ProcessingInputs"))
+    names = plain_names((str(each.get("InputName") or "") for each in inputs), "input")
+    for index, (each, name) in enumerate(zip(inputs, names, strict=True)):
+        source: Any = each.get("S3Input")
+        uri = source.get("S3Uri") if isinstance(source, dict) else None
+        if isinstance(uri, str):
+            yield _Channel(
+                path=("ProcessingInputs", index, "S3Input", "S3Uri"),
+                name=name,
+                uri=uri,
+                data_type=str(source.get("S3DataType")),
+                in_s3=is_remote(uri),
+                word="input",
+            )
 
 
 def _is_uploaded(channel: _Channel, options: SubmitOptions, local: LocalSettings, notes: list[str]) -> bool:
@@ -273,7 +322,9 @@ def _references(channel: _Channel, data: bytes) -> Iterator[str]:
 def _bad_manifest(channel: _Channel, why: str) -> UploadManifestError:
     return UploadManifestError(
         f"{channel.subject}: the manifest {channel.uri} {why}",
-        remedy=("Upload the data yourself and name it in the manifest, or give the channel a folder (S3Prefix).",),
+        remedy=(
+            f"Upload the data yourself and name it in the manifest, or give the {channel.word} a folder (S3Prefix).",
+        ),
     )
 
 

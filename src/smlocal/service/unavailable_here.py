@@ -12,6 +12,7 @@ from smlocal.jobs.contract.model.structure import members
 from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.contract.coverage.members import MEMBERS
 from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
+from smlocal.service.job_kind import as_training
 
 _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
 _SUBMIT_DIRECTORY = "sagemaker_submit_directory"
@@ -46,11 +47,16 @@ def lines_about(found: Iterable[Unavailable]) -> list[str]:
 
 
 def unavailable_here(request: Mapping[str, Any], local: Mapping[str, Any]) -> list[Unavailable]:
-    """Everything that the `Local` block does not settle already, in the order of the request."""
+    """Everything that the `Local` block does not settle already, in the order of the request.
+
+    The places are those of a training job.
+    """
+    asked, request = request, as_training(request)
+    word = "channel" if asked is request else "input"
     found = [
         *(() if local.get("Pull") == "never" else _image(request)),
         *(() if local.get("Code") or local.get("Credentials") in ("inherit", "role") else _code(request)),
-        *_channels(request, _sources(local)),
+        *_channels(request, _sources(local), word),
         *_checkpoints(request, _sources(local)),
         *_keys(request),
         *_machine(request, local),
@@ -96,7 +102,7 @@ def _sources(local: Mapping[str, Any]) -> Mapping[str, str]:
     return given if isinstance(given, Mapping) else {}
 
 
-def _channels(request: Mapping[str, Any], sources: Mapping[str, str]) -> Iterator[Unavailable]:
+def _channels(request: Mapping[str, Any], sources: Mapping[str, str], word: str) -> Iterator[Unavailable]:
     for index, channel in enumerate(_maps(request, "InputDataConfig")):
         path: Path = ("InputDataConfig", index, "DataSource")
         name, source = str(channel.get("ChannelName") or ""), _map(channel, "DataSource")
@@ -107,7 +113,7 @@ def _channels(request: Mapping[str, Any], sources: Mapping[str, str]) -> Iterato
             prefix = uri if objects.get("S3DataType", "S3Prefix") in ("S3Prefix", "Converse") else _bucket(uri)
             yield Unavailable(
                 path=(*path, "S3DataSource", "S3Uri"),
-                text=f"the channel {name} is read from S3 with your AWS credentials",
+                text=f"the {word} {name} is read from S3 with your AWS credentials",
                 local={"Sources": {prefix: folder}},
                 option=f"--source {prefix}=DIR",
                 words=("--source", f"{prefix}={folder}"),
@@ -115,7 +121,7 @@ def _channels(request: Mapping[str, Any], sources: Mapping[str, str]) -> Iterato
         if identity and identity not in sources:
             yield Unavailable(
                 path=(*path, "FileSystemDataSource", "FileSystemId"),
-                text=f"the channel {name} is on a file system that is not mounted here: it needs a local folder",
+                text=f"the {word} {name} is on a file system that is not mounted here: it needs a local folder",
                 local={"Sources": {identity: folder}},
                 option=f"--source {identity}=DIR",
                 words=("--source", f"{identity}={folder}"),

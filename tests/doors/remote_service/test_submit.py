@@ -209,3 +209,56 @@ def test_a_cancelled_ci_job_leaves_nothing_running(job: Path, aws_service: AwsSe
         assert process.wait(timeout=120) == 128 + signal.SIGTERM
     answer = aws_service.client("sagemaker").describe_training_job(TrainingJobName="submit-cancelled")
     assert answer["TrainingJobStatus"] == "Stopped"
+
+
+@pytest.mark.slow(2)
+def test_a_processing_job_is_uploaded_made_and_followed_to_its_end(
+    job: Path, submit: Submit, aws_service: AwsService
+) -> None:
+    root = "/opt/ml/processing"
+    script = f"cp '{root}/in/below/ein ä.txt' {root}/split/one; echo copied; printf fine >/opt/ml/output/message"
+    request = {
+        "RoleArn": "arn:aws:iam::123456789012:role/Trainer",
+        "AppSpecification": {"ImageUri": aws_service.image, "ContainerEntrypoint": ["sh", "-c", 'eval "$SCRIPT"']},
+        "ProcessingInputs": [{"InputName": "data", "S3Input": {"S3Uri": "./data", "LocalPath": f"{root}/in"}}],
+        "ProcessingOutputConfig": {
+            "Outputs": [{"OutputName": "split", "S3Output": {"S3Uri": "./out", "LocalPath": f"{root}/split"}}]
+        },
+        "ProcessingResources": {
+            "ClusterConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10}
+        },
+        "Environment": {"SCRIPT": script},
+    }
+    job.write_text(json.dumps(request))
+    refused = submit("--upload-to", TO, "--name", "psubmit-split", "--yes")
+    assert refused.returncode == 2
+    assert "--output-to s3://bucket/some/prefix" in refused.stderr
+    report = job.parent / "report.json"
+    given = ("--upload-to", TO, "--output-to", f"s3://{BUCKET}/out", "--name", "psubmit-split", "--yes")
+    done = submit(*given, "--report", report)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "copied\n", done.stderr
+    result = f"s3://{BUCKET}/out/psubmit-split/output/split"
+    for part in (
+        "to upload: 1 file, ",
+        "may take: 1 × ml.m5.large for at most 24 h: 24 instance-hours",
+        f"psubmit-split   {aws_service.image} · 1 × ml.m5.large · eu-west-1",
+        "✔ Starting",
+        "✔ Processing",
+        "Completed in ",
+        "fine",
+        f"split: {result}",
+    ):
+        assert part in done.stderr, done.stderr
+    assert json.loads(report.read_text())["ProcessingJobStatus"] == "Completed"
+    assert _content(aws_service, f"{result.removeprefix(f's3://{BUCKET}/')}/one") == f"of {job.parents[1].name}"
+
+    again = submit(*given)
+    assert again.returncode == 2
+    assert "A processing job with the name 'psubmit-split' already exists on the service" in again.stderr
+
+    events = submit(*given[:-2], "psubmit-fails", "--yes", "--progress", "json", "--env", "SCRIPT=exit 3")
+    assert events.returncode == 1
+    lines = [json.loads(line) for line in events.stderr.splitlines()]
+    assert {"ProcessingJobName": "psubmit-fails", "ProcessingJobStatus": "Failed"}.items() <= lines[-1].items()
+    assert [each["ProcessingJobName"] for each in lines if each["Event"] == "Submitted"] == ["psubmit-fails"]

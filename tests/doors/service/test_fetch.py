@@ -125,11 +125,3 @@ def test_a_processing_job_is_fetched_and_runs_here(
     refused = smlocal_run("fetch", unknown, "-o", "-", env=aws_service.environment, cwd=tmp_path)
     assert refused.returncode == 2
     assert "there is no processing job no-processing in eu-west-1" in refused.stderr
-
-
-def test_submit_is_for_training_jobs_only(smlocal_run: Run, tmp_path: Path) -> None:
-    (tmp_path / "job.yaml").write_text("AppSpecification: {ImageUri: image}\n")
-    refused = smlocal_run("submit", "job.yaml", "--dry-run", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "job.yaml describes a processing job" in refused.stderr
-    assert "[is-a-processing-job]" in refused.stderr

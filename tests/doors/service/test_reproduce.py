@@ -223,3 +223,42 @@ def test_an_empty_folder_stands_for_data_that_could_not_be_downloaded(
     assert (refused.returncode, "[source-empty]" in refused.stderr) == (2, True)
     assert "Local.Sources maps it to " in refused.stderr
     assert "  next " not in refused.stderr
+
+
+@pytest.mark.slow(3)
+def test_a_processing_job_by_its_arn_and_by_a_file(
+    aws_service: AwsService,
+    smlocal_run: Run,
+    claim_names: Callable[[Path], None],
+    image: Callable[[str], str],
+    tmp_path: Path,
+) -> None:
+    claim_names(aws_service.home)
+    client = aws_service.client("sagemaker")
+    script = 'echo "ValueError: no rows"; printf "no rows in x" > /opt/ml/output/message; exit ${CODE:-3}'
+    client.create_processing_job(
+        ProcessingJobName="psubmit-failing",
+        RoleArn="arn:aws:iam::123456789012:role/Processor",
+        AppSpecification={"ImageUri": image("sh"), "ContainerEntrypoint": ["sh", "-c", script]},
+        ProcessingResources={"ClusterConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}},
+    )
+    with pytest.raises(WaiterError):
+        client.get_waiter("processing_job_completed_or_stopped").wait(ProcessingJobName="psubmit-failing")
+    there = client.describe_processing_job(ProcessingJobName="psubmit-failing")
+    words = ("reproduce", there["ProcessingJobArn"], "--name", "psubmit-again")
+    done = smlocal_run(*words, env=aws_service.environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Last lines of the log, the same there and here\n  ValueError: no rows\n" in done.stdout
+    assert "ExitMessage     no rows in x                     no rows in x\n" in done.stdout
+    assert done.stdout.endswith("Failed there and here (exit code 3), with the same ExitMessage.\n")
+    assert done.stderr.splitlines()[-1] == "  next      smlocal rerun psubmit-again"
+
+    (tmp_path / "answer.json").write_text(json.dumps(there, default=str))
+    words = ("reproduce", "answer.json", "--name", "psubmit-other", "-e", "CODE=4", "--json", "-q")
+    other = smlocal_run(*words, cwd=tmp_path)
+    assert other.returncode == 1, other.stderr
+    found = json.loads(other.stdout)
+    assert (found["There"]["ProcessingJobName"], found["Here"]["ExitCode"]) == ("psubmit-failing", 4)
+    assert found["Sentence"].startswith("Not reproduced: the job Failed there and here, with different reasons.")
+    assert [each["Text"] for each in found["Explanations"]] == ["the run has other values than the job: Environment"]
+    assert found["Next"] == "smlocal describe psubmit-other"

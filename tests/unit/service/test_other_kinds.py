@@ -17,12 +17,14 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", DOCUMENTS)
+COMPARED, REPRODUCED = ("compare", "other.json", "other.json"), ("reproduce", "other.json")
+
+
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("kind", "words", "error"),
     [
-        (("compare", "other.json", "other.json"), "kind-not-compared"),
-        (("reproduce", "other.json"), "kind-not-reproduced"),
+        *((kind, COMPARED, "kind-not-compared") for kind in DOCUMENTS),
+        *((kind, REPRODUCED, "kind-not-reproduced") for kind in DOCUMENTS if kind != "a processing job"),
     ],
 )
 def test_it_is_refused(

@@ -24,14 +24,15 @@ from smlocal.errors import MachineNotReadyError, SourceEmptyError, SourceUnmappe
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Head
 from smlocal.jobs.contract.masking import looks_secret, masked_text
+from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.service.job_kind import JobKind, kind_of
 from smlocal.service.service import Service
 
 if TYPE_CHECKING:
+    from smlocal.api.job_files import AnyJobFile
     from smlocal.jobs.supervision import Result
-    from smlocal.sagemaker.jobfile.job_file import JobFile
-    from smlocal.service.described_job import DescribedJob
     from smlocal.service.job_end import JobEnd, LogEnd
-    from smlocal.service.reproduction import Reproduction
+    from smlocal.service.reproduction import AnyDescribed, Reproduction
     from smlocal.service.unavailable_here import Unavailable
 
 _NOT_REPRODUCED = 1
@@ -163,42 +164,43 @@ def command(
 ) -> int:
     """Run a job of the service here, and compare how both ended.
 
-    JOB is the name or ARN of a job in your AWS account. FILE is a saved answer of DescribeTrainingJob; it needs neither
-    credentials nor the network. Options override the request. Exit codes: 0 reproduced, 1 not reproduced, others as for
-    run.
+    JOB is the name or ARN of a job in your AWS account, or the ARN of a processing job. FILE is a saved answer of
+    DescribeTrainingJob or DescribeProcessingJob; it needs neither credentials nor the network. Options override the
+    request. Exit codes: 0 reproduced, 1 not reproduced, others as for run.
     """
-    from smlocal.service.other_kinds import refuse_to_reproduce
     from smlocal.service.reproduction import check_ended, document_for, reproduction
 
     file = job if names_file(job) else None
-    fetched = job_of_service(job, chosen=chosen, profile=profile, region=region, refuse=refuse_to_reproduce)
-    check_ended(fetched.job, file=file)
-    saved = _saved(logs, job=fetched.job.name)
+    described, remarks = _described(job, chosen=chosen, profile=profile, region=region)
+    check_ended(described, file=file)
+    saved = _saved(logs, job=described.name)
     document = document_for(
-        fetched.job, directory=_folder(file), sample=sample, allow_local_paths=given["allow_local_paths"]
+        described, directory=_folder(file), sample=sample, allow_local_paths=given["allow_local_paths"]
     )
-    document.empty_source_fails = _DOWNLOAD_FAILED in str((fetched.job.answer or {}).get("FailureReason"))
+    document.empty_source_fails = _DOWNLOAD_FAILED in str((described.answer or {}).get("FailureReason"))
     if profile is not None:
         use_profile(profile)
 
-    def read() -> "tuple[JobFile, str]":
-        from smlocal.api.job_source import read_document
+    def read() -> "tuple[AnyJobFile, str]":
+        from smlocal.api.job_source import read_any
 
         say = said(given)
         overrides, defaults = overrides_and_defaults(with_built_image(given, image_needed=False))
         if defaults is not None:
             apply_defaults(document, defaults, origin="configuration file")
-        found = read_document(document, overrides, path=None, fill_in=False, strict=given["strict"], on_message=say)
-        for note in (*(fetched.notes if file is None else ()), *_notes(fetched.job, found[0])):
+        found = read_any(document, overrides, path=None, fill_in=False, strict=given["strict"], on_message=say)
+        for note in (*(remarks if file is None else ()), *_notes(described, found[0])):
             say(note)
         return found
 
     def conclude(result: "Result") -> int:
         def log_there(host: str) -> "LogEnd":
-            return saved or _log_there(fetched.job, host, file=file, profile=profile, region=region)
+            return saved or _log_there(described, host, file=file, profile=profile, region=region)
 
-        found = reproduction(fetched.job, document.data, dict(result.answer), log_there)
-        follows = _next(found, compared_with=None if chosen else (file or f"service:{fetched.job.name}"))
+        found = reproduction(described, document.data, dict(result.answer), log_there)
+        comparable = not chosen and kind_of(described.request) is JobKind.TRAINING
+        compared_with = (file or f"service:{described.name}") if comparable or file == "-" else None
+        follows = _next(found, compared_with=compared_with)
         _show(replace(found, next=follows), as_json=given["as_json"], quiet=given["quiet"])
         return 0 if found.verdict.reproduced else _NOT_REPRODUCED
 
@@ -232,7 +234,26 @@ def _folder(file: str | None) -> str:
     return os.getcwd() if file in {None, "-"} else os.path.dirname(os.path.abspath(str(file)))
 
 
-def _notes(found: "DescribedJob", job: "JobFile") -> Iterator[str]:
+def _described(
+    job: str, *, chosen: str | None, profile: str | None, region: str | None
+) -> "tuple[AnyDescribed, Sequence[str]]":
+    """The job of the service, and remarks about it."""
+    from smlocal.service.described_job import read_answer
+    from smlocal.service.described_processing import described_processing, fetch_processing
+    from smlocal.service.other_kinds import refuse_to_reproduce
+
+    document = read_answer(job) if names_file(job) else None
+    if document is not None and is_processing(document.data):
+        return described_processing(document.data), ()
+    if document is None and ":processing-job/" in job:
+        return fetch_processing(job, profile=profile, region=region)
+    found = job_of_service(
+        job, chosen=chosen, profile=profile, region=region, refuse=refuse_to_reproduce, read=document
+    )
+    return found.job, found.notes
+
+
+def _notes(found: "AnyDescribed", job: "AnyJobFile") -> Iterator[str]:
     """What to know before the run: what is left out, and what cannot be had here."""
     from smlocal.service.unavailable_here import lines_about
 
@@ -253,7 +274,7 @@ def missing_here(document: "Document") -> "list[Unavailable]":
 
 
 def _log_there(
-    job: "DescribedJob", host: str, *, file: str | None, profile: str | None, region: str | None
+    job: "AnyDescribed", host: str, *, file: str | None, profile: str | None, region: str | None
 ) -> "LogEnd":
     from smlocal.service.job_end import LogEnd
 
@@ -261,7 +282,7 @@ def _log_there(
         return LogEnd(lines={}, missing="not known: give a saved log with --logs, or the name of the job, not a file")
     from smlocal.service.last_lines import service_log
 
-    service = Service(profile=profile, region=job.region or region)
+    service = Service(profile=profile, region=job.region or region, kind=kind_of(job.request))
     try:
         return service_log(service, job.name, host=host)
     finally:
@@ -307,6 +328,8 @@ def reproduction_lines(found: "Reproduction", *, width: int | None) -> Iterator[
     yield from _pair("Job", there.name, here.name, width)
     yield from _pair("Status", _status(there), _status(here), width)
     yield from _pair("FailureReason", there.reason or _NONE, here.reason or _NONE, width)
+    if there.message or here.message:
+        yield from _pair("ExitMessage", there.message or _NONE, here.message or _NONE, width)
     yield from _pair("Exit code", _code(there), _code(here), width)
     yield from _pair("Phases", _phases(there), _phases(here), width)
     for name in dict.fromkeys((*there.metrics, *here.metrics)):

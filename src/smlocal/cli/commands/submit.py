@@ -24,9 +24,11 @@ from smlocal.errors.submitting import SubmitNotConfirmedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Head
 from smlocal.jobfile.yaml_text import yaml_text
+from smlocal.service.job_kind import JobKind, kind_of
 from smlocal.service.service import Service
 
 if TYPE_CHECKING:
+    from smlocal.api.overrides import Overrides
     from smlocal.cli.terminal.screen import Screen
     from smlocal.service.submit_plan import SubmitPlan
     from smlocal.service.uploads import ToSend
@@ -37,14 +39,14 @@ _SUBMIT_OPTIONS = (
     shown_option(
         "--upload-to",
         metavar="S3URI",
-        help="S3 prefix for uploads of local channels and code.",
+        help="S3 prefix for uploads of local channels, inputs and code.",
         head=Head.SERVICE,
         common=True,
     ),
     shown_option(
         "--output-to",
         metavar="S3URI",
-        help="S3 prefix for artifacts (OutputDataConfig.S3OutputPath).",
+        help="S3 prefix for artifacts (OutputDataConfig.S3OutputPath), or for local outputs of a processing job.",
         head=Head.SERVICE,
         common=True,
     ),
@@ -145,7 +147,11 @@ def _submit(given: dict[str, Any]) -> int:
         document = _document(given)
         local = document.data.get("Local")
         own = local.get("Region") if isinstance(local, dict) else None
-        service = Service(profile=given["profile"], region=given["region"] or (own if isinstance(own, str) else None))
+        service = Service(
+            profile=given["profile"],
+            region=given["region"] or (own if isinstance(own, str) else None),
+            kind=kind_of(document.data),
+        )
         screen = screen_of(given)
         try:
             with ended_by_signals():
@@ -184,9 +190,12 @@ def _usable(path: str | None) -> str | None:
 
 def _document(given: dict[str, Any]) -> "Document":
     """The job file with everything that overrides it, and a name."""
-    from smlocal.api.job_source import default_job_name, override
+    from smlocal.api.job_source import default_job_name, made_of_inputs, override
 
     document, overrides = asked_document(given)
+    made_of_inputs(document, overrides)
+    if kind_of(document.data) is JobKind.PROCESSING:
+        return _processing_document(document, overrides, given)
     if given["output_to"] is not None:
         document.set(("OutputDataConfig", "S3OutputPath"), given["output_to"])
     override(document, overrides, fill_in=given["job"] is None, on_message=said(given))
@@ -199,6 +208,23 @@ def _document(given: dict[str, Any]) -> "Document":
         from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # before anything is read
 
         refuse_local_paths(document)
+    return document
+
+
+def _processing_document(document: "Document", overrides: "Overrides", given: dict[str, Any]) -> "Document":
+    """The same for a processing job; outputs that go to this machine go below --output-to."""
+    from smlocal.api.job_source import default_job_name
+    from smlocal.api.overrides import apply_overrides
+    from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
+    from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
+    from smlocal.service.submit_plan import complete_processing
+
+    apply_overrides(document, overrides)
+    if not document.has(("ProcessingJobName",)):
+        path = given["job"] if given["job"] not in (None, "-") else None
+        document.data["ProcessingJobName"] = default_job_name(path, JobKind.PROCESSING.image_of(document.data))
+    refuse_local_paths(document, CreateProcessingJobRequest)
+    complete_processing(document, output_to=given["output_to"])
     return document
 
 
@@ -235,7 +261,7 @@ def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen
     from smlocal.service.submission import check_image, check_name, create
     from smlocal.service.uploads import look, open_bucket, send
 
-    name = str(plan.request["TrainingJobName"])
+    name = str(plan.request[service.kind.name_member])
     check_name(service, name)
     unknown = check_image(service, plan.request)
     if unknown is not None:
@@ -255,8 +281,10 @@ def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen
     with _said_if_ended(screen, f"ended while the job was made. Whether it was:  {describe_command(service, name)}"):
         create(service, plan.request)
     count, kind, hosts = _hosts(plan.request)
-    image = (plan.request.get("AlgorithmSpecification") or {}).get("TrainingImage") or "no image"
-    screen.headline(name, f"{printable(image)} · {count} × {kind} · {service.region}", hosts=hosts)
+    image = service.kind.image_of(plan.request) or "no image"
+    screen.headline(
+        name, f"{printable(image)} · {count} × {kind} · {service.region}", hosts=hosts, member=service.kind.name_member
+    )
     return name
 
 
@@ -371,7 +399,8 @@ def _print_plan(plan: "SubmitPlan", given: dict[str, Any], region: str | None) -
         [f" --region {region}" if region else "", f" --profile {given['profile']}" if given["profile"] else ""]
     )
     click.echo("by hand, once the files are there and the request is in request.yaml:", err=True)
-    click.echo(f"  aws sagemaker create-training-job --cli-input-yaml file://request.yaml{where}", err=True)
+    kind = kind_of(plan.request).lower()
+    click.echo(f"  aws sagemaker create-{kind}-job --cli-input-yaml file://request.yaml{where}", err=True)
 
 
 _MOST_FILES = 10

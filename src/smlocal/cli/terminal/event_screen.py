@@ -51,10 +51,10 @@ class EventScreen(Screen):
             if note.warning:
                 self.warning(note.text)
 
-    def headline(self, name: str, about: str, *, hosts: Sequence[str]) -> None:
+    def headline(self, name: str, about: str, *, hosts: Sequence[str], member: str = "TrainingJobName") -> None:
         """A job was submitted."""
         self._prepare_heads(hosts)
-        self._event("Submitted", TrainingJobName=name, About=about, Hosts=[{"Name": each} for each in hosts])
+        self._event("Submitted", **{member: name}, About=about, Hosts=[{"Name": each} for each in hosts])
 
     def progress(self, text: str) -> None:
         """A line about something slow."""
@@ -111,6 +111,8 @@ class EventScreen(Screen):
         """The last event of a job of the service."""
         del hints
         members = ("TrainingJobName", "TrainingJobStatus", "SecondaryStatus", "FailureReason")
+        if "ProcessingJobName" in answer:
+            members = ("ProcessingJobName", "ProcessingJobStatus", "FailureReason", "ExitMessage")
         self._ended({each: answer.get(each) for each in members}, before_waiting)
 
     def show_error(self, error: SmlocalError, *, debug: bool) -> None:

@@ -34,7 +34,7 @@ from smlocal.cli.terminal.messages import (
 )
 from smlocal.cli.terminal.printable import Changes, own_lines, printable
 from smlocal.cli.views.log_lines import host_prefix, prefixed_lines, stamp
-from smlocal.cli.views.summary import failure, service_summary, shown_files, summary
+from smlocal.cli.views.summary import failure, service_summary, shown_files, status_there, summary
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobs.contract.statuses import JobStatus, StopCause
@@ -43,6 +43,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.view import JobView, Reporter, StartView
 
 _NAME_WIDTH = 13
+_WITH_OUTPUT = {"Training", "Processing"}
 _LINES = -1
 """The stream of the complete lines of both streams."""
 
@@ -121,7 +122,7 @@ class Screen(Reporter):
         if not self._messages.quiet:
             text = service_summary(answer, hints)
         else:
-            failed = answer["TrainingJobStatus"] == "Failed"
+            failed = status_there(answer) == "Failed"
             text = failure("Failed", answer.get("FailureReason", "")) if failed else ""
         self.finish(own_lines(text), before_waiting)
 
@@ -137,8 +138,8 @@ class Screen(Reporter):
             if note.warning:
                 self.warning(note.text)
 
-    def headline(self, name: str, about: str, *, hosts: Sequence[str]) -> None:
-        """Show the first line of a job; the lines of its hosts follow."""
+    def headline(self, name: str, about: str, *, hosts: Sequence[str], member: str = "TrainingJobName") -> None:  # noqa: ARG002 - for events
+        """Show the first line of a job; the lines of its hosts follow. `member`: what its name is called."""
         self._prepare_heads(hosts)
         first, *more = row(f"{name}   ", about, width=width_of(sys.stderr))
         self._messages.print("\n".join([f"{paint(name, BOLD)}{first[len(name) :]}", *more]))
@@ -157,8 +158,8 @@ class Screen(Reporter):
             self._messages.print(f"  {text}")
 
     def phase_began(self, phase: str) -> None:
-        """Show the start of training, whose output follows. Other phases are only shown at their end."""
-        if phase == "Training":
+        """Show the start of the program, whose output follows. Other phases are only shown at their end."""
+        if phase in _WITH_OUTPUT:
             word = self._word(phase)
             self._messages.print(f"● {word}")
             self._running = RunningLine(self._messages, training_text(word, time.monotonic()))

@@ -14,6 +14,7 @@ import click
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
+from smlocal.service.job_kind import kind_of
 from smlocal.service.service import Service
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _ended(
     from smlocal.service.submission import answer_document, failure_hints
 
     document = answer_document(answer)
-    status = document["TrainingJobStatus"]
+    status = document[kind_of(document).status_member]
     hints: list[str] = []
     if status == "Failed":
         texts = {host: tail.decode(errors="replace") for host, tail in tails.items()}
@@ -144,17 +145,17 @@ def _ended(
 
 def describe_command(service: "Service", name: str) -> str:
     """The command of the AWS CLI that shows the state of a job."""
-    return f"aws sagemaker describe-training-job --training-job-name {name}{service.cli_options}"
+    return f"{service.kind.cli('describe', name)}{service.cli_options}"
 
 
 def _runs_on(service: "Service", name: str) -> str:
-    log = f"aws logs tail /aws/sagemaker/TrainingJobs --log-stream-name-prefix {name}/ --follow"
+    log = f"aws logs tail {service.kind.log_group} --log-stream-name-prefix {name}/ --follow"
     return "\n".join(
         (
             f"{name} runs on.",
             f"  its state   {describe_command(service, name)}",
             f"  its log     {log}{service.cli_options}",
-            f"  stop it     aws sagemaker stop-training-job --training-job-name {name}{service.cli_options}",
+            f"  stop it     {service.kind.cli('stop', name)}{service.cli_options}",
         )
     )
 

@@ -29,6 +29,7 @@ _ARTIFACT_NOTES = 5
 _MOST_METRICS = 8
 _SHORT_NAME = 9
 _LONGEST_NAME = 40
+_LONGEST_MESSAGE = 200
 _LAST_LINES = 20
 _TAIL = 1 << 14
 """Bytes of the log that these lines are looked for in."""
@@ -216,21 +217,32 @@ def service_summary(answer: Mapping[str, Any], hints: Sequence[str]) -> str:
     return "\n".join(_lines_there(answer, hints))
 
 
+def status_there(answer: Mapping[str, Any]) -> str:
+    """The status in an answer of the service about a training job or a processing job."""
+    return str(answer.get("ProcessingJobStatus") or answer["TrainingJobStatus"])
+
+
 def _lines_there(answer: Mapping[str, Any], hints: Sequence[str]) -> Iterator[str]:
 
-    status = answer["TrainingJobStatus"]
+    status = status_there(answer)
     if status == "Failed":
         yield failure("Failed", answer.get("FailureReason", ""))
         if str(answer.get("FailureReason", "")).startswith(EMPTY_REASON):
             yield item("note", NO_TEXT)
     else:
-        end = answer.get("TrainingEndTime") or answer["LastModifiedTime"]
-        why = f" ({answer['SecondaryStatus']})" if answer["SecondaryStatus"] != status else ""
+        end = answer.get("TrainingEndTime") or answer.get("ProcessingEndTime") or answer["LastModifiedTime"]
+        secondary = answer.get("SecondaryStatus", status)
+        why = f" ({secondary})" if secondary != status else ""
         yield f"{paint(status, COLOURS.get(status, BOLD))}{why} in {end - answer['CreationTime']:.1f} s"
     yield from (item("hint", hint) for hint in hints)
     model = (answer.get("ModelArtifacts") or {}).get("S3ModelArtifacts")
     if model and status != "Failed":
         yield item("model", model)
+    if answer.get("ExitMessage"):
+        yield item("message", shortened(printable(" ".join(answer["ExitMessage"].split())), _LONGEST_MESSAGE))
+    for output in (answer.get("ProcessingOutputConfig") or {}).get("Outputs") or ():
+        if output.get("S3Output"):
+            yield item("output", f"{printable(output['OutputName'])}: {output['S3Output']['S3Uri']}")
     yield from _metrics_there(answer.get("FinalMetricDataList") or ())
     billed = answer.get("BillableTimeInSeconds")
     if billed is not None:

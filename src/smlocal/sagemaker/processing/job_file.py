@@ -121,21 +121,13 @@ def read_processing(document: Document, *, strict: bool, local_allowed: bool = T
         from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are not job files
 
         refuse_local_paths(document, CreateProcessingJobRequest)
-    asked = {name: value for name, value in document.data.items() if name != LOCAL}
-    request, violations = validate(CreateProcessingJobRequest, asked, strict=strict, written=document.written)
-    raw: dict[str, Any] = without_nulls(asked)
-    inputs: tuple[Input, ...] = ()
-    outputs: tuple[Output, ...] = ()
-    if request is not None:
-        inputs, outputs = inputs_of(request), outputs_of(request)
-        violations += [*_broken_rules(request), *_equal_paths(inputs), *(_missing(request) if strict else ())]
-    local, in_local = read_local(document, _as_training(request, raw), allowed=local_allowed)
+    request, raw, violations = validated(document, strict=strict)
+    local, in_local = local_of(document, request, raw, allowed=local_allowed)
     violations += in_local
-    if local is not None:
-        violations += _without_use(local)
     not_done = MEMBERS.refused(raw)
     if violations or request is None or local is None:
         raise invalid_request(document, violations + [each for _, each in not_done])
+    inputs, outputs = inputs_of(request), outputs_of(request)
     not_done += _overlapping(inputs, outputs)
     if not_done:
         names = list(dict.fromkeys(name for name, _ in not_done))
@@ -145,6 +137,32 @@ def read_processing(document: Document, *, strict: bool, local_allowed: bool = T
             remedy=["Change it to run the job here."],
         )
     return ProcessingFile(request=request, local=local, inputs=inputs, outputs=outputs, raw=raw, document=document)
+
+
+def validated(
+    document: Document, *, strict: bool
+) -> tuple[CreateProcessingJobRequest | None, dict[str, Any], list[Violation]]:
+    """The request, also as it was given without nulls, and what the service would refuse."""
+    asked = {name: value for name, value in document.data.items() if name != LOCAL}
+    request, violations = validate(CreateProcessingJobRequest, asked, strict=strict, written=document.written)
+    if strict:
+        violations += [missing((name,)) for name in _REQUIRED if asked.get(name) is None]
+    if request is not None:
+        violations += [
+            *_broken_rules(request),
+            *_equal_paths(inputs_of(request)),
+            *(_missing(request) if strict else ()),
+        ]
+    raw: dict[str, Any] = without_nulls(asked)
+    return request, raw, violations
+
+
+def local_of(
+    document: Document, request: CreateProcessingJobRequest | None, raw: Mapping[str, Any], *, allowed: bool = True
+) -> tuple[LocalSettings | None, list[Violation]]:
+    """The `Local` block, or the mistakes in it."""
+    local, violations = read_local(document, _as_training(request, raw), allowed=allowed)
+    return local, violations + ([] if local is None else [*_without_use(local)])
 
 
 def inputs_of(request: CreateProcessingJobRequest) -> tuple[Input, ...]:
@@ -200,7 +218,6 @@ def _broken_rules(request: CreateProcessingJobRequest) -> Iterator[Violation]:
 
 def _missing(request: CreateProcessingJobRequest) -> Iterator[Violation]:
     """Members that the service requires, and smlocal does not."""
-    yield from (missing((name,)) for name in _REQUIRED if getattr(request, name) is None)
     resources = request.ProcessingResources
     cluster = None if resources is None else resources.ClusterConfig
     if resources is not None and cluster is None:
