@@ -102,6 +102,10 @@ def default_name(stem: str, now: datetime) -> str:
 
 def read_tuning(document: Document, *, strict: bool = False, local_allowed: bool = True) -> TuningFile:
     """Validate a document; one error lists all mistakes."""
+    if document.elsewhere is not None:
+        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are not job files
+
+        refuse_local_paths(document, CreateHyperParameterTuningJobRequest)
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
     request, violations = validate(CreateHyperParameterTuningJobRequest, asked, strict=strict, written=document.written)
     raw: dict[str, Any] = without_nulls(asked)
