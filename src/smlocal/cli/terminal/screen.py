@@ -121,7 +121,7 @@ class Screen(Reporter):
         if not self._messages.quiet:
             text = service_summary(answer, hints)
         else:
-            failed = answer["TrainingJobStatus"] == "Failed"
+            failed = "Failed" in (answer.get("TrainingJobStatus"), answer.get("HyperParameterTuningJobStatus"))
             text = failure("Failed", answer.get("FailureReason", "")) if failed else ""
         self.finish(own_lines(text), before_waiting)
 
