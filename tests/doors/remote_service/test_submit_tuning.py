@@ -33,7 +33,7 @@ def file(tmp_path: Path, aws_service: AwsService) -> Path:
         "OutputDataConfig": {"S3OutputPath": "./out"},
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10},
         "StoppingCondition": {"MaxRuntimeInSeconds": 1800},
-        "Environment": {"SCRIPT": f"cat /opt/ml/input/data/train/a.txt; echo; {LOSS}"},
+        "Environment": {"SCRIPT": f"cp /opt/ml/input/data/train/a.txt /opt/ml/model/; {LOSS}"},
     }
     request = {
         "HyperParameterTuningJobConfig": {
@@ -91,7 +91,7 @@ def test_a_tuning_job_is_uploaded_made_and_followed_to_its_end(
     assert report["HyperParameterTuningJobStatus"] == "Completed"
     client = aws_service.client("s3")
     listed = client.list_objects_v2(Bucket=BUCKET, Prefix="out/tsubmit-followed-")["Contents"]
-    assert any(each["Key"].endswith("output.tar.gz") or each["Key"].endswith("model.tar.gz") for each in listed)
+    assert sum(each["Key"].endswith("/output/model.tar.gz") for each in listed) == 2
 
     before = aws_service.keys(BUCKET)
     (file.parent / "data" / "more").write_text("more")
