@@ -196,6 +196,7 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
     try:
         document = read_standard_input() if path == "-" else read_file(path)
         if is_tuning_job(document.data):
+            prepare(document)
             job, _ = read_tuning_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
         elif is_replica_job(document.data):
             job, _ = read_replica_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)

@@ -28,6 +28,9 @@ def use_described_request(
     if "ProcessingJobArn" in document.data:
         _use_processing(document, say, allow_local_paths=allow_local_paths)
         return
+    if "HyperParameterTuningJobArn" in document.data:
+        _use_tuning(document, say, allow_local_paths=allow_local_paths)
+        return
     if not _SIGNS & document.data.keys():
         return
     from smlocal.service.job_file_text import make_job, sentences
@@ -43,5 +46,15 @@ def _use_processing(document: "Document", say: Callable[[str], None], *, allow_l
     if is_answer(document.data):
         job = use_request(document, allow_local_paths=allow_local_paths)
         say(f"{document.name} describes the processing job {job.name} ({job.state}): its request is used")
+        if job.newer:
+            say(f"left out, because this version of smlocal does not know it: {', '.join(job.newer)}")
+
+
+def _use_tuning(document: "Document", say: Callable[[str], None], *, allow_local_paths: bool) -> None:
+    from smlocal.service.described_tuning import is_answer, use_request
+
+    if is_answer(document.data):
+        job = use_request(document, allow_local_paths=allow_local_paths)
+        say(f"{document.name} describes the tuning job {job.name} ({job.state}): its request is used")
         if job.newer:
             say(f"left out, because this version of smlocal does not know it: {', '.join(job.newer)}")

@@ -118,7 +118,10 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
             raise _with_image_remedy(error, path) from error
     from smlocal.api.job_files import is_replica_job, is_transform_job, is_tuning_job
 
-    if is_replica_job(document.data) or is_transform_job(document.data) or is_tuning_job(document.data):
+    if is_tuning_job(document.data):
+        use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
+        return document, overrides
+    if is_replica_job(document.data) or is_transform_job(document.data):
         return document, overrides  # the configuration file is about CreateTrainingJob requests
     use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
     if defaults is not None:

@@ -143,7 +143,7 @@ class Service:
             title=_TITLES.get(service, service),
             action=f"{service}:{operation}",
             region=region or self.region,
-            job=str(arguments.get("TrainingJobName") or arguments.get("ProcessingJobName") or ""),
+            job=next((str(arguments[each]) for each in _JOB_NAMES if arguments.get(each)), ""),
         )
 
     def _new_client(self, service: str, region: str) -> Any:
@@ -185,12 +185,15 @@ _NOT_CREDENTIALS = {
 _LATER = {"ThrottlingException", "Throttling", "TooManyRequestsException", "RequestLimitExceeded", "SlowDown"}
 _SERVER_ERROR = 500
 _UNKNOWN = ("not found", "Could not find requested job")
+_JOB_NAMES = ("TrainingJobName", "ProcessingJobName", "HyperParameterTuningJobName")
 _OF_ONE_JOB = {
     "DescribeTrainingJob": "training",
     "StopTrainingJob": "training",
     "UpdateTrainingJob": "training",
     "DescribeProcessingJob": "processing",
     "StopProcessingJob": "processing",
+    "DescribeHyperParameterTuningJob": "tuning",
+    "StopHyperParameterTuningJob": "tuning",
 }
 
 

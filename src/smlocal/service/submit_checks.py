@@ -52,7 +52,7 @@ def strict_request(document: Document, *, region: str | None) -> dict[str, Any]:
         violations += broken_rules(request, strict=True)
     if violations:
         error = invalid_request(document, violations + _image_violation(request))
-        error.remedy = tuple(_flags(request))
+        error.remedy = tuple(flags_for(request))
         raise error
     _check_image(document, request, region)
     return request
@@ -89,7 +89,7 @@ def _image_violation(request: dict[str, Any]) -> list[Violation]:
     return [] if image is None else [Violation(path=kind_of(request).image, text=text)]
 
 
-def _flags(request: dict[str, Any]) -> Iterator[str]:
+def flags_for(request: Mapping[str, Any]) -> Iterator[str]:
     """The flags that add what a job file for this machine may leave out."""
     if "RoleArn" not in request:
         yield "The role of the job:  --role arn:aws:iam::ACCOUNT:role/NAME"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.api.job_files import is_tuning_job
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.job_of_service import job_of_service, names_file, service_options
 from smlocal.cli.new_file import check_new_file, write_new_file
@@ -44,10 +45,10 @@ def command(
 ) -> None:
     """Write the job file of a job of the service.
 
-    JOB is the name or ARN of a training job in your AWS account, or the ARN of a processing job. FILE is a saved answer
-    of DescribeTrainingJob, DescribeProcessingJob or Search, a request that a SageMaker SDK made, or a filled-in
-    skeleton of the AWS CLI; "-" is standard input. A file needs neither credentials nor the network. Existing files are
-    never overwritten.
+    JOB is the name or ARN of a training job in your AWS account, or the ARN of a processing or tuning job. FILE is a
+    saved answer of DescribeTrainingJob, DescribeProcessingJob, DescribeHyperParameterTuningJob or Search, a request
+    that a SageMaker SDK made, or a filled-in skeleton of the AWS CLI; "-" is standard input. A file needs neither
+    credentials nor the network. Existing files are never overwritten.
     """
     check_new_file(file, _FILE_OPTION)
     document = None
@@ -55,6 +56,9 @@ def command(
         from smlocal.service.described_job import read_answer
 
         document = read_answer(job)
+    if is_tuning_job(document.data) if document is not None else ":hyper-parameter-tuning-job/" in job:
+        _write_tuning(job, document, file, allow_local_paths=allow_local_paths, profile=profile, region=region)
+        return
     if is_processing(document.data) if document is not None else ":processing-job/" in job:
         _write_processing(job, document, file, allow_local_paths=allow_local_paths, profile=profile, region=region)
         return
@@ -106,6 +110,34 @@ def _write_processing(
         _say(note)
     if found.newer:
         _say(f"not known to this version of smlocal, and kept as comments: {', '.join(found.newer)}")
+    _say_what_now(file)
+
+
+def _write_tuning(
+    job: str,
+    document: "Document | None",
+    file: str,
+    *,
+    allow_local_paths: bool,
+    profile: str | None,
+    region: str | None,
+) -> None:
+    from smlocal.service.described_tuning import (
+        check_local_paths,
+        described_tuning,
+        fetch_tuning,
+        remarks,
+        tuning_file_text,
+    )
+
+    if document is None:
+        found, notes = fetch_tuning(job, profile=profile, region=region)
+    else:
+        found, notes = described_tuning(document.data), []
+    check_local_paths(found, name=job, allow_local_paths=allow_local_paths)
+    write_new_file(file, tuning_file_text(found, file=file), _FILE_OPTION)
+    for note in (*notes, *remarks(found)):
+        _say(note)
     _say_what_now(file)
 
 

@@ -6,11 +6,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.api.job_files import is_tuning_job
 from smlocal.base.readable import readable_bytes
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import asked_document, override_options, said, setting_option
@@ -19,6 +21,7 @@ from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.views.followed_job import describe_command, follow_job
+from smlocal.cli.views.followed_tuning import describe_tuning_command, follow_tuning
 from smlocal.errors import RegionMissingError, SmlocalError
 from smlocal.errors.submitting import SubmitNotConfirmedError
 from smlocal.jobfile.document import Document
@@ -125,9 +128,9 @@ def _options(command: Any) -> Any:
 def command(**given: Any) -> int:
     """Run a job file on SageMaker.
 
-    JOB is a job file as for smlocal run. First, everything that the service would refuse is reported. Local channels
-    and code are uploaded below --upload-to, unless they are there already. The job is created after you confirm the
-    maximum instance-hours, and followed until it ends.
+    JOB is a job file as for smlocal run, of a training job or a tuning job. First, everything that the service would
+    refuse is reported. Local channels and code are uploaded below --upload-to, unless they are there already. The job
+    is created after you confirm the maximum instance-hours, and followed until it ends.
     """
     if mode_of(given) is not ProgressMode.JSON:
         return _submit(given)
@@ -170,10 +173,11 @@ def _submit(given: dict[str, Any]) -> int:
         return _NOT_CONFIRMED
     if not given["wait"]:
         screen.finish()
-        _print_started(service, name, as_json=given["as_json"])
+        _print_started(service, plan, name, as_json=given["as_json"])
         return 0
 
-    return follow_job(service, name, screen, ask=not given["yes"], as_json=given["as_json"], report=report)
+    follow = follow_tuning if is_tuning_job(plan.request) else follow_job
+    return follow(service, name, screen, ask=not given["yes"], as_json=given["as_json"], report=report)
 
 
 _NOT_CONFIRMED = 2
@@ -196,6 +200,8 @@ def _document(given: dict[str, Any]) -> "Document":
     made_of_inputs(document, overrides)
     if kind_of(document.data) is JobKind.PROCESSING:
         return _processing_document(document, overrides, given)
+    if is_tuning_job(document.data):
+        return _tuning_document(document, overrides, given)
     if given["output_to"] is not None:
         document.set(("OutputDataConfig", "S3OutputPath"), given["output_to"])
     override(document, overrides, fill_in=given["job"] is None, on_message=said(given))
@@ -228,6 +234,30 @@ def _processing_document(document: "Document", overrides: "Overrides", given: di
     return document
 
 
+def _tuning_document(document: "Document", overrides: "Overrides", given: dict[str, Any]) -> "Document":
+    """The file of a tuning job. --role and --output-to hold for all its training jobs."""
+    from smlocal.api.overrides import apply_local_overrides
+    from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
+    from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
+    from smlocal.sagemaker.tuning.tuning_file import default_name
+    from smlocal.service.tuning_submission import NAME, set_in_definitions
+
+    role = overrides.get("role")
+    others: Overrides = {**overrides, "role": None}
+    name = apply_local_overrides(document, others)
+    if role or given["role"]:
+        set_in_definitions(document, ("RoleArn",), role or given["role"], fill_in=not role)
+    if given["output_to"] is not None:
+        set_in_definitions(document, ("OutputDataConfig", "S3OutputPath"), given["output_to"])
+    if name is not None:
+        document.set((NAME,), name)
+    if not document.has((NAME,)):
+        stem = os.path.splitext(os.path.basename(given["job"]))[0] if given["job"] != "-" else "tuning"
+        document.data[NAME] = default_name(stem, datetime.now().astimezone())
+    refuse_local_paths(document, CreateHyperParameterTuningJobRequest)
+    return document
+
+
 def _plan(
     document: "Document", given: dict[str, Any], service: "Service", screen: "Screen", scratch: str
 ) -> "SubmitPlan":
@@ -241,7 +271,10 @@ def _plan(
         region=_region_if_known(service),
         scratch=scratch,
     )
-    return plan_submit(
+    make = plan_submit
+    if is_tuning_job(document.data):
+        from smlocal.service.tuning_submission import plan_tuning as make
+    return make(
         document,
         options,
         read=lambda done, total: screen.working(f"reading: {readable_bytes(done)} of {readable_bytes(total)}"),
@@ -258,10 +291,14 @@ def _region_if_known(service: "Service") -> str | None:
 
 def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen: "Screen") -> str | None:
     """Ask, upload, create the job; returns its name, None if the answer was no."""
-    from smlocal.service.submission import check_image, check_name, create
+    if tuning := is_tuning_job(plan.request):
+        from smlocal.service.tuning_submission import about, check_image, check_name, create
+    else:
+        from smlocal.service.submission import check_image, check_name, create
     from smlocal.service.uploads import look, open_bucket, send
 
-    name = str(plan.request[service.kind.name_member])
+    name = _name(plan)
+    shown = (describe_tuning_command if tuning else describe_command)(service, name)
     check_name(service, name)
     unknown = check_image(service, plan.request)
     if unknown is not None:
@@ -278,14 +315,21 @@ def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen
                 send(store, left.pending, screen.working)
         store.close()
         screen.progress(_uploaded(left))
-    with _said_if_ended(screen, f"ended while the job was made. Whether it was:  {describe_command(service, name)}"):
+    with _said_if_ended(screen, f"ended while the job was made. Whether it was:  {shown}"):
         create(service, plan.request)
+    if tuning:
+        screen.headline(name, f"{printable(about(plan.request))} · {service.region}", hosts=["algo-1"])
+        return name
     count, kind, hosts = _hosts(plan.request)
     image = service.kind.image_of(plan.request) or "no image"
     screen.headline(
         name, f"{printable(image)} · {count} × {kind} · {service.region}", hosts=hosts, member=service.kind.name_member
     )
     return name
+
+
+def _name(plan: "SubmitPlan") -> str:
+    return str(plan.request.get("HyperParameterTuningJobName") or plan.request[kind_of(plan.request).name_member])
 
 
 @contextmanager
@@ -354,6 +398,10 @@ def _confirmed(
 
 
 def _guard_lines(plan: "SubmitPlan") -> list[str]:
+    if is_tuning_job(plan.request):
+        from smlocal.service.tuning_submission import guard_lines
+
+        return guard_lines(plan.request)
     from smlocal.service.submit_checks import cost_of
 
     cost = cost_of(plan.request)
@@ -399,19 +447,21 @@ def _print_plan(plan: "SubmitPlan", given: dict[str, Any], region: str | None) -
         [f" --region {region}" if region else "", f" --profile {given['profile']}" if given["profile"] else ""]
     )
     click.echo("by hand, once the files are there and the request is in request.yaml:", err=True)
-    kind = kind_of(plan.request).lower()
-    click.echo(f"  aws sagemaker create-{kind}-job --cli-input-yaml file://request.yaml{where}", err=True)
+    made = "hyper-parameter-tuning" if is_tuning_job(plan.request) else kind_of(plan.request).lower()
+    click.echo(f"  aws sagemaker create-{made}-job --cli-input-yaml file://request.yaml{where}", err=True)
 
 
 _MOST_FILES = 10
 
 
-def _print_started(service: "Service", name: str, *, as_json: bool) -> None:
+def _print_started(service: "Service", plan: "SubmitPlan", name: str, *, as_json: bool) -> None:
     if not as_json:
         click.echo(name)
         return
 
     from smlocal.service.submission import answer_document
+    from smlocal.service.tuning_submission import describe
 
-    click.echo(json_without_commands(json.dumps(answer_document(service.describe(name)), indent=2)))
+    answer = describe(service, name) if is_tuning_job(plan.request) else service.describe(name)
+    click.echo(json_without_commands(json.dumps(answer_document(answer), indent=2)))
     sys.stdout.flush()

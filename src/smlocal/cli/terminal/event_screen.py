@@ -110,9 +110,11 @@ class EventScreen(Screen):
     def ended_there(self, answer: Mapping[str, Any], hints: Sequence[str], before_waiting: Callable[[], None]) -> None:
         """The last event of a job of the service."""
         del hints
-        members = ("TrainingJobName", "TrainingJobStatus", "SecondaryStatus", "FailureReason")
+        members: tuple[str, ...] = ("TrainingJobName", "TrainingJobStatus", "SecondaryStatus", "FailureReason")
         if "ProcessingJobName" in answer:
             members = ("ProcessingJobName", "ProcessingJobStatus", "FailureReason", "ExitMessage")
+        if "HyperParameterTuningJobName" in answer:
+            members = ("HyperParameterTuningJobName", "HyperParameterTuningJobStatus", "FailureReason")
         self._ended({each: answer.get(each) for each in members}, before_waiting)
 
     def show_error(self, error: SmlocalError, *, debug: bool) -> None:

@@ -20,8 +20,8 @@ from smlocal.service.service import Service
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
 
-_EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
-_SIGNALLED = 128
+EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
+SIGNALLED = 128
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -37,13 +37,14 @@ class _View:
         self._screen.output(host, Written(data, [(1, data)]))
 
 
-class _Signals:
+class StopSignals:
     """The stop signals since the last look. While a question is asked they end it."""
 
     def __init__(self) -> None:
         self.number: int | None = None
 
     def __call__(self) -> bool:
+        """True after a signal."""
         return self.number is not None
 
     @contextmanager
@@ -73,7 +74,7 @@ def follow_job(service: "Service", name: str, screen: "Screen", *, ask: bool, as
     followed = Followed(service, name, _View(screen))
     stopped_by: int | None = None
     while True:
-        signals = _Signals()
+        signals = StopSignals()
         try:
             with signals.noticed():
                 answer = followed.follow(signals)
@@ -83,10 +84,10 @@ def follow_job(service: "Service", name: str, screen: "Screen", *, ask: bool, as
         if answer is not None:
             return _ended(answer, followed.tails, screen, as_json=as_json, report=report, stopped_by=stopped_by)
         number = signals.number or signal.SIGINT
-        if stopped_by is not None or not _may_stop(name, screen, number, ask=ask):
+        if stopped_by is not None or not may_stop(name, screen, number, ask=ask):
             screen.finish()
             click.echo(_runs_on(service, name), err=True)
-            return _SIGNALLED + number
+            return SIGNALLED + number
         try:
             stop(service, name)
         except SmlocalError as error:
@@ -96,7 +97,7 @@ def follow_job(service: "Service", name: str, screen: "Screen", *, ask: bool, as
         screen.progress("◌ Stopping: SIGTERM, and up to 120 s to save its work (Ctrl-C again to leave it)")
 
 
-def _may_stop(name: str, screen: "Screen", number: int, *, ask: bool) -> bool:
+def may_stop(name: str, screen: "Screen", number: int, *, ask: bool) -> bool:
     """What the user answers. Without a terminal nobody can be asked, and a job is not stopped unasked."""
     if not ask:
         return True
@@ -130,9 +131,9 @@ def _ended(
     screen.ended_there(document, hints, lambda: None)
     if as_json:
         click.echo(json_without_commands(json.dumps(document, indent=2)))
-    code = _EXIT_CODES.get(status, 1)
+    code = EXIT_CODES.get(status, 1)
     if stopped_by is not None and status == "Stopped":
-        code = _SIGNALLED + stopped_by
+        code = SIGNALLED + stopped_by
     if report is not None:
         try:
             write_report(report, f"{json.dumps(document, indent=2)}\n")

@@ -214,12 +214,15 @@ def _end_of(path: str) -> Iterator[str]:
 
 def service_summary(answer: Mapping[str, Any], hints: Sequence[str]) -> str:
     """The text, from an answer of describe as a document."""
+    if "HyperParameterTuningJobStatus" in answer:
+        return "\n".join(_tuning_lines_there(answer))
     return "\n".join(_lines_there(answer, hints))
 
 
 def status_there(answer: Mapping[str, Any]) -> str:
-    """The status in an answer of the service about a training job or a processing job."""
-    return str(answer.get("ProcessingJobStatus") or answer["TrainingJobStatus"])
+    """The status in an answer of the service about a job."""
+    members = ("ProcessingJobStatus", "HyperParameterTuningJobStatus", "TrainingJobStatus")
+    return next(str(answer[each]) for each in members if each in answer)
 
 
 def _lines_there(answer: Mapping[str, Any], hints: Sequence[str]) -> Iterator[str]:
@@ -247,6 +250,34 @@ def _lines_there(answer: Mapping[str, Any], hints: Sequence[str]) -> Iterator[st
     billed = answer.get("BillableTimeInSeconds")
     if billed is not None:
         yield item("billed", f"{billed:,} s of each instance")
+
+
+def _tuning_lines_there(answer: Mapping[str, Any]) -> Iterator[str]:
+    status = answer["HyperParameterTuningJobStatus"]
+    if status == "Failed":
+        yield failure("Failed", answer.get("FailureReason", ""))
+    else:
+        end = answer.get("HyperParameterTuningEndTime") or answer["LastModifiedTime"]
+        yield f"{paint(status, COLOURS.get(status, BOLD))} in {end - answer['CreationTime']:.1f} s"
+    counts = answer.get("TrainingJobStatusCounters") or {}
+    yield item("jobs", ", ".join(f"{count:,} {_COUNTED[name]}" for name, count in counts.items() if count) or "none")
+    best = answer.get("BestTrainingJob")
+    if best:
+        found = best.get("FinalHyperParameterTuningJobObjectiveMetric") or {}
+        yield item("best", best["TrainingJobName"])
+        if found:
+            yield item("", f"{found['MetricName']} {found['Value']:.6g}")
+        for name, value in (best.get("TunedHyperParameters") or {}).items():
+            yield item("", f"{name}={value}")
+
+
+_COUNTED = {
+    "Completed": "completed",
+    "InProgress": "in progress",
+    "RetryableError": "failed",
+    "NonRetryableError": "failed for good",
+    "Stopped": "stopped",
+}
 
 
 def _metrics_there(final: Sequence[Mapping[str, Any]]) -> Iterator[str]:

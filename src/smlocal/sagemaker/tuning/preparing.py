@@ -1,6 +1,6 @@
 """Tuning jobs before they run: `jobs.kinds.Preparing`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from smlocal.jobfile.document import Document
@@ -9,7 +9,7 @@ from smlocal.jobs.planning.plan_rows import note_rows
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.tuning.planning import first_trials, plan_again, prepare_recorded
 from smlocal.sagemaker.tuning.search import size_of
-from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
+from smlocal.sagemaker.tuning.tuning_file import Definition, TuningFile, read_tuning
 
 __all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
 
@@ -22,11 +22,11 @@ def _file(plan: JobPlan) -> TuningFile:
     return read_tuning(Document(dict(plan.request), name=plan.name, directory=plan.job_directory))
 
 
-def instance_hours(file: TuningFile, jobs: int) -> dict[str, float]:
+def instance_hours(definitions: Sequence[Definition], jobs: int) -> dict[str, float]:
     """What it would cost at most, by instance type: each training job as long as it may."""
     found: dict[str, float] = {}
-    count = len(file.definitions)
-    for index, each in enumerate(file.definitions):
+    count = len(definitions)
+    for index, each in enumerate(definitions):
         resources = each.request.get("ResourceConfig") or {}
         seconds = (each.request.get("StoppingCondition") or {}).get("MaxRuntimeInSeconds", DEFAULT_MAX_RUNTIME)
         share = jobs // count + (index < jobs % count)
@@ -57,7 +57,7 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
             "Combinations": size_of(search),
             "TrainingJobs": search.most,
             "Parallel": search.parallel,
-            "InstanceHoursAtMost": instance_hours(file, search.most),
+            "InstanceHoursAtMost": instance_hours(file.definitions, search.most),
             "FirstPoints": [
                 {**({} if definition is None else {"DefinitionName": definition}), "HyperParameters": point}
                 for definition, point in first_trials(file, plan.name, _SHOWN)
@@ -81,7 +81,9 @@ def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
     yield "Objective", f"{objective.direction} {objective.metric}"
     yield "Jobs", f"{search.most:,}, {search.parallel:,} at once"
     yield "Points", "not countable" if size is None else f"{size:,}"
-    hours = ", ".join(f"{hours:,g} h of {kind}" for kind, hours in instance_hours(file, search.most).items())
+    hours = ", ".join(
+        f"{hours:,g} h of {kind}" for kind, hours in instance_hours(file.definitions, search.most).items()
+    )
     yield "At most", hours
     head = "First points"
     for definition, point in first_trials(file, plan.name, _SHOWN):

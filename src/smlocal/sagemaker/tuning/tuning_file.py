@@ -102,6 +102,10 @@ def default_name(stem: str, now: datetime) -> str:
 
 def read_tuning(document: Document, *, strict: bool = False, local_allowed: bool = True) -> TuningFile:
     """Validate a document; one error lists all mistakes."""
+    if document.elsewhere is not None:
+        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are not job files
+
+        refuse_local_paths(document, CreateHyperParameterTuningJobRequest)
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
     request, violations = validate(CreateHyperParameterTuningJobRequest, asked, strict=strict, written=document.written)
     raw: dict[str, Any] = without_nulls(asked)
@@ -109,7 +113,7 @@ def read_tuning(document: Document, *, strict: bool = False, local_allowed: bool
         violations += _missing_here(raw)
     local, found, definitions = None, [], []
     if not violations and request is not None:
-        definitions = list(_definitions(raw))
+        definitions = definitions_of(raw)
         first = definitions[0].request if definitions else {}
         local, in_local = read_local(document, first, allowed=local_allowed)
         found = [*in_local, *_broken_rules(raw, definitions)]
@@ -130,6 +134,25 @@ def read_tuning(document: Document, *, strict: bool = False, local_allowed: bool
             remedy=["Remove it to run the tuning job here."],
         )
     return TuningFile(request=request, definitions=tuple(definitions), local=local, raw=raw, document=document)
+
+
+def definitions_of(raw: Mapping[str, Any]) -> list[Definition]:
+    """The definitions in a request whose members are valid."""
+    return list(_definitions(raw))
+
+
+def broken_request(raw: Mapping[str, Any]) -> list[Violation]:
+    """What the service refuses in a request whose members are valid, as far as smlocal knows its members."""
+    required = list(_missing_here(raw))
+    return required if MEMBERS.refused(raw) else [*required, *_broken_rules(raw, definitions_of(raw))]
+
+
+def jobs_at_most(raw: Mapping[str, Any]) -> int | None:
+    """How many training jobs a valid request may make; None if the service chooses."""
+    most: int | None = raw[_CONFIG]["ResourceLimits"].get("MaxNumberOfTrainingJobs")
+    if most is None and raw[_CONFIG]["Strategy"] == "Grid" and not MEMBERS.refused(raw):
+        return _grid_size(definitions_of(raw)) or None
+    return most
 
 
 def _missing_here(raw: Mapping[str, Any]) -> Iterator[Violation]:

@@ -20,7 +20,7 @@ def read(**changes: Any) -> TuningFile:
 
 
 def test_what_it_costs_at_most() -> None:
-    assert instance_hours(read(), 4) == {"ml.m5.large": 4.0}
+    assert instance_hours(read().definitions, 4) == {"ml.m5.large": 4.0}
 
 
 def test_a_training_job_of_a_point() -> None:
