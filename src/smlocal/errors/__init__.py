@@ -426,6 +426,12 @@ class NetworkRangeError(MachineNotReadyError):
     id = "network-range"
 
 
+class NoCapacityError(MachineNotReadyError):
+    """There are no instances for the job, because `Local.Faults` says so."""
+
+    id = "no-capacity"
+
+
 class GpuUnavailableError(MachineNotReadyError):
     """The job needs GPUs that the engine cannot provide."""
 

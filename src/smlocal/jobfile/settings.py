@@ -39,9 +39,19 @@ from smlocal.jobs.contract.model.structure import Items, Structure, Text, Whole,
 class Fault(Structure):
     """A simulated failure of the service."""
 
-    Kind: Literal["Interrupt", "InternalError", "LateNames", "LateFifo", "StockOut", "Maintenance"]
+    Kind: Literal[
+        "Interrupt",
+        "InternalError",
+        "LateNames",
+        "LateFifo",
+        "CapacityError",
+        "ResourceLimitExceeded",
+        "StockOut",
+        "Maintenance",
+    ]
     """A spot interruption, a failure of the platform, names of peers that resolve late, FIFOs that come late, no
-    machines for the job, or maintenance of a machine."""
+    instances for the job, a limit of the account that refuses it, no machines for the job, or maintenance of a
+    machine."""
     When: Literal["Before", "During", "After"] = "During"
     """Before, during or after training, for a failure of the platform."""
     AfterSeconds: Annotated[int, Whole(minimum=0, maximum=2_419_200)] = 0

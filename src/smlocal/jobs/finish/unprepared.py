@@ -12,6 +12,7 @@ from smlocal.errors import (
     ImageArchitectureError,
     ImageMissingError,
     NeuronUnavailableError,
+    NoCapacityError,
     RegistryUnreachableError,
     RequestInvalidError,
     RequestRefusedError,
@@ -41,7 +42,7 @@ _DATA = (
     ClockWrongError,
 )
 """Errors of the data. Nearly all of those about AWS occur while objects are listed."""
-_NO_INSTANCES = (GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
+_NO_INSTANCES = (NoCapacityError, GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
 
 
 def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:

@@ -39,11 +39,17 @@ class InstanceLimit:
         """`InstanceLimitError` for a job that cannot be accepted. `used`: by all unfinished jobs."""
         if asked <= self.instances and not (self.refuse and used + asked > self.instances):
             return
-        raise InstanceLimitError(
-            f"The account-level service limit '{instance_type} for training job usage' is {self.instances} Instances, "
-            f"with current utilization of {used} Instances and a request delta of {asked} Instances. {_ADVICE}",
-            remedy=["Here the limit is smlocal's own: start the endpoint with a higher one, or wait until jobs end."],
-        )
+        remedy = "Here the limit is smlocal's own: start the endpoint with a higher one, or wait until jobs end."
+        raise limit_exceeded(instance_type, limit=self.instances, asked=asked, used=used, remedy=remedy)
+
+
+def limit_exceeded(instance_type: str, *, limit: int, asked: int, used: int, remedy: str) -> InstanceLimitError:
+    """The refusal of a job, in the service's words."""
+    return InstanceLimitError(
+        f"The account-level service limit '{instance_type} for training job usage' is {limit} Instances, "
+        f"with current utilization of {used} Instances and a request delta of {asked} Instances. {_ADVICE}",
+        remedy=[remedy],
+    )
 
 
 _TRIES = 2

@@ -36,7 +36,9 @@ from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile.skeleton import or_skeleton
 
 _LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
-FAULT_KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo")
+FAULT_KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo", "CapacityError", "ResourceLimitExceeded")
+_BEFORE_THE_JOB: Final = ("CapacityError", "ResourceLimitExceeded")
+"""Kinds of faults that leave nothing to run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,6 +118,9 @@ def _wrong_fault(fault: Fault, request: Mapping[str, Any]) -> Wrong:
     if fault.Kind in {"LateNames", "LateFifo"}:
         yield from _wrong_delay(fault, request)
         return
+    if fault.Kind in _BEFORE_THE_JOB:
+        yield from _without_a_time(fault)
+        return
     if fault.Kind == "Interrupt":
         if request.get("EnableManagedSpotTraining") is not True:
             text = "only spot instances are interrupted; set EnableManagedSpotTraining: true, or remove the fault"
@@ -136,6 +141,13 @@ def _wrong_delay(fault: Fault, request: Mapping[str, Any]) -> Wrong:
         yield "Kind", "a job of one host has no peers; set InstanceCount: 2, or remove the fault"
     if fault.Kind == "LateFifo" and not _has_pipes(request):
         yield "Kind", "no channel is in Pipe mode; set InputMode: Pipe, or remove the fault"
+
+
+def _without_a_time(fault: Fault) -> Wrong:
+    """Members that say nothing about a fault before any instance is there."""
+    for member, usual in (("When", "During"), ("AfterSeconds", 0), ("Times", 1)):
+        if getattr(fault, member) != usual:
+            yield member, f"{fault.Kind} happens before any instance is there, and ends the job; remove it"
 
 
 def _has_peers(request: Mapping[str, Any]) -> bool:
