@@ -426,10 +426,10 @@ class NetworkRangeError(MachineNotReadyError):
     id = "network-range"
 
 
-class NoCapacityError(MachineNotReadyError):
+class InstancesUnavailableError(MachineNotReadyError):
     """There are no instances for the job, because `Local.Faults` says so."""
 
-    id = "no-capacity"
+    id = "instances-unavailable"
 
 
 class GpuUnavailableError(MachineNotReadyError):

@@ -58,11 +58,17 @@ class Fault(Structure):
     """Seconds of training before the fault, for a fault during training. The delay of LateNames and LateFifo."""
     Times: Annotated[int, Whole(minimum=1, maximum=100)] = 1
     """Number of attempts of the job in which the fault happens."""
+    Instance: NotEmpty | None = None
+    """The type without instances, for CapacityError. Default: all types of the job."""
     Replica: NotEmpty | None = None
     """The replica whose machine is maintained, such as `workerpool1-0` or `master-0`.
 
     Default: that of the primary replica.
     """
+
+
+FAULTS_OF_A_TYPE: Final = frozenset({"CapacityError"})
+"""Kinds of faults that may name an instance type."""
 
 
 class FaultSettings(Structure):

@@ -45,7 +45,7 @@ from smlocal.sagemaker.contract.documents.hosts import host_names
 from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count, hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.plan import build_plan
-from smlocal.sagemaker.simulated import check_capacity, has_fault, refuse_above_limit
+from smlocal.sagemaker.simulated import check_capacity, has_capacity, refuse_above_limit
 
 _Machines = Mapping[str, MachineFacts]
 """By the address of the engine."""
@@ -91,10 +91,10 @@ def prepare(
         from smlocal.jobs.finish.publish import check_publishing
 
         check_publishing(request.region)
-    has_capacity = not has_fault(job, "CapacityError")  # without, there is no container
-    machines = _machines(job, placed, home=home, required=has_capacity)
+    runs = has_capacity(job)  # else there is no container
+    machines = _machines(job, placed, home=home, required=runs)
     image, refused = None, None
-    if has_capacity:
+    if runs:
         image, refused = image_of_all(placed, image_name(job), job.local.Pull, reporter)
     placed = with_facts(asked, lambda each: with_folder_facts(each.facts, each.engine, image, home))
     check_access(job, placed)

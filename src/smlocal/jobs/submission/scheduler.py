@@ -16,15 +16,10 @@ from types import TracebackType
 from typing import Self
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import InstanceLimitError
 from smlocal.errors.serving import JobStarterError
 from smlocal.jobs.control.orphans import orphans
 from smlocal.jobs.store.jobs import Store
-
-_ADVICE = (
-    "Please use AWS Service Quotas to request an increase for this quota. "
-    "If AWS Service Quotas is not available, contact AWS support to request an increase for this quota."
-)
+from smlocal.jobs.submission.limit_exceeded import limit_exceeded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,15 +36,6 @@ class InstanceLimit:
             return
         remedy = "Here the limit is smlocal's own: start the endpoint with a higher one, or wait until jobs end."
         raise limit_exceeded(instance_type, limit=self.instances, asked=asked, used=used, remedy=remedy)
-
-
-def limit_exceeded(instance_type: str, *, limit: int, asked: int, used: int, remedy: str) -> InstanceLimitError:
-    """The refusal of a job, in the service's words."""
-    return InstanceLimitError(
-        f"The account-level service limit '{instance_type} for training job usage' is {limit} Instances, "
-        f"with current utilization of {used} Instances and a request delta of {asked} Instances. {_ADVICE}",
-        remedy=[remedy],
-    )
 
 
 _TRIES = 2

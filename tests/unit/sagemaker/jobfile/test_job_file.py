@@ -343,6 +343,12 @@ InputDataConfig:
         ("", "Kind: InternalError, Replica: algo-1", "Replica: is for Maintenance only; remove it"),
         ("", "Kind: CapacityError, When: After", "When: CapacityError happens before any instance is there"),
         ("", "Kind: CapacityError, AfterSeconds: 1", "AfterSeconds: CapacityError happens before any instance"),
+        (
+            "",
+            "Kind: CapacityError, Instance: ml.c5.large",
+            "Instance: the job does not ask for 'ml.c5.large'; it has ml.",
+        ),
+        ("", "Kind: InternalError, Instance: ml.c5.large", "Instance: is for CapacityError only; remove it"),
         ("", "Kind: ResourceLimitExceeded, Times: 2", "Times: ResourceLimitExceeded happens before any instance"),
     ],
 )
