@@ -110,6 +110,17 @@ def _instances(request: dict[str, Any]) -> _Found:
             yield _says((*path, name), f"cannot be used with {instead}")
 
 
+def _warm_pool(request: dict[str, Any]) -> _Found:
+    resources = _part(request, "ResourceConfig")
+    path: Path = ("ResourceConfig", "KeepAlivePeriodInSeconds")
+    if not _number(resources, "KeepAlivePeriodInSeconds"):
+        return
+    if request.get("EnableManagedSpotTraining") is True:
+        yield _says(path, "warm pools cannot be used with spot instances (EnableManagedSpotTraining)")
+    if resources.get("InstanceGroups"):
+        yield _says(path, "warm pools cannot be used with a heterogeneous cluster (InstanceGroups)")
+
+
 def _preferences(request: dict[str, Any]) -> _Found:
     resources = _part(request, "ResourceConfig")
     given = resources.get("InstancePreferences")
@@ -293,6 +304,7 @@ _RULES: tuple[Callable[[dict[str, Any]], _Found], ...] = (
     _metrics,
     _instances,
     _preferences,
+    _warm_pool,
     _instance_groups,
     _channel_names,
     _manifest_names,

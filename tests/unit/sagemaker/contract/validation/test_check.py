@@ -441,6 +441,17 @@ RULES = [
         ),
         "InstancePreferences.1.member.TrainingPlanArns: cannot be used with ResourceConfig.TrainingPlanArn",
     ),
+    (
+        (
+            "ResourceConfig: {InstanceType: a, InstanceCount: 1, KeepAlivePeriodInSeconds: 60}\n"
+            "EnableManagedSpotTraining: true"
+        ),
+        "ResourceConfig.KeepAlivePeriodInSeconds: warm pools cannot be used with spot instances",
+    ),
+    (
+        "ResourceConfig: {KeepAlivePeriodInSeconds: 60, InstanceGroups: [{InstanceGroupName: a}]}",
+        "ResourceConfig.KeepAlivePeriodInSeconds: warm pools cannot be used with a heterogeneous cluster",
+    ),
     ("InputDataConfig: [{ChannelName: a}]", "Value null at 'inputDataConfig.1.member.dataSource' failed"),
     (
         (
