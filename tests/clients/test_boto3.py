@@ -1,6 +1,7 @@
 """boto3: as a program of a user's, and every operation on a server, each answer held to botocore's model."""
 
 import io
+import json
 import tarfile
 from collections.abc import Callable
 from typing import Any
@@ -204,3 +205,32 @@ def test_code_that_cannot_be_unpacked_safely_is_refused_and_leaves_nothing(
         assert sagemaker.list_training_jobs()["TrainingJobSummaries"] == []
     assert not list((user.home / "code").iterdir())
     assert not list(user.home.rglob("train.py"))
+
+
+def test_outcomes_by_script(serve: Callable[..., Any], assert_nothing_left: Callable[[str], None]) -> None:
+    with serve() as address:
+        sagemaker = client_of(address, "sagemaker")
+
+        def add_fault(params: dict[str, Any], **_: Any) -> None:
+            body = json.loads(params["body"])
+            body["Local"] = {"Faults": [{"Kind": body["Environment"]["SCRIPT"]}]}
+            params["body"] = json.dumps(body).encode()
+
+        sagemaker.meta.events.register("before-call.sagemaker.CreateTrainingJob", add_fault)
+        limited = request("boto3-limited", "absent:1", "ResourceLimitExceeded")
+        code, message = refused(sagemaker.create_training_job, **limited)
+        assert code == "ResourceLimitExceeded"
+        assert message.startswith("The account-level service limit 'ml.m5.large for training job usage' is 0 Instances")
+        sagemaker.create_training_job(**request("boto3-no-capacity", "absent:1", "CapacityError"))
+        until(
+            lambda: (
+                sagemaker.describe_training_job(TrainingJobName="boto3-no-capacity")["TrainingJobStatus"] == "Failed"
+            )
+        )
+        job = sagemaker.describe_training_job(TrainingJobName="boto3-no-capacity")
+        assert job["FailureReason"] == (
+            "CapacityError: Unable to provision requested ML compute capacity. "
+            "Please retry using a different ML instance type."
+        )
+        assert [each["Status"] for each in job["SecondaryStatusTransitions"]] == ["Pending", "Starting", "Failed"]
+    assert_nothing_left("boto3-no-capacity")

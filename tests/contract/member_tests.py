@@ -35,6 +35,12 @@ _MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
             "ResourceConfig.InstanceGroups[].InstanceGroupName",
         ),
     },
+    "tests/jobs/start/test_simulated_outcomes.py": {
+        "test_the_preference_that_a_fault_leaves": (
+            "ResourceConfig.InstancePreferences[].InstanceType",
+            "ResourceConfig.InstancePreferences[].InstanceCount",
+        ),
+    },
     "tests/data/in_jobs/test_file_systems.py": {
         "test_a_file_system_is_mounted_in_place": (
             "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemId",

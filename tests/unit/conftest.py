@@ -45,12 +45,14 @@ _ALTERNATIVES = {
     "InputDataConfig[].DataSource.FileSystemDataSource": ("InputDataConfig[].DataSource.S3DataSource",),
     "InputDataConfig[].DataSource.DatasetSource": ("InputDataConfig[].DataSource.S3DataSource",),
     "ResourceConfig.InstanceGroups": ("ResourceConfig.InstanceType", "ResourceConfig.InstanceCount"),
+    "ResourceConfig.InstancePreferences[].InstanceCount": ("ResourceConfig.InstanceCount",),
     "ResourceConfig.InstancePreferences": ("ResourceConfig.InstanceType",),
 }
 _SAMPLES: dict[str, Any] = {
     "StoppingCondition.MaxWaitTimeInSeconds": 86_400,
     "AlgorithmSpecification.MetricDefinitions[].Regex": "a=(.*)",
     "ResourceConfig.InstanceGroups[].InstanceCount": 1,
+    "ResourceConfig.InstancePreferences[].InstanceCount": 1,
 }
 _S3 = "InputDataConfig[].DataSource.S3DataSource"
 _GROUP = {"InstanceGroupName": "abc", "InstanceType": "ml.m5.large", "InstanceCount": 1}

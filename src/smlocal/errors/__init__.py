@@ -426,6 +426,12 @@ class NetworkRangeError(MachineNotReadyError):
     id = "network-range"
 
 
+class InstancesUnavailableError(MachineNotReadyError):
+    """There are no instances for the job, because `Local.Faults` says so."""
+
+    id = "instances-unavailable"
+
+
 class GpuUnavailableError(MachineNotReadyError):
     """The job needs GPUs that the engine cannot provide."""
 

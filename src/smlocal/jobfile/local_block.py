@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Kind
-from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
+from smlocal.jobfile.settings import FAULTS_OF_A_TYPE, Fault, LocalSettings, refused_settings
 from smlocal.jobs.contract.hosts import listed
 from smlocal.jobs.contract.s3_uri import may_be_bucket
 from smlocal.jobs.contract.validation.suggestions import closest
@@ -119,6 +119,8 @@ def _of_one(fault: Fault, kinds: Sequence[str], wrong: Callable[[Fault], Wrong])
         return
     if fault.Replica is not None and fault.Kind != "Maintenance":
         yield "Replica", "is for Maintenance only; remove it"
+    if fault.Instance is not None and fault.Kind not in FAULTS_OF_A_TYPE:
+        yield "Instance", f"is for {', '.join(FAULTS_OF_A_TYPE)} only; remove it"
     yield from wrong(fault)
 
 

@@ -23,8 +23,7 @@ def local_schema(kind: Kind, *, faults: Sequence[str]) -> tuple[_Json, _Json]:
         del local["properties"][name]
     fault = definitions["Fault"]["properties"]
     fault["Kind"]["enum"] = list(faults)
-    if kind is not Kind.REPLICAS:
-        del fault["Replica"]
+    del fault["Instance" if kind is Kind.REPLICAS else "Replica"]
     return local, definitions
 
 

@@ -39,20 +39,36 @@ from smlocal.jobs.contract.model.structure import Items, Structure, Text, Whole,
 class Fault(Structure):
     """A simulated failure of the service."""
 
-    Kind: Literal["Interrupt", "InternalError", "LateNames", "LateFifo", "StockOut", "Maintenance"]
+    Kind: Literal[
+        "Interrupt",
+        "InternalError",
+        "LateNames",
+        "LateFifo",
+        "CapacityError",
+        "ResourceLimitExceeded",
+        "StockOut",
+        "Maintenance",
+    ]
     """A spot interruption, a failure of the platform, names of peers that resolve late, FIFOs that come late, no
-    machines for the job, or maintenance of a machine."""
+    instances for the job, a limit of the account that refuses it, no machines for the job, or maintenance of a
+    machine."""
     When: Literal["Before", "During", "After"] = "During"
     """Before, during or after training, for a failure of the platform."""
     AfterSeconds: Annotated[int, Whole(minimum=0, maximum=2_419_200)] = 0
     """Seconds of training before the fault, for a fault during training. The delay of LateNames and LateFifo."""
     Times: Annotated[int, Whole(minimum=1, maximum=100)] = 1
     """Number of attempts of the job in which the fault happens."""
+    Instance: NotEmpty | None = None
+    """The type without instances, for CapacityError. Default: all types of the job."""
     Replica: NotEmpty | None = None
     """The replica whose machine is maintained, such as `workerpool1-0` or `master-0`.
 
     Default: that of the primary replica.
     """
+
+
+FAULTS_OF_A_TYPE: Final = frozenset({"CapacityError"})
+"""Kinds of faults that may name an instance type."""
 
 
 class FaultSettings(Structure):

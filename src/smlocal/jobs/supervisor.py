@@ -13,7 +13,7 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
 from smlocal.jobs.context import Context, upload_details
-from smlocal.jobs.contract.failures import INTERNAL_ERROR, input_failure
+from smlocal.jobs.contract.failures import INTERNAL_ERROR, NO_CAPACITY, input_failure
 from smlocal.jobs.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
@@ -119,7 +119,10 @@ class Supervisor:
 
     def run_attempts(self) -> None:
         """Run an attempt, and those that follow it."""
-        self.attempt.download(self.pull_refused)
+        if self.attempt.faults.no_machines():
+            self.attempt.fail(NO_CAPACITY, "simulated by Local.Faults")
+        else:
+            self.attempt.download(self.pull_refused)
         if not self.attempt.over:
             self.attempt.train()
         self.after_training()

@@ -48,6 +48,7 @@ from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.notes import notes
+from smlocal.sagemaker.simulated import faults_to_come
 
 _FOLDERS: Final = ContainerFolders(
     root=paths.ROOT,
@@ -116,7 +117,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         data_parallel=data_parallel,
         debug=debug_of(local.DebugPort, [host.name for host in hosts]),
         stop=_stop(request, local),
-        faults=faults_of(local.Faults),
+        faults=faults_of(faults_to_come(job)),
         kept=KeptPlan(containers=local.Keep, changes=local.ListChanges),
     )
     if data_parallel is not None:

@@ -45,6 +45,7 @@ from smlocal.sagemaker.contract.documents.hosts import host_names
 from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count, hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.plan import build_plan
+from smlocal.sagemaker.simulated import check_capacity, has_capacity, refuse_above_limit
 
 _Machines = Mapping[str, MachineFacts]
 """By the address of the engine."""
@@ -78,6 +79,8 @@ def prepare(
 
     `run_id`: of a job that is already recorded.
     """
+    if run_id is None:
+        refuse_above_limit(job)
     check_host_count(job, most=job.local.MaxHosts)
     request = request_facts(job, strict=strict)
     asked = place_hosts(_host_names(job), job.local, engines)
@@ -88,8 +91,11 @@ def prepare(
         from smlocal.jobs.finish.publish import check_publishing
 
         check_publishing(request.region)
-    machines = _machines(job, placed, home=home)
-    image, refused = image_of_all(placed, image_name(job), job.local.Pull, reporter)
+    runs = has_capacity(job)  # else there is no container
+    machines = _machines(job, placed, home=home, required=runs)
+    image, refused = None, None
+    if runs:
+        image, refused = image_of_all(placed, image_name(job), job.local.Pull, reporter)
     placed = with_facts(asked, lambda each: with_folder_facts(each.facts, each.engine, image, home))
     check_access(job, placed)
     if image is not None:
@@ -125,6 +131,7 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
     document = recorded_document(recorded)
     strict = bool(recorded.get(STRICT))
     job = read_job(document, strict=strict)
+    check_capacity(job)
     return prepare(
         job,
         name=record.name,

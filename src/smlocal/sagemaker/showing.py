@@ -6,7 +6,7 @@ from typing import Any, Final
 from smlocal.base.readable import local_time
 from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.contract.statuses import JobStatus, StopCause
-from smlocal.jobs.documents import FINAL_METRICS, LOCAL, REQUEST, RULES, TUNED_BY
+from smlocal.jobs.documents import FINAL_METRICS, JOB, LOCAL, REQUEST, RULES, TUNED_BY
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
@@ -15,6 +15,7 @@ from smlocal.sagemaker.contract.documents.hosts import host_names as names_of
 from smlocal.sagemaker.contract.metric_definitions import definitions_of as metrics
 from smlocal.sagemaker.contract.outcome.describe import JobFacts, TransitionFacts, request_only
 from smlocal.sagemaker.contract.outcome.describe import describe as answer
+from smlocal.sagemaker.contract.requested_hosts import selected_preference
 
 __all__ = [
     "DOCUMENTS",
@@ -33,8 +34,8 @@ __all__ = [
     "words",
 ]
 
-DOCUMENTS: Final[tuple[str, ...]] = (TUNED_BY,)
-"""The tuning job that has made it."""
+DOCUMENTS: Final[tuple[str, ...]] = (TUNED_BY, JOB)
+"""The tuning job that has made it, and its job file."""
 EMPTY_REASON = "AlgorithmError: , exit code: "
 NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
 NO_MODEL = "none: nothing was left in /opt/ml/model"
@@ -70,9 +71,19 @@ def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # no
             model_uri=record.model_uri,
             rules=stored.documents.get(RULES),
             final_metrics=local.get(FINAL_METRICS, ()) if record.status.terminal else (),
+            selected=_selected(stored),
             tuning_job=(stored.documents.get(TUNED_BY) or {}).get("Arn"),
         ),
     )
+
+
+def _selected(stored: StoredJob) -> tuple[str, int] | None:
+    """The chosen one of `InstancePreferences`, once there are instances."""
+    resources = stored.documents[REQUEST].get("ResourceConfig") or {}
+    if not resources.get("InstancePreferences") or stored.record.started is None:
+        return None
+    local = ((stored.documents.get(JOB) or {}).get("Data") or {}).get("Local") or {}
+    return selected_preference(resources, local.get("Faults") or ())
 
 
 def words(record: JobRecord) -> tuple[str, str]:
@@ -232,7 +243,9 @@ def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield "Reason", answer["FailureReason"]
     yield "ARN", answer["TrainingJobArn"]
     yield "Image", specification.get("TrainingImage", "")
-    yield "Hosts", f"{resources.get('InstanceCount', 1)} × {resources.get('InstanceType', '')}"
+    preferred = " or ".join(each["InstanceType"] for each in resources.get("InstancePreferences") or ())
+    kind = resources.get("SelectedInstanceType") or preferred or resources.get("InstanceType", "")
+    yield "Hosts", f"{resources.get('SelectedInstanceCount') or resources.get('InstanceCount', 1)} × {kind}"
     yield "Created", local_time(answer["CreationTime"])
     if "TrainingTimeInSeconds" in answer:
         yield "Trained", f"{answer['TrainingTimeInSeconds']} s"

@@ -16,6 +16,7 @@ from smlocal.sagemaker.contract.identity import training_job_arn
 from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.prepare import account_of, region_of
+from smlocal.sagemaker.simulated import refuse_above_limit
 
 
 def submit(
@@ -32,6 +33,7 @@ def submit(
     Neither the engine nor S3 is asked: a wrong image or wrong data makes the job fail when it begins. `NameInUseError`
     if there is a job of this name, `InstanceLimitError` if the job is above the limit. `documents`: more to store.
     """
+    refuse_above_limit(job)
     resources = job.request.ResourceConfig
     if resources is None:
         raise AssertionError(name)  # validation requires it

@@ -36,6 +36,8 @@ _INSTEAD: dict[str, Callable[[int], Any]] = {
     "ResourceConfig.InstanceGroups[].InstanceType": lambda _: "ml.m5.large",
     "ResourceConfig.InstanceGroups[].InstanceCount": lambda _: 1,
     "ResourceConfig.InstanceGroups[].InstanceGroupName": lambda number: f"group-{number}",
+    "ResourceConfig.InstancePreferences[].InstanceType": lambda number: ("ml.p5.48xlarge", "ml.m5.xlarge")[number],
+    "ResourceConfig.InstancePreferences[].InstanceCount": lambda _: 1,
     "StoppingCondition.MaxWaitTimeInSeconds": lambda _: 86_400,
     "DebugRuleConfigurations[].RuleConfigurationName": lambda number: f"rule-{number}",
     "DebugRuleConfigurations[].RuleEvaluatorImage": lambda _: "unheard-of",

@@ -11,6 +11,7 @@ from smlocal.errors import (
     GpuUnavailableError,
     ImageArchitectureError,
     ImageMissingError,
+    InstancesUnavailableError,
     NeuronUnavailableError,
     RegistryUnreachableError,
     RequestInvalidError,
@@ -41,7 +42,7 @@ _DATA = (
     ClockWrongError,
 )
 """Errors of the data. Nearly all of those about AWS occur while objects are listed."""
-_NO_INSTANCES = (GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
+_NO_INSTANCES = (InstancesUnavailableError, GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
 
 
 def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:

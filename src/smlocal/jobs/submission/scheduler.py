@@ -16,15 +16,10 @@ from types import TracebackType
 from typing import Self
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import InstanceLimitError
 from smlocal.errors.serving import JobStarterError
 from smlocal.jobs.control.orphans import orphans
 from smlocal.jobs.store.jobs import Store
-
-_ADVICE = (
-    "Please use AWS Service Quotas to request an increase for this quota. "
-    "If AWS Service Quotas is not available, contact AWS support to request an increase for this quota."
-)
+from smlocal.jobs.submission.limit_exceeded import limit_exceeded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,11 +34,8 @@ class InstanceLimit:
         """`InstanceLimitError` for a job that cannot be accepted. `used`: by all unfinished jobs."""
         if asked <= self.instances and not (self.refuse and used + asked > self.instances):
             return
-        raise InstanceLimitError(
-            f"The account-level service limit '{instance_type} for training job usage' is {self.instances} Instances, "
-            f"with current utilization of {used} Instances and a request delta of {asked} Instances. {_ADVICE}",
-            remedy=["Here the limit is smlocal's own: start the endpoint with a higher one, or wait until jobs end."],
-        )
+        remedy = "Here the limit is smlocal's own: start the endpoint with a higher one, or wait until jobs end."
+        raise limit_exceeded(instance_type, limit=self.instances, asked=asked, used=used, remedy=remedy)
 
 
 _TRIES = 2

@@ -31,12 +31,14 @@ from smlocal.sagemaker.contract.documents.hosts import host_names
 from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest, ResourceConfig
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
-from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count
+from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count, with_selected
 from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile.skeleton import or_skeleton
 
 _LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
-FAULT_KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo")
+FAULT_KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo", "CapacityError", "ResourceLimitExceeded")
+_BEFORE_THE_JOB: Final = ("CapacityError", "ResourceLimitExceeded")
+"""Kinds of faults that leave nothing to run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +67,9 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
         raise or_skeleton(document, raw, invalid)
     if not_done:
         raise unsupported_request(document, not_done)
+    if request.ResourceConfig is not None and request.ResourceConfig.InstancePreferences:
+        resources = with_selected(request.ResourceConfig, [fault.plain() for fault in local.Faults])
+        request = CreateTrainingJobRequest(**{**vars(request), "ResourceConfig": resources})
     if document.elsewhere is not None:
         from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are not job files
 
@@ -102,7 +107,10 @@ def without_nulls(value: Any) -> Any:
 def _broken_placement_rules(local: LocalSettings, request: Mapping[str, Any]) -> list[Violation]:
     """The mistake in a placement. Nothing if the hosts themselves are wrong."""
     resources, _ = validate(ResourceConfig, request.get("ResourceConfig"), strict=False)
-    if resources is None or host_count(resources) > MAX_PLANNED_HOSTS:
+    if resources is None:
+        return []
+    resources = with_selected(resources, [fault.plain() for fault in local.Faults])
+    if host_count(resources) > MAX_PLANNED_HOSTS:
         return []
     return placement_violations(local, host_names(host_count(resources)))
 
@@ -115,6 +123,11 @@ def _broken_fault_rules(local: LocalSettings, request: Mapping[str, Any]) -> lis
 def _wrong_fault(fault: Fault, request: Mapping[str, Any]) -> Wrong:
     if fault.Kind in {"LateNames", "LateFifo"}:
         yield from _wrong_delay(fault, request)
+        return
+    if fault.Kind in _BEFORE_THE_JOB:
+        yield from _without_a_time(fault)
+        if fault.Instance is not None and fault.Kind == "CapacityError":
+            yield from _wrong_type(fault.Instance, request)
         return
     if fault.Kind == "Interrupt":
         if request.get("EnableManagedSpotTraining") is not True:
@@ -136,6 +149,25 @@ def _wrong_delay(fault: Fault, request: Mapping[str, Any]) -> Wrong:
         yield "Kind", "a job of one host has no peers; set InstanceCount: 2, or remove the fault"
     if fault.Kind == "LateFifo" and not _has_pipes(request):
         yield "Kind", "no channel is in Pipe mode; set InputMode: Pipe, or remove the fault"
+
+
+def _wrong_type(kind: str, request: Mapping[str, Any]) -> Wrong:
+    resources = request.get("ResourceConfig")
+    if not isinstance(resources, Mapping):
+        return
+    lists = [resources.get(name) for name in ("InstancePreferences", "InstanceGroups")]
+    items = [item for each in lists if isinstance(each, list) for item in each]
+    asked = [item.get("InstanceType") for item in (resources, *items) if isinstance(item, Mapping)]
+    if kind not in asked:
+        known = ", ".join(each for each in asked if isinstance(each, str)) or "no instance type"
+        yield "Instance", f"the job does not ask for '{kind}'; it has {known}"
+
+
+def _without_a_time(fault: Fault) -> Wrong:
+    """Members that say nothing about a fault before any instance is there."""
+    for member, usual in (("When", "During"), ("AfterSeconds", 0), ("Times", 1)):
+        if getattr(fault, member) != usual:
+            yield member, f"{fault.Kind} happens before any instance is there, and ends the job; remove it"
 
 
 def _has_peers(request: Mapping[str, Any]) -> bool:

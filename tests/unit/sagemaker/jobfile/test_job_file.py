@@ -341,6 +341,15 @@ InputDataConfig:
         ),
         ("", "Kind: Maintenance, Replica: a", "Kind: this platform has no Maintenance; its faults are Interrupt,"),
         ("", "Kind: InternalError, Replica: algo-1", "Replica: is for Maintenance only; remove it"),
+        ("", "Kind: CapacityError, When: After", "When: CapacityError happens before any instance is there"),
+        ("", "Kind: CapacityError, AfterSeconds: 1", "AfterSeconds: CapacityError happens before any instance"),
+        (
+            "",
+            "Kind: CapacityError, Instance: ml.c5.large",
+            "Instance: the job does not ask for 'ml.c5.large'; it has ml.",
+        ),
+        ("", "Kind: InternalError, Instance: ml.c5.large", "Instance: is for CapacityError only; remove it"),
+        ("", "Kind: ResourceLimitExceeded, Times: 2", "Times: ResourceLimitExceeded happens before any instance"),
     ],
 )
 def test_a_fault_that_cannot_strike_is_refused(more: str, fault: str, said: str) -> None:
@@ -370,6 +379,8 @@ def test_names_of_peers_cannot_be_late_on_one_host() -> None:
         "Kind: InternalError, AfterSeconds: 3",
         "Kind: LateNames, AfterSeconds: 3",
         "Kind: LateFifo, AfterSeconds: 3",
+        "Kind: CapacityError",
+        "Kind: ResourceLimitExceeded",
     ],
 )
 def test_a_fault_that_can(fault: str) -> None:

@@ -4,6 +4,7 @@ from smlocal.jobfile.option import Kind
 from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
 from smlocal.jobs.contract.model.structure import members
 from smlocal.sagemaker.contract.coverage.members import TABLE
+from smlocal.sagemaker.jobfile.job_file import FAULT_KINDS
 from smlocal.sagemaker.jobfile.schema import job_file_schema
 
 
@@ -45,7 +46,7 @@ def test_local_settings_are_described() -> None:
     local = job_file_schema()["properties"]["Local"]
     assert set(local["properties"]) == set(members(LocalSettings)) - set(refused_settings(Kind.TRAINING))
     fault = job_file_schema()["$defs"]["Fault"]["properties"]
-    assert fault["Kind"]["enum"] == ["Interrupt", "InternalError", "LateNames", "LateFifo"]
+    assert fault["Kind"]["enum"] == [*FAULT_KINDS]
     assert set(fault) == set(members(Fault)) - {"Replica"}
     assert all(part["description"] for part in local["properties"].values())
     assert local["properties"]["PeerGraceSeconds"] | {"description": ""} == {

@@ -12,7 +12,9 @@ _MODES = {
 _RULES = "Evaluated beside the job, by a container for each rule."
 _PROFILER_RULES = "Profiler rules are not evaluated here."
 _SERVERLESS = "Serverless jobs have no container to run."
-_PREFERENCES = "No instance is chosen here; use InstanceType and InstanceCount."
+_PREFERENCES = (
+    "The first is taken: this machine always has capacity, unless Local.Faults (CapacityError) takes it away."
+)
 _TENSORS = "Written to debughookconfig.json, for the hook in the container."
 _PROFILER = "Written to profilerconfig.json; nothing is profiled."
 _NETWORK = "Containers are on a network of this engine."
@@ -151,9 +153,9 @@ TABLE: dict[str, Row] = {
     "ResourceConfig.InstancePlacementConfig.EnableMultipleJobs": recorded(_PLACEMENT),
     "ResourceConfig.InstancePlacementConfig.PlacementSpecifications[].UltraServerId": recorded(_PLACEMENT),
     "ResourceConfig.InstancePlacementConfig.PlacementSpecifications[].InstanceCount": recorded(_PLACEMENT),
-    "ResourceConfig.InstancePreferences[].InstanceType": refused(_PREFERENCES),
-    "ResourceConfig.InstancePreferences[].InstanceCount": refused(_PREFERENCES),
-    "ResourceConfig.InstancePreferences[].TrainingPlanArns[]": refused(_PREFERENCES),
+    "ResourceConfig.InstancePreferences[].InstanceType": emulated(_PREFERENCES),
+    "ResourceConfig.InstancePreferences[].InstanceCount": emulated("The number of hosts if this type is selected."),
+    "ResourceConfig.InstancePreferences[].TrainingPlanArns[]": recorded("No capacity is reserved here."),
     "ResourceConfig.SelectedInstanceType": refused("Read-only: the service does not accept it in a request."),
     "ResourceConfig.SelectedInstanceCount": refused("Read-only: the service does not accept it in a request."),
     "VpcConfig.SecurityGroupIds[]": recorded(_NETWORK),

@@ -78,6 +78,8 @@ class JobFacts:
     """The records of the debugger rules; None before they begin."""
     final_metrics: Sequence[Mapping[str, Any]] = ()
     """FinalMetricDataList; left out if empty."""
+    selected: tuple[str, int] | None = None
+    """Instance type and count selected from `InstancePreferences`."""
     tuning_job: str | None = None
     """The ARN of the tuning job that has made it."""
 
@@ -96,6 +98,9 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
     if job.failure_reason is not None:
         answer["FailureReason"] = job.failure_reason
     answer.update(completed(_given(request, _ECHOED), _ECHOED))
+    if job.selected is not None:
+        kind, count = job.selected
+        answer["ResourceConfig"] |= {"SelectedInstanceType": kind, "SelectedInstanceCount": count}
     answer["StoppingCondition"] = {"MaxRuntimeInSeconds": DEFAULT_MAX_RUNTIME} | dict(
         request.get("StoppingCondition") or {}
     )

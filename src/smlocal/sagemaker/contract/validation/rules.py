@@ -17,7 +17,10 @@ _LONGEST_REGEX = 500
 A request with more, or with longer ones, is refused without compiling them.
 """
 _MOST_NAMED = 20
-_NOT_BESIDE = {"InstanceGroups": ("InstanceType", "InstanceCount"), "InstancePreferences": ("InstanceType",)}
+_NOT_BESIDE = {
+    "InstanceGroups": ("InstanceType", "InstanceCount", "InstancePreferences"),
+    "InstancePreferences": ("InstanceType", "InstancePlacementConfig"),
+}
 
 
 def broken_rules(request: dict[str, Any], *, strict: bool) -> list[Violation]:
@@ -105,6 +108,55 @@ def _instances(request: dict[str, Any]) -> _Found:
     for name in _NOT_BESIDE[instead]:
         if name in resources:
             yield _says((*path, name), f"cannot be used with {instead}")
+
+
+def _warm_pool(request: dict[str, Any]) -> _Found:
+    resources = _part(request, "ResourceConfig")
+    path: Path = ("ResourceConfig", "KeepAlivePeriodInSeconds")
+    if not _number(resources, "KeepAlivePeriodInSeconds"):
+        return
+    if request.get("EnableManagedSpotTraining") is True:
+        yield _says(path, "warm pools cannot be used with spot instances (EnableManagedSpotTraining)")
+    if resources.get("InstanceGroups"):
+        yield _says(path, "warm pools cannot be used with a heterogeneous cluster (InstanceGroups)")
+
+
+def _preferences(request: dict[str, Any]) -> _Found:
+    resources = _part(request, "ResourceConfig")
+    given = resources.get("InstancePreferences")
+    preferences = given if isinstance(given, list) else []
+    each = [(index, item) for index, item in enumerate(preferences) if isinstance(item, dict)]
+    if not each:
+        return
+    path: Path = ("ResourceConfig", "InstancePreferences")
+    if request.get("EnableManagedSpotTraining") is True:
+        yield _says(path, "cannot be used with EnableManagedSpotTraining")
+    known: set[str] = set()
+    for index, item in each:
+        kind = item.get("InstanceType")
+        if isinstance(kind, str) and kind in known:
+            yield _says((*path, index, "InstanceType"), f"'{kind}' is in the list twice")
+        known.update([kind] if isinstance(kind, str) else [])
+        if _number(item, "InstanceCount") == 0:
+            yield _says((*path, index, "InstanceCount"), "must be at least 1")
+        if item.get("TrainingPlanArns") and "TrainingPlanArn" in resources:
+            yield _says((*path, index, "TrainingPlanArns"), "cannot be used with ResourceConfig.TrainingPlanArn")
+    yield from _counts(path, each, resources)
+
+
+def _counts(path: Path, each: list[tuple[int, dict[str, Any]]], resources: dict[str, Any]) -> _Found:
+    """Every preference has a count, or the job has one."""
+    counted = [index for index, item in each if "InstanceCount" in item]
+    if "InstanceCount" in resources:
+        if counted:
+            text = "give it in ResourceConfig or in every preference, not in both"
+            yield _says((*path, counted[0], "InstanceCount"), text)
+        elif _number(resources, "InstanceCount") == 0:
+            yield _says(("ResourceConfig", "InstanceCount"), "must be at least 1")
+    elif len(counted) < len(each):
+        text = "is required in every preference, or in ResourceConfig instead"
+        first = next(index for index, _ in each if index not in counted)
+        yield _says((*path, first, "InstanceCount"), text)
 
 
 def _instance_groups(request: dict[str, Any]) -> _Found:
@@ -251,6 +303,8 @@ _RULES: tuple[Callable[[dict[str, Any]], _Found], ...] = (
     _algorithm,
     _metrics,
     _instances,
+    _preferences,
+    _warm_pool,
     _instance_groups,
     _channel_names,
     _manifest_names,

@@ -398,6 +398,60 @@ RULES = [
         ),
         "ResourceConfig.InstanceCount: cannot be used with InstanceGroups",
     ),
+    (
+        "ResourceConfig: {InstanceGroups: [{InstanceGroupName: a}], InstancePreferences: [{InstanceType: b}]}",
+        "ResourceConfig.InstancePreferences: cannot be used with InstanceGroups",
+    ),
+    (
+        "ResourceConfig: {InstanceType: a, InstanceCount: 1, InstancePreferences: [{InstanceType: b}]}",
+        "ResourceConfig.InstanceType: cannot be used with InstancePreferences",
+    ),
+    (
+        "ResourceConfig: {InstancePlacementConfig: {}, InstanceCount: 1, InstancePreferences: [{InstanceType: a}]}",
+        "ResourceConfig.InstancePlacementConfig: cannot be used with InstancePreferences",
+    ),
+    (
+        "ResourceConfig: {InstanceCount: 1, InstancePreferences: [{InstanceType: a}]}\nEnableManagedSpotTraining: true",
+        "ResourceConfig.InstancePreferences: cannot be used with EnableManagedSpotTraining",
+    ),
+    (
+        "ResourceConfig: {InstanceCount: 1, InstancePreferences: [{InstanceType: a}, {InstanceType: a}]}",
+        "ResourceConfig.InstancePreferences.2.member.InstanceType: 'a' is in the list twice",
+    ),
+    (
+        "ResourceConfig: {InstancePreferences: [{InstanceType: a, InstanceCount: 1}, {InstanceType: b}]}",
+        "InstancePreferences.2.member.InstanceCount: is required in every preference, or in ResourceConfig instead",
+    ),
+    (
+        "ResourceConfig: {InstancePreferences: [{InstanceType: a}]}",
+        "InstancePreferences.1.member.InstanceCount: is required in every preference, or in ResourceConfig instead",
+    ),
+    (
+        "ResourceConfig: {InstanceCount: 1, InstancePreferences: [{InstanceType: a, InstanceCount: 1}]}",
+        "InstancePreferences.1.member.InstanceCount: give it in ResourceConfig or in every preference, not in both",
+    ),
+    (
+        "ResourceConfig: {InstancePreferences: [{InstanceType: a, InstanceCount: 0}]}",
+        "InstancePreferences.1.member.InstanceCount: must be at least 1",
+    ),
+    (
+        (
+            "ResourceConfig: {TrainingPlanArn: x, InstanceCount: 1, "
+            "InstancePreferences: [{InstanceType: a, TrainingPlanArns: [x]}]}"
+        ),
+        "InstancePreferences.1.member.TrainingPlanArns: cannot be used with ResourceConfig.TrainingPlanArn",
+    ),
+    (
+        (
+            "ResourceConfig: {InstanceType: a, InstanceCount: 1, KeepAlivePeriodInSeconds: 60}\n"
+            "EnableManagedSpotTraining: true"
+        ),
+        "ResourceConfig.KeepAlivePeriodInSeconds: warm pools cannot be used with spot instances",
+    ),
+    (
+        "ResourceConfig: {KeepAlivePeriodInSeconds: 60, InstanceGroups: [{InstanceGroupName: a}]}",
+        "ResourceConfig.KeepAlivePeriodInSeconds: warm pools cannot be used with a heterogeneous cluster",
+    ),
     ("InputDataConfig: [{ChannelName: a}]", "Value null at 'inputDataConfig.1.member.dataSource' failed"),
     (
         (

@@ -12,6 +12,7 @@ _KINDS: Final = {
     "Interrupt": "interrupt",
     "InternalError": "internal-error",
     "StockOut": "stock-out",
+    "CapacityError": "stock-out",
     "Maintenance": "maintenance",
 }
 
@@ -48,7 +49,7 @@ def faults_of(faults: Sequence["Fault"], *, primary: str = "") -> FaultsPlan:
     each = tuple(
         FaultPlan(
             kind=_KINDS[fault.Kind],
-            when="Before" if fault.Kind == "StockOut" else fault.When,
+            when="Before" if _KINDS[fault.Kind] == "stock-out" else fault.When,
             after=fault.AfterSeconds,
             times=fault.Times,
             host=(fault.Replica or primary) if fault.Kind == "Maintenance" else "",

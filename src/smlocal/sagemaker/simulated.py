@@ -1,0 +1,46 @@
+"""Faults of `Local.Faults` that happen before there are instances: the service's refusals, without a container."""
+
+from smlocal.errors import InstancesUnavailableError
+from smlocal.jobfile.settings import Fault
+from smlocal.jobs.submission.limit_exceeded import limit_exceeded
+from smlocal.sagemaker.contract.requested_hosts import NO_INSTANCES, hosts_of, selected_preference
+from smlocal.sagemaker.jobfile.job_file import JobFile
+
+
+def has_capacity(job: JobFile) -> bool:
+    """False if `Local.Faults` leaves no instances for the job."""
+    faults, resources = job.local.Faults, job.request.ResourceConfig
+    if not any(fault.Kind == NO_INSTANCES for fault in faults) or resources is None:
+        return True
+    if not resources.InstancePreferences:
+        return False
+    return selected_preference(resources.plain(), [fault.plain() for fault in faults]) is not None
+
+
+def faults_to_come(job: JobFile) -> list[Fault]:
+    """The faults without those that only choose another instance type."""
+    chooses = has_capacity(job)
+    return [fault for fault in job.local.Faults if not (chooses and fault.Kind == NO_INSTANCES)]
+
+
+def refuse_above_limit(job: JobFile) -> None:
+    """`InstanceLimitError` for a new job, if that is simulated."""
+    resources = job.request.ResourceConfig
+    if resources is not None and any(fault.Kind == "ResourceLimitExceeded" for fault in job.local.Faults):
+        hosts = hosts_of(resources)
+        raise limit_exceeded(
+            hosts[0].instance_type,
+            limit=0,
+            asked=len(hosts),
+            used=0,
+            remedy="Local.Faults simulates this limit: remove ResourceLimitExceeded there.",
+        )
+
+
+def check_capacity(job: JobFile) -> None:
+    """`InstancesUnavailableError` for a recorded job, if that is simulated."""
+    if not has_capacity(job):
+        raise InstancesUnavailableError(
+            "Local.Faults simulates that there are no instances",
+            remedy=["Remove CapacityError from Local.Faults to run the job."],
+        )
