@@ -5,10 +5,11 @@ from typing import Any, Final
 
 from smlocal.errors.of_the_service import KindNotComparedError, KindNotReproducedError
 
+_PROCESSING: Final = "a processing job"
 _MEMBERS: Final[Mapping[str, tuple[str, ...]]] = {
     "an endpoint": ("EndpointName", "EndpointConfigName", "PrimaryContainer", "Containers", "ProductionVariants"),
     "a transform job": ("TransformJobName", "TransformInput"),
-    "a processing job": ("ProcessingJobName", "ProcessingResources"),
+    _PROCESSING: ("ProcessingJobName", "ProcessingResources"),
     "a tuning job": ("HyperParameterTuningJobName", "HyperParameterTuningJobConfig"),
 }
 """Members of requests and descriptions that those of training jobs do not have."""
@@ -34,12 +35,13 @@ def refuse_to_compare(document: Mapping[str, Any], name: str) -> None:
 
 
 def refuse_to_reproduce(document: Mapping[str, Any], name: str) -> None:
-    """Refuse what is not a training job."""
+    """Refuse what is neither a training job nor a processing job."""
     kind = other_kind(document)
-    if kind is not None:
+    if kind is not None and kind != _PROCESSING:
         deployed = "Deploy its model here: smlocal deploy MODEL --image IMAGE, and compare the answers."
         remedy = [deployed] if kind == "an endpoint" else []
         raise KindNotReproducedError(
-            f"{name} is {kind}: smlocal reproduce runs training jobs of the service, and compares how they end",
+            f"{name} is {kind}: smlocal reproduce runs training jobs and processing jobs of the service, and compares "
+            "how they end",
             remedy=remedy,
         )

@@ -23,7 +23,6 @@ from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.service.job_kind import JobKind
 
-LOG_GROUP = JobKind.TRAINING.log_group
 _READ_TIMEOUT = 30.0
 _TITLES = {
     "sagemaker": "SageMaker",
