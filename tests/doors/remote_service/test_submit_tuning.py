@@ -1,6 +1,10 @@
 """`smlocal submit` of a tuning job against a service in another process."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,3 +130,27 @@ def test_who_does_not_say_yes_gets_no_search(submit: Run, aws_service: AwsServic
     client = aws_service.client("sagemaker")
     listed = client.list_hyper_parameter_tuning_jobs(NameContains="tsubmit-unasked")
     assert listed["HyperParameterTuningJobSummaries"] == []
+
+
+@pytest.mark.slow(5)
+def test_a_cancelled_ci_job_leaves_no_search_running(file: Path, aws_service: AwsService, smlocal_home: Path) -> None:
+    request = json.loads(file.read_text())
+    definition = request["TrainingJobDefinition"]
+    definition["Environment"]["SCRIPT"] = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
+    definition.update(RoleArn="arn:aws:iam::123456789012:role/T", OutputDataConfig={"S3OutputPath": f"s3://{BUCKET}/o"})
+    file.write_text(json.dumps(request))
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "SMLOCAL_"))}
+    command = [sys.executable, "-m", "smlocal", "submit", str(file), "--upload-to", TO, "--name", "tsubmit-cancelled"]
+    with subprocess.Popen(
+        [*command, "--yes"],
+        env={**kept, **aws_service.environment, "SMLOCAL_HOME": str(smlocal_home)},
+        cwd=file.parent,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        assert any(line.startswith("  InProgress: ") for line in process.stderr)
+        process.send_signal(signal.SIGTERM)
+        said = process.stderr.read()
+        assert process.wait(timeout=120) == 128 + signal.SIGTERM, said
+    assert described(aws_service, "tsubmit-cancelled")["HyperParameterTuningJobStatus"] == "Stopped"
