@@ -175,9 +175,9 @@ def test_errors_have_the_codes_and_the_texts_of_the_service(
         assert (code, "is 1 Instances" in message) == ("ResourceLimitExceeded", True)
         code, message = refused(sagemaker.list_training_jobs, MaxResults=0)
         assert (code, "maxResults" in message) == ("ValidationException", True)
-        code, message = refused(sagemaker.create_processing_job, ProcessingJobName="p")
+        code, message = refused(sagemaker.list_notebook_instances)
         assert code == "UnknownOperationException"
-        assert "CreateProcessingJob" in message
+        assert "ListNotebookInstances" in message
         code, _ = refused(client_of(address, "dynamodb").list_tables)
         assert code == "UnknownOperationException"
         assert sagemaker.list_training_jobs()["TrainingJobSummaries"] == []

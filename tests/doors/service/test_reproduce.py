@@ -254,8 +254,8 @@ def test_a_processing_job_by_its_arn_and_by_a_file(
     assert done.stderr.splitlines()[-1] == "  next      smlocal rerun psubmit-again"
 
     (tmp_path / "answer.json").write_text(json.dumps(there, default=str))
-    words = ("reproduce", "answer.json", "--name", "psubmit-other", "-e", "CODE=4", "--json", "-q")
-    other = smlocal_run(*words, cwd=tmp_path)
+    changed = ("--name", "psubmit-other", "-e", "CODE=4")
+    other = smlocal_run("reproduce", "answer.json", *changed, "--json", "-q", cwd=tmp_path)
     assert other.returncode == 1, other.stderr
     found = json.loads(other.stdout)
     assert (found["There"]["ProcessingJobName"], found["Here"]["ExitCode"]) == ("psubmit-failing", 4)

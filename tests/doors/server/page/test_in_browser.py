@@ -51,6 +51,7 @@ def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: C
         **script_job("seen-tree", script, AlgorithmSpecification=specification)
     )
     tab.sees("seen-tree")  # without a reload
+    tab.sees("Training", "tbody")  # a row that is drawn again under the pointer is not clicked
     tab.click("tbody a")
     tab.wait("location.pathname == '/-/jobs/seen-tree'")
     tab.sees("InProgress")
