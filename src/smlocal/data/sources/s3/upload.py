@@ -197,10 +197,14 @@ class _Uploader:
         with self._lock:
             self._tell(count)
 
-    def _submit(self, job: Callable[[], None]) -> Future[None]:
-        """Queue a job; wait first if too many are queued."""
-        while not self._room.acquire(timeout=TICK):
-            self._check()
+    def _submit(self, job: Callable[[], None], *, close: Callable[[], None] = lambda: None) -> Future[None]:
+        """Queue a job; wait first if too many are queued. `close` is called when it has ended or will not begin."""
+        try:
+            while not self._room.acquire(timeout=TICK):
+                self._check()
+        except BaseException:
+            close()
+            raise
         done: Future[None] = Future()
 
         def do() -> None:
@@ -210,6 +214,7 @@ class _Uploader:
             except BaseException as error:  # noqa: BLE001  as above
                 self._fail(error)
             finally:
+                close()
                 self._room.release()
                 done.set_result(None)
 
@@ -220,7 +225,7 @@ class _Uploader:
     def _send(self, item: Item) -> None:
         size = self._first_size(item)
         if size <= PART:
-            self._submit(lambda: self._put(item, size))
+            self._submit(lambda: self._put(item, size), close=item.source.close)
             return
         with closing(item.source):
             for _ in range(_TRIES):
@@ -238,10 +243,9 @@ class _Uploader:
             raise
 
     def _put(self, item: Item, size: int) -> None:
-        with closing(item.source):
-            body = FilePart(descriptor=item.source.descriptor, start=0, size=size, uri=item.target.uri)
-            self._writer.put(item.target, body, self._moved, sha256=item.sha256)
-            self._report_done(item.target, size)
+        body = FilePart(descriptor=item.source.descriptor, start=0, size=size, uri=item.target.uri)
+        self._writer.put(item.target, body, self._moved, sha256=item.sha256)
+        self._report_done(item.target, size)
 
     def _send_in_parts(self, item: Item) -> bool:
         """Upload a large file; False if S3 has lost the upload and everything must be sent again."""
