@@ -107,7 +107,7 @@ class TrainingJob:
         """How sentences speak of this job: in the words of its platform."""
         from smlocal.jobs.kinds import spoken_of
 
-        with self._store() as store:
+        with self._store(adopting=False) as store:
             return spoken_of(store.get(self.name))
 
     def host_named(self, text: str) -> str:
@@ -149,7 +149,8 @@ class TrainingJob:
         """
         from smlocal.api.stopping import stop
 
-        with self._store() as store:
+        # An orphan gets its supervisor only when the stop is recorded: a program that has ended would complete the job.
+        with self._store(adopting=False) as store:
             stop(store, self.name, grace=grace, on_message=on_message)
 
     def rerun(
@@ -263,10 +264,11 @@ class TrainingJob:
         return None if path is None else Artifact(path=path, size=found[f"{kind}Bytes"])
 
     @contextmanager
-    def _store(self) -> "Iterator[Store]":
+    def _store(self, *, adopting: bool = True) -> "Iterator[Store]":
         from smlocal.jobs.control.orphans import ensure_supervised
         from smlocal.jobs.store.jobs import Store
 
         with Store.open(self._home) as store:
-            ensure_supervised(store, self.name)
+            if adopting:
+                ensure_supervised(store, self.name)
             yield store
