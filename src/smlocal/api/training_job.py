@@ -31,8 +31,8 @@ class TrainingJob:
 
         self.name = name
         self._home = home_directory()
-        with self._store():
-            pass
+        with self._store(adopting=False) as store:
+            store.get(name)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

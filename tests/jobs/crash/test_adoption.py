@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from tests.jobs.crash.test_crash import SAVES, TRAINED, Clean
 
+from smlocal.api.training_job import TrainingJob
+from smlocal.jobs.control.orphans import is_orphan
+
 ENDS = "echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.02; done; echo done >/opt/ml/model/m"
 CONTAINERS = "^GET /v[0-9.]+/containers/json"
 LOOK = "^GET /v[0-9.]+/containers/[0-9a-f]+/json"
@@ -178,13 +181,18 @@ def test_hosts_that_had_ended_are_not_signalled(life: Any, docker: Any, assert_n
     assert_nothing_left("ended")
 
 
-def test_a_stop_of_a_container_that_had_ended_signals_nobody(life: Any, docker: Any) -> None:
+def test_a_stop_of_a_container_that_had_ended_signals_nobody(
+    life: Any, docker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMLOCAL_HOME", str(life.home))
     life.detach("too-late", ENDS)
     life.until_logged("too-late", "ready")
     life.crash("too-late")
     life.let_go("too-late")
     (container,) = docker("ps", "--all", "--quiet", "--filter", "label=smlocal.job=too-late").split()
     docker("wait", container)
+    assert TrainingJob("too-late").spoken.job == "training job"
+    assert is_orphan(life.store, life.job("too-late"))  # else a supervisor might complete the job before the stop
     assert life("stop", "too-late").returncode == 0
     assert life("wait", "too-late").returncode == 4
     (host,) = life.describe("too-late")["Local"]["Hosts"]
