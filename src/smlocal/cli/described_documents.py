@@ -1,10 +1,14 @@
 """A description of a job where a job file is expected: the request in it is used."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from smlocal.cli.shown_help import shown_option
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Head
+
+if TYPE_CHECKING:
+    from smlocal.service.described_request import DescribedKind
 
 _SIGNS = {"TrainingJobArn", "TrainingJobSummaries", "TrainingJob", "Results", "detail", "S3Operations"}
 """No job file has such a key. Answers of the service have one, and so has a request that SDK v2 made for Airflow."""
@@ -26,10 +30,14 @@ def use_described_request(
     `local`: add the settings of this machine that keep the job as it was. `allow_local_paths` as the option says.
     """
     if "ProcessingJobArn" in document.data:
-        _use_processing(document, say, allow_local_paths=allow_local_paths)
+        from smlocal.service.described_processing import PROCESSING
+
+        _use(PROCESSING, document, say, allow_local_paths=allow_local_paths)
         return
     if "HyperParameterTuningJobArn" in document.data:
-        _use_tuning(document, say, allow_local_paths=allow_local_paths)
+        from smlocal.service.described_tuning import TUNING
+
+        _use(TUNING, document, say, allow_local_paths=allow_local_paths)
         return
     if not _SIGNS & document.data.keys():
         return
@@ -40,21 +48,9 @@ def use_described_request(
         say(sentence)
 
 
-def _use_processing(document: "Document", say: Callable[[str], None], *, allow_local_paths: bool) -> None:
-    from smlocal.service.described_processing import is_answer, use_request
-
-    if is_answer(document.data):
-        job = use_request(document, allow_local_paths=allow_local_paths)
-        say(f"{document.name} describes the processing job {job.name} ({job.state}): its request is used")
-        if job.newer:
-            say(f"left out, because this version of smlocal does not know it: {', '.join(job.newer)}")
-
-
-def _use_tuning(document: "Document", say: Callable[[str], None], *, allow_local_paths: bool) -> None:
-    from smlocal.service.described_tuning import is_answer, use_request
-
-    if is_answer(document.data):
-        job = use_request(document, allow_local_paths=allow_local_paths)
-        say(f"{document.name} describes the tuning job {job.name} ({job.state}): its request is used")
+def _use(kind: "DescribedKind", document: "Document", say: Callable[[str], None], *, allow_local_paths: bool) -> None:
+    if kind.is_answer(document.data):
+        job = kind.use_request(document, allow_local_paths=allow_local_paths)
+        say(f"{document.name} describes the {kind.words} {job.name} ({job.state}): its request is used")
         if job.newer:
             say(f"left out, because this version of smlocal does not know it: {', '.join(job.newer)}")

@@ -15,7 +15,7 @@ from smlocal.jobs.decide.hints import is_without_credentials
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.service.described_job import DescribedJob, check_shape
-from smlocal.service.described_processing import DescribedProcessing, elsewhere_of
+from smlocal.service.described_request import DescribedRequest
 from smlocal.service.job_end import (
     ENDED,
     JobEnd,
@@ -30,7 +30,7 @@ from smlocal.service.job_file_text import elsewhere
 from smlocal.service.job_kind import as_training, kind_of
 from smlocal.service.unavailable_here import Unavailable, unavailable_here
 
-AnyDescribed = DescribedJob | DescribedProcessing
+AnyDescribed = DescribedJob | DescribedRequest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +106,7 @@ def document_for(
     if isinstance(job, DescribedJob):
         document.elsewhere = elsewhere(job, allow_local_paths=allow_local_paths)
     else:
-        document.elsewhere = elsewhere_of(job, allow_local_paths=allow_local_paths)
+        document.elsewhere = job.elsewhere(allow_local_paths=allow_local_paths)
     return document
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +18,7 @@ from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
+    from smlocal.service.described_request import DescribedKind, DescribedRequest
 
 _FILE_OPTION = "-o"
 
@@ -57,10 +59,25 @@ def command(
 
         document = read_answer(job)
     if is_tuning_job(document.data) if document is not None else ":hyper-parameter-tuning-job/" in job:
-        _write_tuning(job, document, file, allow_local_paths=allow_local_paths, profile=profile, region=region)
+        from smlocal.service.described_tuning import TUNING, remarks
+
+        _write(
+            TUNING, job, document, file, remarks, allow_local_paths=allow_local_paths, profile=profile, region=region
+        )
         return
     if is_processing(document.data) if document is not None else ":processing-job/" in job:
-        _write_processing(job, document, file, allow_local_paths=allow_local_paths, profile=profile, region=region)
+        from smlocal.service.described_processing import PROCESSING
+
+        _write(
+            PROCESSING,
+            job,
+            document,
+            file,
+            lambda _: (),
+            allow_local_paths=allow_local_paths,
+            profile=profile,
+            region=region,
+        )
         return
     fetched = job_of_service(job, chosen=chosen, profile=profile, region=region, read=document)
 
@@ -84,58 +101,26 @@ def command(
     _say_what_now(file)
 
 
-def _write_processing(
+def _write(
+    kind: "DescribedKind",
     job: str,
     document: "Document | None",
     file: str,
+    remarks: "Callable[[DescribedRequest], Iterable[str]]",
     *,
     allow_local_paths: bool,
     profile: str | None,
     region: str | None,
 ) -> None:
-    from smlocal.service.described_processing import (
-        check_local_paths,
-        described_processing,
-        fetch_processing,
-        processing_file_text,
-    )
-
+    """The file of a job of a kind without training."""
     if document is None:
-        found, notes = fetch_processing(job, profile=profile, region=region)
+        found, notes = kind.fetch(job, profile=profile, region=region)
     else:
-        found, notes = described_processing(document.data), []
-    check_local_paths(found, name=job, allow_local_paths=allow_local_paths)
-    write_new_file(file, processing_file_text(found, file=file), _FILE_OPTION)
-    for note in notes:
-        _say(note)
+        found, notes = kind.described(document.data), []
+    found.check_local_paths(name=job, allow_local_paths=allow_local_paths)
+    write_new_file(file, found.file_text(file=file), _FILE_OPTION)
     if found.newer:
-        _say(f"not known to this version of smlocal, and kept as comments: {', '.join(found.newer)}")
-    _say_what_now(file)
-
-
-def _write_tuning(
-    job: str,
-    document: "Document | None",
-    file: str,
-    *,
-    allow_local_paths: bool,
-    profile: str | None,
-    region: str | None,
-) -> None:
-    from smlocal.service.described_tuning import (
-        check_local_paths,
-        described_tuning,
-        fetch_tuning,
-        remarks,
-        tuning_file_text,
-    )
-
-    if document is None:
-        found, notes = fetch_tuning(job, profile=profile, region=region)
-    else:
-        found, notes = described_tuning(document.data), []
-    check_local_paths(found, name=job, allow_local_paths=allow_local_paths)
-    write_new_file(file, tuning_file_text(found, file=file), _FILE_OPTION)
+        notes.append(f"not known to this version of smlocal, and kept as comments: {', '.join(found.newer)}")
     for note in (*notes, *remarks(found)):
         _say(note)
     _say_what_now(file)

@@ -239,14 +239,14 @@ def _described(
 ) -> "tuple[AnyDescribed, Sequence[str]]":
     """The job of the service, and remarks about it."""
     from smlocal.service.described_job import read_answer
-    from smlocal.service.described_processing import described_processing, fetch_processing
+    from smlocal.service.described_processing import PROCESSING
     from smlocal.service.other_kinds import refuse_to_reproduce
 
     document = read_answer(job) if names_file(job) else None
     if document is not None and is_processing(document.data):
-        return described_processing(document.data), ()
+        return PROCESSING.described(document.data), ()
     if document is None and ":processing-job/" in job:
-        return fetch_processing(job, profile=profile, region=region)
+        return PROCESSING.fetch(job, profile=profile, region=region)
     found = job_of_service(
         job, chosen=chosen, profile=profile, region=region, refuse=refuse_to_reproduce, read=document
     )
