@@ -7,12 +7,10 @@ from typing import Any
 
 from smlocal.api.stopping import stop
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
-from smlocal.endpoint.page_tokens import key_of, token_of
+from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
 from smlocal.errors import JobFinishedError, JobUnknownError
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job
-from smlocal.jobs.store.job_search import JobSearch, PagePosition, SortBy
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.name import NAME
 
@@ -88,34 +86,11 @@ def _job(serving: HasStore, call: AwsCall) -> str:
         raise unknown_job() from None
 
 
-_JOBS_ON_A_PAGE = 10
-_SORTED_BY: dict[str, SortBy] = {"Name": "name", "CreationTime": "created", "Status": "status"}
-
-
 def list_training_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Newest first, ten at a time, as the service does unless it is told otherwise."""
-    asked = call.parameters
-    status = asked.get("StatusEquals")
-    search = JobSearch(
-        created_after=asked.get("CreationTimeAfter"),
-        created_before=asked.get("CreationTimeBefore"),
-        modified_after=asked.get("LastModifiedTimeAfter"),
-        modified_before=asked.get("LastModifiedTimeBefore"),
-        name_contains=asked.get("NameContains"),
-        status=None if status is None else JobStatus(status),
-        platform=NAME,
-        sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
-        descending=asked.get("SortOrder", "Descending") == "Descending",
-    )
-    if asked.get("WarmPoolStatusEquals") is not None:
+    """One page of them."""
+    if call.parameters.get("WarmPoolStatusEquals") is not None:
         return {"TrainingJobSummaries": []}  # no job has a warm pool here
-    page = serving.store.find_page(
-        search, most=asked.get("MaxResults", _JOBS_ON_A_PAGE), after=position_of(asked.get("NextToken"))
-    )
-    answer: dict[str, Any] = {"TrainingJobSummaries": [_summary(record) for record in page.jobs]}
-    if page.next is not None:
-        answer["NextToken"] = token_of(page.next.value, page.next.number)
-    return answer
+    return page_of_jobs(serving, call, platform=NAME, member="TrainingJobSummaries", summary=_summary)
 
 
 def _summary(record: JobRecord) -> dict[str, Any]:
@@ -130,23 +105,6 @@ def _summary(record: JobRecord) -> dict[str, Any]:
     if record.status.terminal:
         summary["TrainingEndTime"] = record.modified if record.ended is None else record.ended
     return summary
-
-
-def position_of(token: str | None) -> PagePosition | None:
-    """The position in a token; `ServiceError` if it has none."""
-    if token is None:
-        return None
-    try:
-        value, number = key_of(token, str | float, int)
-    except ValueError:
-        raise _invalid_token() from None
-    if abs(number) >= 1 << 63:
-        raise _invalid_token()
-    return PagePosition(value=value, number=number)
-
-
-def _invalid_token() -> Exception:
-    return validation_error("Invalid pagination token.")
 
 
 def stop_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:

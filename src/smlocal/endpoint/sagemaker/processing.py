@@ -1,13 +1,12 @@
 """Processing jobs: made by clients, described, listed, stopped and deleted."""
 
-from typing import Any, Final
+from typing import Any
 
 from smlocal.api.removing import remove
 from smlocal.api.stopping import stop
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
-from smlocal.endpoint.page_tokens import token_of
 from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights
-from smlocal.endpoint.sagemaker.jobs import position_of
+from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import (
     InstanceLimitError,
@@ -20,16 +19,11 @@ from smlocal.errors import (
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.finish.describe import describe_job, list_entry
-from smlocal.jobs.store.job_search import JobSearch, SortBy
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.processing.facts import NAME
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
 from smlocal.sagemaker.processing.submitting import submit
-
-_ON_A_PAGE: Final = 10
-_SORTED_BY: Final[dict[str, SortBy]] = {"Name": "name", "CreationTime": "created", "Status": "status"}
 
 
 def create_processing_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -72,27 +66,10 @@ def describe_processing_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
 
 
 def list_processing_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Newest first, ten at a time, unless it is told otherwise."""
-    asked = call.parameters
-    status = asked.get("StatusEquals")
-    search = JobSearch(
-        created_after=asked.get("CreationTimeAfter"),
-        created_before=asked.get("CreationTimeBefore"),
-        modified_after=asked.get("LastModifiedTimeAfter"),
-        modified_before=asked.get("LastModifiedTimeBefore"),
-        name_contains=asked.get("NameContains"),
-        status=None if status is None else JobStatus(status),
-        platform=NAME,
-        sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
-        descending=asked.get("SortOrder", "Descending") == "Descending",
+    """One page of them."""
+    return page_of_jobs(
+        serving, call, platform=NAME, member="ProcessingJobSummaries", summary=lambda record: _summary(serving, record)
     )
-    page = serving.store.find_page(
-        search, most=asked.get("MaxResults", _ON_A_PAGE), after=position_of(asked.get("NextToken"))
-    )
-    answer: dict[str, Any] = {"ProcessingJobSummaries": [_summary(serving, record) for record in page.jobs]}
-    if page.next is not None:
-        answer["NextToken"] = token_of(page.next.value, page.next.number)
-    return answer
 
 
 def _summary(serving: HasStore, record: JobRecord) -> dict[str, Any]:

@@ -1,31 +1,25 @@
 """Transform jobs: made from a model that a client has made, described, listed and stopped."""
 
 import os
-from typing import Any, Final
+from typing import Any
 
 from smlocal.api.stopping import stop
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.endpoint.objects.listing import walk
-from smlocal.endpoint.page_tokens import token_of
 from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights
-from smlocal.endpoint.sagemaker.jobs import position_of
+from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
 from smlocal.endpoint.sagemaker.request_folders import bucket_of, folder_of, no_objects
 from smlocal.endpoint.sagemaker.resources import MODEL, found
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobFinishedError, JobUnknownError, NameInUseError, RequestInvalidError, SmlocalError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.finish.describe import describe_job
-from smlocal.jobs.store.job_search import JobSearch, SortBy
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.transform.facts import NAME, NO_DATA_SOURCE
 from smlocal.sagemaker.transform.known_models import add_model
 from smlocal.sagemaker.transform.submitting import submit
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
-
-_ON_A_PAGE: Final = 10
-_SORTED_BY: Final[dict[str, SortBy]] = {"Name": "name", "CreationTime": "created", "Status": "status"}
 
 
 def create_transform_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -81,27 +75,8 @@ def describe_transform_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
 
 
 def list_transform_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Newest first, ten at a time, unless it is told otherwise."""
-    asked = call.parameters
-    status = asked.get("StatusEquals")
-    search = JobSearch(
-        created_after=asked.get("CreationTimeAfter"),
-        created_before=asked.get("CreationTimeBefore"),
-        modified_after=asked.get("LastModifiedTimeAfter"),
-        modified_before=asked.get("LastModifiedTimeBefore"),
-        name_contains=asked.get("NameContains"),
-        status=None if status is None else JobStatus(status),
-        platform=NAME,
-        sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
-        descending=asked.get("SortOrder", "Descending") == "Descending",
-    )
-    page = serving.store.find_page(
-        search, most=asked.get("MaxResults", _ON_A_PAGE), after=position_of(asked.get("NextToken"))
-    )
-    answer: dict[str, Any] = {"TransformJobSummaries": [_summary(record) for record in page.jobs]}
-    if page.next is not None:
-        answer["NextToken"] = token_of(page.next.value, page.next.number)
-    return answer
+    """One page of them."""
+    return page_of_jobs(serving, call, platform=NAME, member="TransformJobSummaries", summary=_summary)
 
 
 def _summary(record: JobRecord) -> dict[str, Any]:

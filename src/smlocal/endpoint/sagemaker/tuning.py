@@ -7,10 +7,10 @@ from typing import Any, Final
 from smlocal.api.removing import remove
 from smlocal.api.stopping import stop
 from smlocal.endpoint.aws_calls import Handler
-from smlocal.endpoint.call import AwsCall, ServiceError, validation_error
-from smlocal.endpoint.page_tokens import token_of
+from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.endpoint.sagemaker.creating import in_one_line, submitted_code
-from smlocal.endpoint.sagemaker.jobs import position_of, unknown_job
+from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
+from smlocal.endpoint.sagemaker.jobs import unknown_job
 from smlocal.endpoint.sagemaker.request_folders import local_block
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import (
@@ -23,10 +23,8 @@ from smlocal.errors import (
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job, list_entry
-from smlocal.jobs.store.job_search import JobSearch, SortBy
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.state import read_trials, summary, with_record
@@ -35,7 +33,6 @@ from smlocal.sagemaker.tuning.trials import Objective
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 
 _ON_A_PAGE: Final = 10
-_SORTED_BY: Final[dict[str, SortBy]] = {"Name": "name", "CreationTime": "created", "Status": "status"}
 
 
 def create_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -105,34 +102,20 @@ def describe_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
 
 def list_tuning_jobs(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Newest first, ten at a time, as the service does unless it is told otherwise."""
-    asked = call.parameters
-    status = asked.get("StatusEquals")
-    if status in {"Deleting", "DeleteFailed"}:
-        return {"HyperParameterTuningJobSummaries": []}
-    search = JobSearch(
-        created_after=asked.get("CreationTimeAfter"),
-        created_before=asked.get("CreationTimeBefore"),
-        modified_after=asked.get("LastModifiedTimeAfter"),
-        modified_before=asked.get("LastModifiedTimeBefore"),
-        name_contains=asked.get("NameContains"),
-        status=None if status is None else JobStatus(status),
+    if call.parameters.get("StatusEquals") in {"Deleting", "DeleteFailed"}:
+        return {"HyperParameterTuningJobSummaries": []}  # no tuning job here has such a status
+    return page_of_jobs(
+        serving,
+        call,
         platform=facts.NAME,
-        sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
-        descending=asked.get("SortOrder", "Descending") == "Descending",
+        member="HyperParameterTuningJobSummaries",
+        summary=lambda record: _summary(serving, record),
     )
-    page = serving.store.find_page(
-        search, most=asked.get("MaxResults", _ON_A_PAGE), after=position_of(asked.get("NextToken"))
-    )
-    listed = [list_entry(serving.store, record)[1] for record in page.jobs]
-    answer: dict[str, Any] = {
-        "HyperParameterTuningJobSummaries": [
-            {name: value for name, value in each.items() if value is not None and name != "FailureReason"}
-            for each in listed
-        ]
-    }
-    if page.next is not None:
-        answer["NextToken"] = token_of(page.next.value, page.next.number)
-    return answer
+
+
+def _summary(serving: HasStore, record: JobRecord) -> dict[str, Any]:
+    _, entry = list_entry(serving.store, record)
+    return {name: value for name, value in entry.items() if value is not None and name != "FailureReason"}
 
 
 _ORDERS: Final[Mapping[str, Callable[[Mapping[str, Any]], tuple[bool, Any]]]] = {
