@@ -98,7 +98,7 @@ def check_ids(ids: Iterable[str], where: str) -> None:
 def chosen_rules(
     *, only: Sequence[str] = (), skip: Sequence[str] = (), profiles: Iterable[LaunchProfile] = (), static: bool = False
 ) -> tuple[Rule, ...]:
-    """The rules that are asked for; one that is named by `only` needs no profile.
+    """The rules to check. A rule named by `only` is among them whatever the profile.
 
     Training is checked unless only serving or processing is asked for.
     """

@@ -27,8 +27,8 @@ RULE = Rule(
     title="Pings are not answered with 200 within 2 seconds",
     why=(
         "The service sends `GET /ping` soon after the start and then again and again. Each must be answered with 200 "
-        "within 2 seconds. A container that does not begin to answer so in time fails the endpoint; one that stops "
-        "answering is replaced."
+        "within 2 seconds. If the first such answer is late, the endpoint fails. If they stop "
+        "later, the container is replaced."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Answer /ping at once and without work, in a thread or worker of its own.",

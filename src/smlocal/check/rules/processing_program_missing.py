@@ -28,7 +28,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 RULE = Rule(
     id="processing-program-missing",
     severity=Severity.ERROR,
-    title="There is no program that a processing job can start",
+    title="A processing job has no program to start",
     why=(
         "The service starts a processing job as `docker run IMAGE`, without an argument `train`: the ENTRYPOINT and "
         "the CMD of the image are its command. ContainerEntrypoint of the request takes the place of both, and "

@@ -30,7 +30,7 @@ def _what(program: StartedProgram) -> str:
 RULE = Rule(
     id="server-missing",
     severity=Severity.ERROR,
-    title="There is no program that serves",
+    title="The image has no serve program",
     why=(
         "The service runs `docker run IMAGE serve`. With an ENTRYPOINT, `serve` is its argument. Without one, `serve` "
         "is the program, which the engine looks for on the PATH of the image. A CMD does not count: `serve` takes its "

@@ -8,7 +8,7 @@ from smlocal.check.subject import LaunchProfile
 RULE = Rule(
     id="server-not-executable",
     severity=Severity.ERROR,
-    title="The program that serves is not executable",
+    title="The serve program is not executable",
     why=(
         "The engine starts the ENTRYPOINT of the image, or `serve` from its PATH, as a program. A file without execute "
         "permission is not started. COPY keeps the permissions that the file has beside the Dockerfile."
