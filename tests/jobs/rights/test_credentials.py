@@ -334,3 +334,21 @@ def test_an_address_that_another_network_has(
     said = refused(job_file, smlocal_run, "credentials-unreachable", environment, ("--credentials", "inherit"))
     assert "overlaps" in said
     assert not own_engine.docker("volume", "ls", "--quiet")
+
+
+@pytest.mark.slow(2)
+def test_a_container_that_serves_has_them_too(
+    life: Any, image: Callable[[str], str], docker: Docker, assert_nothing_left: Callable[[str], None]
+) -> None:
+    life.environment.update(keys("AKIDOFSERVER"))
+    model = {"PrimaryContainer": {"Image": image("serve")}, "Local": {"Credentials": "inherit"}}
+    (life.folder / "model.json").write_text(json.dumps(model))
+    done = life("deploy", "model.json", "--name", "credentials-served")
+    assert done.returncode == 0, done.stderr
+    (container,) = docker("ps", "--quiet", "--filter", "label=smlocal.job=credentials-served").split()
+    place = '"http://169.254.170.2" + os.environ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"]'
+    program = f"import os, urllib.request; print(urllib.request.urlopen({place}, timeout=60).read().decode())"
+    found = json.loads(docker("exec", container, "python3", "-c", program))
+    assert (found["AccessKeyId"], found["SecretAccessKey"]) == ("AKIDOFSERVER", SECRET)
+    assert life("rm", "--stop", "credentials-served").returncode == 0
+    assert_nothing_left("credentials-served")
