@@ -75,7 +75,7 @@ def _unknown(text: str, store: "Store") -> JobUnknownError:
     )
     return JobUnknownError(
         "Requested resource not found.",
-        details=[f"No training job '{text}' in {store.home}."],
+        details=[f"There is no job or endpoint '{text}' in {store.home}."],
         remedy=[
             *([f"Did you mean {' or '.join(near)}?"] if near else []),
             "smlocal jobs lists all jobs.",

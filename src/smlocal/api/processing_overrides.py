@@ -115,7 +115,7 @@ def _names(document: Document, place: Path, member: str) -> list[Any]:
 
 def _unclear(flag: str, name: str, text: str, form: str) -> UsageRefusedError:
     return UsageRefusedError(
-        f"{flag} {name}={text}: this names no folder of the container", remedy=[f"Write {name}={form}"]
+        f"{flag} {name}={text}: not a folder below /opt/ml/processing", remedy=[f"Write {name}={form}"]
     )
 
 

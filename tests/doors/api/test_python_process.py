@@ -97,7 +97,8 @@ def test_a_python_that_dies_leaves_a_job_that_is_taken_up(
         life.until_logged("left-by-python", "ready")
         process.kill()
         process.communicate(timeout=60)
-    job = smlocal.TrainingJob("left-by-python")  # takes it up, in a process of its own
+    job = smlocal.TrainingJob("left-by-python")
+    # The first call takes it up, in a process of its own.
     pid = job.describe()["Local"]["SupervisorPid"]
     assert pid not in {process.pid, os.getpid()}
     life.let_go("left-by-python")
@@ -113,6 +114,7 @@ def test_the_new_supervisor_of_such_a_job_can_be_woken(life: Any, monkeypatch: p
         process.kill()
         process.communicate(timeout=60)
     job = smlocal.TrainingJob("woken")
+    assert job.status == "InProgress"  # the first call takes it up
     life.until(lambda: not (life.home / "jobs" / "woken" / "wakeup").exists())
     job.stop()
     assert job.wait(60).status == "Stopped"

@@ -440,7 +440,9 @@ class Store:
         with self._read() as connection:
             row = connection.execute("SELECT name FROM jobs WHERE arn = ? ORDER BY id DESC", (arn,)).fetchone()
         if row is None:
-            raise JobUnknownError("Requested resource not found.", details=[f"No training job {arn} in {self.home}."])
+            raise JobUnknownError(
+                "Requested resource not found.", details=[f"There is no job or endpoint {arn} in {self.home}."]
+            )
         return str(row[0])
 
     def count(self) -> int:
@@ -497,7 +499,7 @@ class Store:
         ).fetchone()
         if row is None:
             raise JobUnknownError(
-                "Requested resource not found.", details=[f"No training job '{name}' in {self.home}."]
+                "Requested resource not found.", details=[f"There is no job or endpoint '{name}' in {self.home}."]
             )
         return row[-1], record_of(row)
 
