@@ -20,7 +20,7 @@ _SIMULATED = "simulated by Local.Faults"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Container:
+class ReplicaContainer:
     """The newest container of a replica."""
 
     replica: str
@@ -29,7 +29,7 @@ class Container:
     id: str
 
 
-def of_host(event: ContainerExited | ContainerLost, container: Container, engine: Engine) -> events.Event:
+def of_host(event: ContainerExited | ContainerLost, container: ReplicaContainer, engine: Engine) -> events.Event:
     """The end of a container."""
     if isinstance(event, ContainerExited):
         return events.ReplicaExited(
