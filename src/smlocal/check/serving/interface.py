@@ -135,7 +135,7 @@ class EndpointSeen:
         return ("last lines of the log:", *(f"  {line}" for line in self.log)) if self.log else ()
 
 
-class Endpoint(Protocol):
+class EndpointTrial(Protocol):
     """Deploys the image."""
 
     @property
