@@ -5,7 +5,7 @@ import os
 from smlocal.base.readable import readable_bytes
 from smlocal.doctor.judgement import Judgement, fine, problem, unknown, warning
 from smlocal.doctor.machine import Machine, Trial
-from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.facts import SLOW
 from smlocal.engine.inspection import EngineDetails
 from smlocal.errors import SmlocalError
@@ -74,7 +74,7 @@ def judge_socket(path: str, *, mode: int, usable: bool) -> Judgement:
     return fine(f"this user may use {path}")
 
 
-def judge_network_address(endpoint: Endpoint) -> Judgement:
+def judge_network_address(endpoint: EngineAddress) -> Judgement:
     """Without TLS, anyone who reaches the port is root there."""
     if endpoint.command:
         return fine(f"{endpoint.address}, by ssh")

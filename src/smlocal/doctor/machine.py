@@ -13,7 +13,7 @@ from typing import Any
 from smlocal.data.channels.file import is_overlay_refusal, overlay_volume
 from smlocal.engine.containers import PROBE_PROGRAM
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.endpoint import Endpoint, find_endpoint
+from smlocal.engine.endpoint import EngineAddress, find_endpoint
 from smlocal.engine.inspection import EngineDetails, Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
 from smlocal.errors import EngineError, EngineUnreachableError, MachineNotReadyError, SmlocalError
@@ -65,7 +65,7 @@ class Machine:
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     @cached_property
-    def endpoint(self) -> Endpoint:
+    def endpoint(self) -> EngineAddress:
         """The address of the engine; raises the same errors as every command."""
         return find_endpoint()
 

@@ -20,7 +20,7 @@ from smlocal.engine.documents import (
     image_facts,
     read_statistics,
 )
-from smlocal.engine.endpoint import Endpoint, endpoint_at, find_endpoint
+from smlocal.engine.endpoint import EngineAddress, endpoint_at, find_endpoint
 from smlocal.engine.engine_facts import cannot_limit, cdi_gpus, engine_facts, has_our_mounts, plain_runtime
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.http import quote
@@ -84,7 +84,7 @@ def connect_to(address: str) -> "DockerEngine":
 class DockerEngine:
     """May be used by several threads at once."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: EngineAddress) -> None:
         """Store the address; nothing is sent yet."""
         self.client = Client(endpoint)
         self._killed: set[str] = set()
