@@ -8,7 +8,7 @@ from typing import Any
 from smlocal.ai_platform.identity import job_region
 from smlocal.ai_platform.jobfile.job_file import JobFile, read_job
 from smlocal.ai_platform.locations import BucketFolder, bucket_folders
-from smlocal.ai_platform.planning_of_jobs import Facts, build_plan, host_of
+from smlocal.ai_platform.planning_of_jobs import ReplicaFacts, build_plan, host_of
 from smlocal.ai_platform.replicas import Replica, replicas
 from smlocal.data.sources.local_path import local_path
 from smlocal.engine.engines import Engines, engines_named
@@ -148,7 +148,7 @@ def _plan(
     network = choose_network(
         len(planned), job.local, PlacedEngines(each=(only,)), isolated=False, run_id=run_id, remove_leftovers=making
     )
-    facts = Facts(
+    facts = ReplicaFacts(
         engine=engine_facts,
         machine=replace(machine, accelerators=accelerators),
         images=images,

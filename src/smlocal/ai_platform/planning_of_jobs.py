@@ -50,7 +50,7 @@ _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output=
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Facts:
+class ReplicaFacts:
     """Everything about this machine that decides how a request is run."""
 
     engine: EngineFacts
@@ -67,7 +67,7 @@ class Facts:
     """A free subnet for the job's own network, if it needs one."""
 
 
-def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
+def build_plan(job: JobFile, facts: ReplicaFacts, *, name: str) -> JobPlan:
     """The plan of this request on this machine."""
     local, planned = job.local, replicas(job.kind, job.request, job=name)
     rules = lifecycle_rules(job.kind, job.request, region=facts.region)
@@ -140,7 +140,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
     )
 
 
-def _image(replica: Replica, facts: Facts) -> ImagePlan:
+def _image(replica: Replica, facts: ReplicaFacts) -> ImagePlan:
     return ImagePlan(
         name=replica.image,
         facts=facts.images[replica.image],
@@ -207,7 +207,7 @@ def _tree(bucket: BucketFolder) -> TreePlan:
     )
 
 
-def _limits(replica: Replica, job: JobFile, facts: Facts) -> Limits:
+def _limits(replica: Replica, job: JobFile, facts: ReplicaFacts) -> Limits:
     limits, machine = asked_limits(job.local), facts.machine
     if not job.local.EnforceInstanceLimits:
         return limits
