@@ -72,7 +72,7 @@ def answer_of(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:
     lifecycle = stored.documents.get(LIFECYCLE) or {}
     error = lifecycle.get("Error") or {}
     shown = record.status.terminal and (final or _delayed_until(stored) <= time.time())
-    facts = JobFacts(
+    facts = ReplicaJobFacts(
         job=record.name,
         state=state_word(record, kind),
         created=record.created,
@@ -105,7 +105,7 @@ def list_of(record: JobRecord) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JobFacts:
+class ReplicaJobFacts:
     """The known facts about a job. Times are seconds since 1970."""
 
     job: str
@@ -123,7 +123,7 @@ class JobFacts:
     """The code of its error; None until it is set, about a minute after the end."""
 
 
-def describe(kind: JobKind, request: Mapping[str, Any], facts: JobFacts, *, region: str) -> dict[str, Any]:
+def describe(kind: JobKind, request: Mapping[str, Any], facts: ReplicaJobFacts, *, region: str) -> dict[str, Any]:
     """A job as its service describes it."""
     stored = stored_form(kind, kind.value, request)
     times = {"createTime": facts.created, "startTime": facts.started, "endTime": facts.ended}

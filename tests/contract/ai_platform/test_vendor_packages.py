@@ -16,7 +16,7 @@ from tests.clients.conftest import PROGRAMS, client_folder
 from tests.kit.fixtures import IMAGES, ROOT, build_image, run_docker
 from tests.kit.replica_members import leaves
 
-from smlocal.ai_platform.answer import JobFacts, describe, stored_form
+from smlocal.ai_platform.answer import ReplicaJobFacts, describe, stored_form
 from smlocal.ai_platform.model.members import JobKind
 from smlocal.ai_platform.planning_of_jobs import replica_variables
 from smlocal.ai_platform.replicas import replicas
@@ -110,7 +110,7 @@ def _answers(kind: JobKind) -> Iterator[Json]:
             "updated": 1_795_000_009.0,
             **more,
         }
-        yield describe(kind, _read(kind).request, JobFacts(**facts), region="europe-west4")
+        yield describe(kind, _read(kind).request, ReplicaJobFacts(**facts), region="europe-west4")
 
 
 def test_the_members_are_those_of_the_discovery_documents(packages: Path) -> None:
