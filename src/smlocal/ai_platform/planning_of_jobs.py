@@ -9,7 +9,7 @@ from typing import Any, Final
 from smlocal.ai_platform.answer import snake_case, stored_form
 from smlocal.ai_platform.coverage.lookup import recorded_members
 from smlocal.ai_platform.identity import PROJECT, cloud_id, custom_job_number, resource_name
-from smlocal.ai_platform.jobfile.job_file import JobFile
+from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
 from smlocal.ai_platform.lifecycle.progress import GRACE
 from smlocal.ai_platform.locations import BucketFolder, output_locations
 from smlocal.ai_platform.machine_types import container_memory_mib
@@ -67,7 +67,7 @@ class ReplicaFacts:
     """A free subnet for the job's own network, if it needs one."""
 
 
-def build_plan(job: JobFile, facts: ReplicaFacts, *, name: str) -> JobPlan:
+def build_plan(job: ReplicaJobFile, facts: ReplicaFacts, *, name: str) -> JobPlan:
     """The plan of this request on this machine."""
     local, planned = job.local, replicas(job.kind, job.request, job=name)
     rules = lifecycle_rules(job.kind, job.request, region=facts.region)
@@ -165,7 +165,7 @@ def _names(
     return HostNames(hostname=name, extra_hosts={**known, **added}, aliases=(name,))
 
 
-def _grace(job: JobFile) -> int:
+def _grace(job: ReplicaJobFile) -> int:
     """The setting, if the file has it: its default is that of another platform."""
     stated = "StopGraceSeconds" in (job.document.data.get("Local") or {})
     return job.local.StopGraceSeconds if stated else int(GRACE)
@@ -182,7 +182,7 @@ def host_of(replica: Replica, number: int) -> Host:
     )
 
 
-def _resource(job: JobFile, name: str, region: str) -> str:
+def _resource(job: ReplicaJobFile, name: str, region: str) -> str:
     return resource_name(name, region=region) if job.kind is JobKind.CUSTOM_JOB else f"projects/{PROJECT}/jobs/{name}"
 
 
@@ -207,7 +207,7 @@ def _tree(bucket: BucketFolder) -> TreePlan:
     )
 
 
-def _limits(replica: Replica, job: JobFile, facts: ReplicaFacts) -> Limits:
+def _limits(replica: Replica, job: ReplicaJobFile, facts: ReplicaFacts) -> Limits:
     limits, machine = asked_limits(job.local), facts.machine
     if not job.local.EnforceInstanceLimits:
         return limits
@@ -218,7 +218,9 @@ def _limits(replica: Replica, job: JobFile, facts: ReplicaFacts) -> Limits:
 # Notes on what differs from the service for a job.
 
 
-def notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica], *, absent: Sequence[str]) -> tuple[Note, ...]:
+def notes(
+    plan: JobPlan, job: ReplicaJobFile, replicas: Sequence[Replica], *, absent: Sequence[str]
+) -> tuple[Note, ...]:
     """All notes, in the order in which they are shown. `absent`: images that are not on the engine."""
     missing = [
         Note(id="image-absent", text=f"{image} is not available locally; a run pulls it first") for image in absent
@@ -226,7 +228,7 @@ def notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica], *, absent: S
     return (*missing, *(Note(id=name, text=text) for name, text in _notes(plan, job, replicas)))
 
 
-def _notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> Iterator[tuple[str, str]]:
+def _notes(plan: JobPlan, job: ReplicaJobFile, replicas: Sequence[Replica]) -> Iterator[tuple[str, str]]:
     recorded = recorded_members(job.kind, job.request)
     if recorded:
         yield "recorded", f"recorded, without an effect here: {', '.join(recorded)}"

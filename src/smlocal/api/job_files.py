@@ -14,7 +14,7 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
-    from smlocal.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
+    from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
     from smlocal.engine.engines import Engines
     from smlocal.jobs.contract.compared_job import ComparedJob
     from smlocal.jobs.planning.model import JobPlan

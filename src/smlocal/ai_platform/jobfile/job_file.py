@@ -31,7 +31,7 @@ from smlocal.jobs.contract.validation.violation import Violation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JobFile:
+class ReplicaJobFile:
     """A valid job file."""
 
     kind: JobKind
@@ -41,7 +41,7 @@ class JobFile:
     document: Document = field(repr=False)
 
 
-def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> JobFile:
+def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> ReplicaJobFile:
     """Validate a document. `strict` requires what the services require. One error lists all mistakes."""
     reading = read_request(document.data, strict=strict)
     valid = not reading.violations and not reading.refused
@@ -55,7 +55,7 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
         raise invalid
     if reading.refused:
         raise _unsupported(document, reading.kind, reading.refused)
-    return JobFile(kind=reading.kind, request=reading.request, local=local, document=document)
+    return ReplicaJobFile(kind=reading.kind, request=reading.request, local=local, document=document)
 
 
 def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Violation]]) -> FieldRefusedError:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.ai_platform.jobfile.job_file import JobFile, read_job
+from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile, read_job
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.option import Kind
 from smlocal.jobfile.reading import load_document
@@ -44,7 +44,7 @@ SOMETHING: dict[str, str] = {
 """Another value than the default for each setting that is refused."""
 
 
-def read(local: str, *, job: str = CUSTOM_JOB, **choices: Any) -> JobFile:
+def read(local: str, *, job: str = CUSTOM_JOB, **choices: Any) -> ReplicaJobFile:
     return read_job(load_document(f"{job}Local: {local}\n", name="job.yaml", directory="/"), strict=False, **choices)
 
 
