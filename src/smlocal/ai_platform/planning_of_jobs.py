@@ -13,7 +13,7 @@ from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
 from smlocal.ai_platform.lifecycle.progress import GRACE
 from smlocal.ai_platform.locations import BucketFolder, output_locations
 from smlocal.ai_platform.machine_types import container_memory_mib
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.planned_job import lifecycle_rules
 from smlocal.ai_platform.replicas import Replica, replicas
 from smlocal.base.quick_dataclass import dataclass
@@ -183,7 +183,11 @@ def host_of(replica: Replica, number: int) -> Host:
 
 
 def _resource(job: ReplicaJobFile, name: str, region: str) -> str:
-    return resource_name(name, region=region) if job.kind is JobKind.CUSTOM_JOB else f"projects/{PROJECT}/jobs/{name}"
+    return (
+        resource_name(name, region=region)
+        if job.kind is ReplicaJobKind.CUSTOM_JOB
+        else f"projects/{PROJECT}/jobs/{name}"
+    )
 
 
 def _tree(bucket: BucketFolder) -> TreePlan:
@@ -326,7 +330,7 @@ The documentation says that it is the whole specification, but replicas have pri
 
 
 def cluster_spec(
-    kind: JobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica]
+    kind: ReplicaJobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica]
 ) -> dict[str, Any]:
     """The value of CLUSTER_SPEC."""
     spec = {
@@ -335,14 +339,14 @@ def cluster_spec(
         "task": {"type": replica.group, "index": replica.index},
         "job": job_description(kind, request),
     }
-    return spec if kind is JobKind.TRAINING_JOB else {**spec, "open_ports": _OPEN_PORTS}
+    return spec if kind is ReplicaJobKind.TRAINING_JOB else {**spec, "open_ports": _OPEN_PORTS}
 
 
 def tf_config(
-    kind: JobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica], *, job: str
+    kind: ReplicaJobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica], *, job: str
 ) -> dict[str, Any]:
     """The value of TF_CONFIG. Evaluators are not part of the cluster."""
-    is_chief = kind is JobKind.CUSTOM_JOB or bool(request["trainingInput"].get("useChiefInTfConfig"))
+    is_chief = kind is ReplicaJobKind.CUSTOM_JOB or bool(request["trainingInput"].get("useChiefInTfConfig"))
     tasks = ((_task(each, is_chief=is_chief), each) for each in replicas)
     return {
         "cluster": _addresses((task, each) for task, each in tasks if task != _EVALUATOR),
@@ -352,9 +356,9 @@ def tf_config(
     }
 
 
-def job_description(kind: JobKind, request: Mapping[str, Any]) -> dict[str, Any] | str:
+def job_description(kind: ReplicaJobKind, request: Mapping[str, Any]) -> dict[str, Any] | str:
     """`job` in both variables."""
-    if kind is JobKind.CUSTOM_JOB:
+    if kind is ReplicaJobKind.CUSTOM_JOB:
         return _NO_PACKAGE
     stored = snake_case(stored_form(kind, "TrainingInput", request["trainingInput"]))
     return {**stored, "run_on_raw_vm": True}
@@ -383,13 +387,13 @@ _REFERENCE: Final = re.compile(r"\$\$\((\w+)\)|\$\((\w+)\)")
 
 
 def replica_variables(
-    kind: JobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica], *, job: str
+    kind: ReplicaJobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica], *, job: str
 ) -> dict[str, str]:
     """All variables of a replica: those of the service, then those of the request."""
     found = {"CLUSTER_SPEC": compact(cluster_spec(kind, request, replica, replicas))}
-    if kind is JobKind.TRAINING_JOB or len(replicas) > 1:
+    if kind is ReplicaJobKind.TRAINING_JOB or len(replicas) > 1:
         found["TF_CONFIG"] = compact(tf_config(kind, request, replica, replicas, job=job))
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         found |= {"CLOUD_ML_JOB_ID": job, "CLOUD_ML_JOB": compact(job_description(kind, request))}
     else:
         found["CLOUD_ML_JOB_ID"] = custom_job_number(job)

@@ -75,10 +75,10 @@ def refuse_tuning_job(document: Document) -> None:
 
 def has_environment(data: Mapping[str, Any]) -> bool:
     """True if the request of a job of replicas can set environment variables."""
-    from smlocal.ai_platform.model.members import JobKind
+    from smlocal.ai_platform.model.members import ReplicaJobKind
     from smlocal.ai_platform.shape import job_kinds
 
-    return JobKind.CUSTOM_JOB in job_kinds(data)
+    return ReplicaJobKind.CUSTOM_JOB in job_kinds(data)
 
 
 def refuse_misspelt_key(document: Document) -> None:
@@ -242,17 +242,17 @@ def job_file_schema(request: str) -> dict[str, Any]:
     if request in REQUESTS:
         return REQUESTS[request].schema()
     from smlocal.ai_platform.jobfile.schema import job_file_schema as of_replicas
-    from smlocal.ai_platform.model.members import JobKind
+    from smlocal.ai_platform.model.members import ReplicaJobKind
 
-    return of_replicas(JobKind(request))
+    return of_replicas(ReplicaJobKind(request))
 
 
 def answer_schema(request: str) -> dict[str, Any]:
     """Properties of what the platform of jobs of replicas answers, and which are always there."""
     from smlocal.ai_platform.jobfile.schema import answer_schema as of_replicas
-    from smlocal.ai_platform.model.members import JobKind
+    from smlocal.ai_platform.model.members import ReplicaJobKind
 
-    return of_replicas(JobKind(request))
+    return of_replicas(ReplicaJobKind(request))
 
 
 def replica_kind(data: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Final
 
 from smlocal.ai_platform.machine_types import TPU_MACHINES
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.support import Support
 
@@ -58,7 +58,7 @@ CUSTOM_JOB: Final[dict[str, Row]] = {
     f"{_CONTAINER}.args[]": emulated("Replaces the image's CMD."),
     f"{_CONTAINER}.env[]": emulated("Variables of each replica; $(NAME) is replaced by an earlier one."),
     f"{_POOL}.replicaCount": emulated("The number of replicas of the pool. Default: 1."),
-    f"{_MACHINE}.machineType": emulated(MACHINE, dict.fromkeys(TPU_MACHINES[JobKind.CUSTOM_JOB], NO_TPU)),
+    f"{_MACHINE}.machineType": emulated(MACHINE, dict.fromkeys(TPU_MACHINES[ReplicaJobKind.CUSTOM_JOB], NO_TPU)),
     f"{_MACHINE}.acceleratorType": emulated(ACCELERATOR, {"TPU_*": NO_TPU}),
     f"{_MACHINE}.acceleratorCount": emulated(ACCELERATOR),
     f"{_MACHINE}.gpuPartitionSize": refused("GPUs are not partitioned here."),
@@ -93,7 +93,7 @@ CUSTOM_JOB: Final[dict[str, Row]] = {
 }
 
 
-_TPUS: Final = dict.fromkeys(TPU_MACHINES[JobKind.TRAINING_JOB], NO_TPU)
+_TPUS: Final = dict.fromkeys(TPU_MACHINES[ReplicaJobKind.TRAINING_JOB], NO_TPU)
 _RESULT: Final = "The service fills it in; a request has none."
 _ROLES: Final = {
     "master": "the master",

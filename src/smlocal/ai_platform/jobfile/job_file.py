@@ -11,7 +11,7 @@ from smlocal.ai_platform.comparison import is_answer, request_of_answer
 from smlocal.ai_platform.coverage.lookup import table
 from smlocal.ai_platform.identity import DEFAULT_REGION
 from smlocal.ai_platform.locations import wrong_sources
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.planned_job import lifecycle_rules
 from smlocal.ai_platform.replicas import replicas
 from smlocal.ai_platform.shape import job_kind
@@ -34,7 +34,7 @@ from smlocal.jobs.contract.validation.violation import Violation
 class ReplicaJobFile:
     """A valid job file."""
 
-    kind: JobKind
+    kind: ReplicaJobKind
     request: dict[str, Any] = field(repr=False)
     """The whole Job or CustomJob, with the members' own names, and whole numbers as numbers."""
     local: LocalSettings
@@ -58,7 +58,7 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
     return ReplicaJobFile(kind=reading.kind, request=reading.request, local=local, document=document)
 
 
-def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Violation]]) -> FieldRefusedError:
+def _unsupported(document: Document, kind: ReplicaJobKind, found: list[tuple[str, Violation]]) -> FieldRefusedError:
     names = list(dict.fromkeys(name for name, _ in found))
     who = document.blamed(violation.path for _, violation in found)
     return FieldRefusedError(
@@ -68,7 +68,7 @@ def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Viola
     )
 
 
-def _remedies(kind: JobKind, names: list[str]) -> Iterator[str]:
+def _remedies(kind: ReplicaJobKind, names: list[str]) -> Iterator[str]:
     whole = [name for name in names if table(kind)[name].support is Support.REFUSED]
     yield from (f"Use another value for {name}." for name in names if name not in whole)
     if whole:
@@ -79,7 +79,7 @@ _REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+[0-9]+", re.ASCII)
 
 
 def read_local(
-    document: Document, kind: JobKind, request: dict[str, Any] | None, *, allowed: bool
+    document: Document, kind: ReplicaJobKind, request: dict[str, Any] | None, *, allowed: bool
 ) -> tuple[LocalSettings | None, list[Violation]]:
     """The settings, and the mistakes in them. `request`: None if it is not valid: nothing is compared with it."""
     local, violations = local_block.read_local(document, allowed=allowed)
@@ -111,14 +111,16 @@ class _Job:
     limit: str
 
 
-def broken_fault_rules(local: LocalSettings, kind: JobKind, request: Mapping[str, Any] | None) -> list[Violation]:
+def broken_fault_rules(
+    local: LocalSettings, kind: ReplicaJobKind, request: Mapping[str, Any] | None
+) -> list[Violation]:
     """The mistakes in the faults of a job. `request`: None if it is not valid."""
     job = None
     if request is not None:
         job = _Job(
             replicas=tuple(each.host for each in replicas(kind, request, job="")),
             longest=ceil(lifecycle_rules(kind, request, region=DEFAULT_REGION).max_running or 0),
-            limit="maxRunningTime" if kind is JobKind.TRAINING_JOB else "timeout",
+            limit="maxRunningTime" if kind is ReplicaJobKind.TRAINING_JOB else "timeout",
         )
     return fault_violations(local.Faults, kinds=KINDS, wrong=partial(_wrong, job=job))
 

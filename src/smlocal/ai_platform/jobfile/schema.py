@@ -8,7 +8,7 @@ from smlocal.ai_platform.coverage.lookup import table
 from smlocal.ai_platform.coverage.tables import Row
 from smlocal.ai_platform.jobfile.job_file import KINDS
 from smlocal.ai_platform.machine_types import offered
-from smlocal.ai_platform.model.members import JobKind, Member, is_structure, members
+from smlocal.ai_platform.model.members import Member, ReplicaJobKind, is_structure, members
 from smlocal.ai_platform.shape import JOB_SPEC, TRAINING_INPUT
 from smlocal.jobfile.local_schema import DRAFT, local_schema, plain_schema
 from smlocal.jobfile.option import LOCAL, Kind
@@ -28,12 +28,12 @@ _SIMPLE: Final[Mapping[str, _Json]] = {
 """For simple types other than text."""
 
 
-def job_file_schema(kind: JobKind) -> _Json:
+def job_file_schema(kind: ReplicaJobKind) -> _Json:
     """The request as smlocal takes it, and `Local`. Members may be written as in the SDK: `worker_pool_specs`."""
     local, definitions = local_schema(Kind.REPLICAS, faults=KINDS)
     schemas = _Schemas(kind)
     whole = schemas.structure(kind.value, "", beside={LOCAL: {"$ref": f"#/$defs/{LOCAL}"}})
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         schema = {**whole, "allOf": [*whole["allOf"], _one_of_spellings(TRAINING_INPUT)]}
         described = "A Job of AI Platform Training"
     else:
@@ -50,18 +50,18 @@ def job_file_schema(kind: JobKind) -> _Json:
     }
 
 
-def answer_schema(kind: JobKind) -> _Json:
+def answer_schema(kind: ReplicaJobKind) -> _Json:
     """The service's answer about a job: its request, and the members that the service sets."""
     own = {name: member for name, member in members(kind, kind.value).items() if member.output}
     set_there = {name: _set_by_the_service(member) for name, member in own.items()}
     schema = job_file_schema(kind)
-    asked = schema if kind is JobKind.TRAINING_JOB else schema["then"]
+    asked = schema if kind is ReplicaJobKind.TRAINING_JOB else schema["then"]
     request = {name: member for name, member in asked["properties"].items() if name != LOCAL}
-    named = "jobId" if kind is JobKind.TRAINING_JOB else "displayName"
+    named = "jobId" if kind is ReplicaJobKind.TRAINING_JOB else "displayName"
     return {
         "description": f"A {kind.value}",
         "properties": {**request, **set_there},
-        "required": [TRAINING_INPUT if kind is JobKind.TRAINING_JOB else JOB_SPEC, named, "state", "createTime"],
+        "required": [TRAINING_INPUT if kind is ReplicaJobKind.TRAINING_JOB else JOB_SPEC, named, "state", "createTime"],
     }
 
 
@@ -75,7 +75,7 @@ def _set_by_the_service(member: Member) -> _Json:
 class _Schemas:
     """The schemas of the structures of a kind of job, each written where it is used: a row may be about one place."""
 
-    def __init__(self, kind: JobKind) -> None:
+    def __init__(self, kind: ReplicaJobKind) -> None:
         self._kind = kind
         self._rows: Mapping[str, Row] = table(kind)
 

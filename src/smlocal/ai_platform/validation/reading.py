@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.ai_platform.model.members import JobKind, Member, is_structure, members, structures
+from smlocal.ai_platform.model.members import Member, ReplicaJobKind, is_structure, members, structures
 from smlocal.ai_platform.shape import JOB_SPEC, WORKER_POOLS, camel
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.validation.suggestions import closest
@@ -21,7 +21,7 @@ _MOST_SUGGESTIONS: Final = 100
 class Reading:
     """The content of a document, with its valid parts only."""
 
-    kind: JobKind
+    kind: ReplicaJobKind
     request: dict[str, Any]
     """With the members' own names, whole numbers as numbers, and without values that are null or unspecified."""
     violations: list[Violation]
@@ -37,10 +37,10 @@ class Reading:
         return path
 
 
-def read_document(kind: JobKind, data: Mapping[str, Any], *, strict: bool) -> Reading:
+def read_document(kind: ReplicaJobKind, data: Mapping[str, Any], *, strict: bool) -> Reading:
     """Read a document without its `Local` block. `strict` requires what the service requires."""
     reader = _Reader(kind, strict=strict)
-    if kind is JobKind.CUSTOM_JOB and JOB_SPEC not in map(camel, data) and WORKER_POOLS in map(camel, data):
+    if kind is ReplicaJobKind.CUSTOM_JOB and JOB_SPEC not in map(camel, data) and WORKER_POOLS in map(camel, data):
         request = reader.bare_spec(data)
     else:
         request = reader.structure(kind.value, data, (), ())
@@ -48,7 +48,7 @@ def read_document(kind: JobKind, data: Mapping[str, Any], *, strict: bool) -> Re
 
 
 class _Reader:
-    def __init__(self, kind: JobKind, *, strict: bool) -> None:
+    def __init__(self, kind: ReplicaJobKind, *, strict: bool) -> None:
         self.kind = kind
         self.strict = strict
         self.violations: list[Violation] = []
