@@ -62,7 +62,7 @@ def of_request(event: job_events.Event) -> events.Event | None:
         case job_events.StopAsked(grace=grace):
             return events.CancelAsked(grace=grace)
         case job_events.KillAsked():
-            return events.KillAsked()
+            return events.CancelAskedAgain()
         case job_events.PlatformFailed():
             return events.InternalError(why=_SIMULATED)
         case _:
