@@ -21,7 +21,7 @@ from smlocal.errors import FieldRefusedError
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.local_block import Wrong, fault_violations, without_meaning, wrong_region, wrong_source, wrong_time
-from smlocal.jobfile.option import LOCAL, Kind
+from smlocal.jobfile.option import LOCAL, Taker
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.jobfile.yaml_text import one_line, yaml_text
@@ -86,7 +86,7 @@ def read_local(
     if local is not None:
         text = "is not a Cloud Storage location; write gs://bucket or gs://bucket/folder"
         violations += [wrong_source(key, text) for key in wrong_sources(local.Sources)]
-        violations += without_meaning(local, Kind.REPLICAS)
+        violations += without_meaning(local, Taker.REPLICAS)
         if local.Region is not None and not _REGION.fullmatch(local.Region):
             violations.append(wrong_region(local.Region, "us-central1"))
         if local.Faults:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from smlocal.jobfile.local_schema import DRAFT, local_schema, plain_schema, without_null
-from smlocal.jobfile.option import Kind
+from smlocal.jobfile.option import Taker
 from smlocal.jobs.contract.member_table import Row
 from smlocal.jobs.contract.model.as_pydantic import pydantic_model
 from smlocal.jobs.contract.model.structure import Structure
@@ -20,7 +20,7 @@ def job_file_schema() -> _Json:
     return file_schema(
         CreateTrainingJobRequest,
         TABLE,
-        local=local_schema(Kind.TRAINING, faults=FAULT_KINDS),
+        local=local_schema(Taker.TRAINING, faults=FAULT_KINDS),
         required=("AlgorithmSpecification", "ResourceConfig"),  # needed by any job that has a container
         title="smlocal job file",
         description="A CreateTrainingJob request, with settings for this machine under Local.",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from smlocal.jobfile.local_schema import local_schema_of
-from smlocal.jobfile.option import Kind
+from smlocal.jobfile.option import Taker
 from smlocal.jobfile.settings import LocalSettings, refused_settings
 from smlocal.jobs.contract.model.structure import members
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
@@ -14,7 +14,7 @@ from smlocal.sagemaker.processing.members import TABLE
 
 def processing_file_schema() -> dict[str, Any]:
     """The request as smlocal takes it, and `Local`."""
-    unused = {*WITHOUT_USE, *refused_settings(Kind.TRAINING)}
+    unused = {*WITHOUT_USE, *refused_settings(Taker.TRAINING)}
     return file_schema(
         CreateProcessingJobRequest,
         TABLE,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from smlocal.jobfile.local_schema import local_schema_of
-from smlocal.jobfile.option import Kind
+from smlocal.jobfile.option import Taker
 from smlocal.jobfile.settings import LocalSettings, refused_settings
 from smlocal.jobs.contract.model.structure import members
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
@@ -13,7 +13,7 @@ from smlocal.sagemaker.tuning.members import TABLE
 
 def tuning_file_schema() -> dict[str, Any]:
     """The request as smlocal takes it, and `Local`, which is that of its training jobs."""
-    unused = set(refused_settings(Kind.TRAINING))
+    unused = set(refused_settings(Taker.TRAINING))
     return file_schema(
         CreateHyperParameterTuningJobRequest,
         TABLE,
