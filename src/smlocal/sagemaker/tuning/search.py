@@ -25,7 +25,7 @@ class Proposer(Protocol):
 
 
 @dataclass(kw_only=True, slots=True)
-class Listed:
+class ListedPoints:
     """Proposes points in an order that does not depend on results: a grid, or random points."""
 
     points: Iterator[Point]
@@ -251,13 +251,13 @@ def proposer_of(plan: SearchPlan, index: int) -> Proposer:
     definition = plan.definitions[index]
     taken = [point for point, _ in definition.earlier]
     if plan.strategy == "Grid":
-        return Listed(points=(point for point in grid(definition.ranges) if point not in taken))
+        return ListedPoints(points=(point for point in grid(definition.ranges) if point not in taken))
     seed = plan.seed + index * _SEED_STEP
     if plan.strategy == "Bayesian":
         from smlocal.sagemaker.tuning.bayesian import Bayesian  # its library is an extra
 
         return Bayesian(definition=definition, seed=seed)
-    return Listed(points=random_points(definition.ranges, seed, taken=taken))
+    return ListedPoints(points=random_points(definition.ranges, seed, taken=taken))
 
 
 def first_points(plan: SearchPlan, count: int) -> Iterator[Trial]:
