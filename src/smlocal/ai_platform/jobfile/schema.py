@@ -8,7 +8,7 @@ from smlocal.ai_platform.coverage.lookup import table
 from smlocal.ai_platform.coverage.tables import Row
 from smlocal.ai_platform.jobfile.job_file import KINDS
 from smlocal.ai_platform.machine_types import offered
-from smlocal.ai_platform.model.members import Member, ReplicaJobKind, is_structure, members
+from smlocal.ai_platform.model.members import ModelMember, ReplicaJobKind, is_structure, members
 from smlocal.ai_platform.shape import JOB_SPEC, TRAINING_INPUT
 from smlocal.jobfile.local_schema import DRAFT, local_schema, plain_schema
 from smlocal.jobfile.option import LOCAL, Taker
@@ -65,7 +65,7 @@ def answer_schema(kind: ReplicaJobKind) -> _Json:
     }
 
 
-def _set_by_the_service(member: Member) -> _Json:
+def _set_by_the_service(member: ModelMember) -> _Json:
     if member.type == "enum":
         return {"enum": list(member.values)}
     text = member.type in {"string", "datetime"} and not member.many
@@ -96,7 +96,7 @@ class _Schemas:
             "allOf": [_one_of_spellings(each) for each in required],
         }
 
-    def _member(self, member: Member, name: str, place: str) -> _Json:
+    def _member(self, member: ModelMember, name: str, place: str) -> _Json:
         row = self._rows.get(place) or self._rows.get(f"{place}[]")
         described: _Json = {} if row is None else {"description": f"{row.support}: {row.note}"}
         if member.many == "list":
@@ -105,7 +105,7 @@ class _Schemas:
             return {**described, "type": "object", "additionalProperties": self._element(member, name, place)}
         return {**self._element(member, name, place), **described}
 
-    def _element(self, member: Member, name: str, place: str) -> _Json:
+    def _element(self, member: ModelMember, name: str, place: str) -> _Json:
         if is_structure(self._kind, member.type):
             return self.structure(member.type, f"{place}.")
         if member.type == "enum":

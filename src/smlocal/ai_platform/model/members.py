@@ -28,7 +28,7 @@ class ReplicaJobKind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Member:
+class ModelMember:
     """One member of a structure."""
 
     type: str
@@ -43,7 +43,7 @@ class Member:
     """Set by the service."""
 
 
-_KNOWN: Final[dict[tuple[ReplicaJobKind, str], dict[str, Member]]] = {}
+_KNOWN: Final[dict[tuple[ReplicaJobKind, str], dict[str, ModelMember]]] = {}
 
 
 def structures(kind: ReplicaJobKind) -> Mapping[str, Mapping[str, str]]:
@@ -59,7 +59,7 @@ def is_structure(kind: ReplicaJobKind, type_name: str) -> bool:
     return type_name in structures(kind)
 
 
-def members(kind: ReplicaJobKind, structure: str) -> Mapping[str, Member]:
+def members(kind: ReplicaJobKind, structure: str) -> Mapping[str, ModelMember]:
     """The members of a structure, in the service's order."""
     key = (kind, structure)
     if key not in _KNOWN:
@@ -68,14 +68,14 @@ def members(kind: ReplicaJobKind, structure: str) -> Mapping[str, Member]:
     return _KNOWN[key]
 
 
-def _member(place: str, text: str) -> Member:
+def _member(place: str, text: str) -> ModelMember:
     words = text.split(" ")
     marked = words.pop(0) if words[0] in {"required", "output"} else ""
     many: Literal["", "list", "map"] = ""
     if words[0] in {"list", "map"}:
         many = "list" if words[0] == "list" else "map"
         del words[:2]
-    return Member(
+    return ModelMember(
         type=words[0],
         many=many,
         values=tuple(words[1:]) if words[0] == "enum" else (),
