@@ -9,7 +9,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.hyperband import Hyperband
 from smlocal.sagemaker.tuning.ranges import Point, combinations, grid, random_points
-from smlocal.sagemaker.tuning.stopping import Progress, is_below_median
+from smlocal.sagemaker.tuning.stopping import SearchProgress, is_below_median
 from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition, Trial
 
 _SEED_STEP: Final = 7919
@@ -75,7 +75,7 @@ class Search:
     values: dict[int, list[float]] = field(default_factory=dict)
     """The values of each trial's objective metric so far, by its number."""
     proposers: list[Proposer] = field(default_factory=list)
-    progress: Progress = field(init=False)
+    progress: SearchProgress = field(init=False)
     band: Hyperband | None = None
     exhausted: bool = False
     """True if no definition has a point left."""
@@ -88,7 +88,7 @@ class Search:
 
     def __post_init__(self) -> None:
         plan = self.plan
-        self.progress = Progress(objective=plan.definitions[0].objective)
+        self.progress = SearchProgress(objective=plan.definitions[0].objective)
         if plan.strategy == "Hyperband":
             self.band = Hyperband(least=plan.least_resource, most=plan.most_resource)
         if not self.proposers:
