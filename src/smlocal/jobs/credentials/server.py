@@ -18,7 +18,7 @@ from smlocal.jobs.credentials.http_messages import (
     MALFORMED,
     MAX_HEAD_BYTES,
     UNKNOWN,
-    Request,
+    RequestHead,
     Secret,
     credentials_response,
     error_response,
@@ -237,7 +237,7 @@ class Server:
         finally:
             self._places.leave(place)
 
-    def _response(self, request: Request, address: str) -> bytes:
+    def _response(self, request: RequestHead, address: str) -> bytes:
         if not self.is_ours(address):
             return UNKNOWN
         if request.method != "GET":
