@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from smlocal.ai_platform.coverage.tables import CUSTOM_JOB, TRAINING_JOB, Row
+from smlocal.ai_platform.coverage.tables import CUSTOM_JOB, TRAINING_JOB, CoverageRow
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.jobs.contract.support import Support
 from smlocal.jobs.contract.validation.violation import Path
 
 
-def table(kind: ReplicaJobKind) -> Mapping[str, Row]:
+def table(kind: ReplicaJobKind) -> Mapping[str, CoverageRow]:
     """The coverage table of a kind of job."""
     if kind is ReplicaJobKind.TRAINING_JOB:
         return TRAINING_JOB
@@ -23,7 +23,7 @@ def rows_of(kind: ReplicaJobKind, request: Mapping[str, Any]) -> Iterator[tuple[
     yield from _rows(table(kind), request, "", ())
 
 
-def _rows(rows: Mapping[str, Row], value: Any, name: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
+def _rows(rows: Mapping[str, CoverageRow], value: Any, name: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
     if name in rows:
         yield name, path, value
     elif isinstance(value, Mapping):
@@ -61,7 +61,7 @@ def coverage_json() -> dict[str, Any]:
     return {kind.value: {name: _row(row) for name, row in table(kind).items()} for kind in ReplicaJobKind}
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: CoverageRow) -> dict[str, Any]:
     shown: dict[str, Any] = {"support": row.support.value, "note": row.note}
     if row.refused:
         shown["values"] = {

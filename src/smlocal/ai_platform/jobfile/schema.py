@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from smlocal.ai_platform.answer import snake_name
 from smlocal.ai_platform.coverage.lookup import table
-from smlocal.ai_platform.coverage.tables import Row
+from smlocal.ai_platform.coverage.tables import CoverageRow
 from smlocal.ai_platform.jobfile.job_file import KINDS
 from smlocal.ai_platform.machine_types import offered
 from smlocal.ai_platform.model.members import ModelMember, ReplicaJobKind, is_structure, members
@@ -77,7 +77,7 @@ class _Schemas:
 
     def __init__(self, kind: ReplicaJobKind) -> None:
         self._kind = kind
-        self._rows: Mapping[str, Row] = table(kind)
+        self._rows: Mapping[str, CoverageRow] = table(kind)
 
     def structure(self, name: str, prefix: str, *, beside: _Json | None = None) -> _Json:
         """`prefix` is what begins the names of its rows; `beside` has members of another structure."""
