@@ -134,7 +134,7 @@ class SearchLimit:
 
 
 @dataclass(kw_only=True, slots=True)
-class Search:
+class MetricSearch:
     """One definition and the course of its search."""
 
     index: int
@@ -152,10 +152,10 @@ class Searcher:
     def __init__(self, definitions: Sequence[MetricDefinition], limit: SearchLimit) -> None:
         """The definitions are valid."""
         self._limit = limit
-        self.searches: list[Search] = []
+        self.searches: list[MetricSearch] = []
         for index, each in enumerate(definitions):
             pattern = compile_regex(each.regex)
-            self.searches.append(Search(index=index, pattern=pattern, required=required_text(pattern)))
+            self.searches.append(MetricSearch(index=index, pattern=pattern, required=required_text(pattern)))
 
     def values(self, lines: str) -> Iterator[tuple[int, float]]:
         """Every value with the index of its definition; those of one definition in the order of the lines."""
@@ -167,7 +167,7 @@ class Searcher:
                 if value is not None:
                     yield search.index, value
 
-    def _value(self, search: Search, line: str) -> float | None:
+    def _value(self, search: MetricSearch, line: str) -> float | None:
         try:
             found = self._limit.search(search.pattern, line)
         except SlowSearchError:
