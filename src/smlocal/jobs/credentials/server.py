@@ -112,7 +112,7 @@ def _address_of(connection: socket.socket) -> str:
 
 
 @dataclass(kw_only=True, slots=True)
-class Server:
+class CredentialServer:
     """The server of one job; `begin` starts it and `close` ends it."""
 
     listener: Listener
