@@ -17,7 +17,7 @@ from smlocal.check.jobs.interface import PLAIN, Jobs, Process, StopSeen
 from smlocal.check.jobs.run_jobs import processes, watch_end
 from smlocal.check.serving import probes
 from smlocal.check.serving.interface import PORT, AnswerSeen, EndpointSeen, ListenAddress, PingSeen, Probe
-from smlocal.check.serving.model import Serving, model_document
+from smlocal.check.serving.model import ServingSubject, model_document
 from smlocal.engine.interface import Engine, ResourceKind
 from smlocal.errors import (
     EngineError,
@@ -50,7 +50,7 @@ class RunningEndpoint:
 
     def __init__(
         self,
-        serving: Serving,
+        serving: ServingSubject,
         engine: Engine,
         folder: CheckFolder,
         *,
