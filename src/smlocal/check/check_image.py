@@ -24,7 +24,7 @@ from smlocal.check.places import placer
 from smlocal.check.registry import all_rules, check_ids, chosen_rules
 from smlocal.check.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
 from smlocal.check.serving.model import ServingSubject
-from smlocal.check.subject import LaunchProfile, ProcessingCommand, Step, Subject
+from smlocal.check.subject import HistoryStep, LaunchProfile, ProcessingCommand, Subject
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import ImageFacts
 from smlocal.engine.interface import Engine
@@ -196,7 +196,7 @@ def look_at(
         return Subject(
             image=image, facts=facts, read=saved.files, history=saved.history, profiles=profiles, job=job, home=home
         )
-    steps = tuple(Step(text=text) for text in engine.history(facts.id))
+    steps = tuple(HistoryStep(text=text) for text in engine.history(facts.id))
     return Subject(image=image, facts=facts, history=steps, profiles=profiles, job=job, home=home)
 
 
@@ -237,7 +237,7 @@ def _flattened(facts: ImageFacts, engine: Engine, wish: Wanted) -> SavedImage | 
             files = read_root(engine.get_archive(container, "/"), wish)
         except (BrokenImageError, EngineError):
             return None
-    return SavedImage(files=files, history=tuple(Step(text=text) for text in engine.history(facts.id)))
+    return SavedImage(files=files, history=tuple(HistoryStep(text=text) for text in engine.history(facts.id)))
 
 
 _FORMAT = 3
@@ -329,5 +329,5 @@ def _read(lines: Iterator[Any]) -> SavedImage:
         contents[path] = b64decode(content)
     else:
         raise ValueError
-    steps = tuple(Step(text=text, layer=layer) for text, layer in history)
+    steps = tuple(HistoryStep(text=text, layer=layer) for text, layer in history)
     return SavedImage(files=ImageFiles(folders=folders, contents=contents), history=steps)

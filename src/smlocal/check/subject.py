@@ -42,7 +42,7 @@ class LaunchProfile(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
+class HistoryStep:
     """One instruction of an image's history."""
 
     text: str
@@ -70,7 +70,7 @@ class Subject:
     """Its configuration."""
     read: ImageFiles | None = None
     """Its files; None where no rule asked for any."""
-    history: tuple[Step, ...] = ()
+    history: tuple[HistoryStep, ...] = ()
     """The oldest first."""
     profiles: frozenset[LaunchProfile] = frozenset()
     job: JobFile | None = None
