@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.sagemaker.transform.json_path import WHOLE, JsonPathError, Step, select
+from smlocal.sagemaker.transform.json_path import WHOLE, JsonPathError, PathStep, select
 
 INPUT_KEY, OUTPUT_KEY = "SageMakerInput", "SageMakerOutput"
 
@@ -41,9 +41,9 @@ class ProcessingError(Exception):
 class Processing:
     """What is done to records and answers."""
 
-    before: tuple[Step, ...] = WHOLE
+    before: tuple[PathStep, ...] = WHOLE
     """The part of a record that is sent."""
-    after: tuple[Step, ...] = WHOLE
+    after: tuple[PathStep, ...] = WHOLE
     """The part of an answer, or of a joined record, that is kept."""
     join: bool = False
     records: RecordForm = RecordForm.CSV
@@ -101,7 +101,7 @@ def _joined(record: Any, value: Any) -> Any:
     return {INPUT_KEY: record, OUTPUT_KEY: value}
 
 
-def _selected(steps: tuple[Step, ...], value: Any, which: str) -> Any:
+def _selected(steps: tuple[PathStep, ...], value: Any, which: str) -> Any:
     try:
         return select(steps, value)
     except JsonPathError as error:
