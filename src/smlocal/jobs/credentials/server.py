@@ -134,7 +134,7 @@ class CredentialServer:
     _threads: list[Thread] = field(default_factory=list)
 
     @classmethod
-    def open(cls, port: int | None, **job: Unpack[Job]) -> "Server":
+    def open(cls, port: int | None, **job: Unpack[Job]) -> "CredentialServer":
         """Serve at this port, or at port 80 if that is possible and else at any; raises `CredentialsUnreachableError`.
 
         It answers as soon as it listens, because connections that the kernel has given to one listener of a shared port
