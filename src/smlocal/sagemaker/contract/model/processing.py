@@ -6,13 +6,13 @@ Written by scripts/generate-models from botocore 1.44.5; do not edit.
 from typing import Annotated
 
 from smlocal.jobs.contract.model.structure import Items, Structure
-from smlocal.sagemaker.contract.model import processing_shapes
+from smlocal.sagemaker.contract.model import processing_shapes, request, shapes
 
 # ruff: noqa: D101 - each is the service's structure of that name
 
 
 class ProcessingS3Input(Structure):
-    S3Uri: processing_shapes.S3Uri
+    S3Uri: shapes.S3Uri
     LocalPath: processing_shapes.ProcessingLocalPath | None = None
     S3DataType: processing_shapes.ProcessingS3DataType | None = None
     S3InputMode: processing_shapes.ProcessingS3InputMode | None = None
@@ -28,8 +28,8 @@ class AthenaDatasetDefinition(Structure):
     Database: processing_shapes.AthenaDatabase
     QueryString: processing_shapes.AthenaQueryString
     WorkGroup: processing_shapes.AthenaWorkGroup | None = None
-    OutputS3Uri: processing_shapes.S3Uri
-    KmsKeyId: processing_shapes.KmsKeyId | None = None
+    OutputS3Uri: shapes.S3Uri
+    KmsKeyId: shapes.KmsKeyId | None = None
     OutputFormat: processing_shapes.AthenaResultFormat
     OutputCompression: processing_shapes.AthenaResultCompressionType | None = None
 
@@ -42,9 +42,9 @@ class RedshiftDatasetDefinition(Structure):
     Database: processing_shapes.RedshiftDatabase
     DbUser: processing_shapes.RedshiftUserName
     QueryString: processing_shapes.RedshiftQueryString
-    ClusterRoleArn: processing_shapes.RoleArn
-    OutputS3Uri: processing_shapes.S3Uri
-    KmsKeyId: processing_shapes.KmsKeyId | None = None
+    ClusterRoleArn: shapes.RoleArn
+    OutputS3Uri: shapes.S3Uri
+    KmsKeyId: shapes.KmsKeyId | None = None
     OutputFormat: processing_shapes.RedshiftResultFormat
     OutputCompression: processing_shapes.RedshiftResultCompressionType | None = None
 
@@ -74,7 +74,7 @@ _ProcessingInput = ProcessingInput
 
 
 class ProcessingS3Output(Structure):
-    S3Uri: processing_shapes.S3Uri
+    S3Uri: shapes.S3Uri
     LocalPath: processing_shapes.ProcessingLocalPath | None = None
     S3UploadMode: processing_shapes.ProcessingS3UploadMode | None = None
 
@@ -101,7 +101,7 @@ _ProcessingOutput = ProcessingOutput
 
 class ProcessingOutputConfig(Structure):
     Outputs: Annotated[list[_ProcessingOutput], Items(minimum=0, maximum=10)]
-    KmsKeyId: processing_shapes.KmsKeyId | None = None
+    KmsKeyId: shapes.KmsKeyId | None = None
 
 
 _ProcessingOutputConfig = ProcessingOutputConfig
@@ -119,7 +119,7 @@ class ProcessingClusterConfig(Structure):
     InstanceCount: processing_shapes.ProcessingInstanceCount | None = None
     InstanceType: processing_shapes.ProcessingInstanceType | None = None
     VolumeSizeInGB: processing_shapes.ProcessingVolumeSizeInGB | None = None
-    VolumeKmsKeyId: processing_shapes.KmsKeyId | None = None
+    VolumeKmsKeyId: shapes.KmsKeyId | None = None
     InstancePreferences: Annotated[list[_ProcessingInstancePreference], Items(minimum=1, maximum=5)] | None = None
     SelectedInstanceType: processing_shapes.ProcessingInstanceType | None = None
     SelectedInstanceCount: processing_shapes.ProcessingInstanceCount | None = None
@@ -151,39 +151,13 @@ class AppSpecification(Structure):
 _AppSpecification = AppSpecification
 
 
-class VpcConfig(Structure):
-    SecurityGroupIds: processing_shapes.VpcSecurityGroupIds
-    Subnets: processing_shapes.Subnets
-
-
-_VpcConfig = VpcConfig
-
-
 class NetworkConfig(Structure):
-    EnableInterContainerTrafficEncryption: processing_shapes.Boolean | None = None
-    EnableNetworkIsolation: processing_shapes.Boolean | None = None
-    VpcConfig: _VpcConfig | None = None
+    EnableInterContainerTrafficEncryption: shapes.Boolean | None = None
+    EnableNetworkIsolation: shapes.Boolean | None = None
+    VpcConfig: request.VpcConfig | None = None
 
 
 _NetworkConfig = NetworkConfig
-
-
-class Tag(Structure):
-    Key: processing_shapes.TagKey
-    Value: processing_shapes.TagValue
-
-
-_Tag = Tag
-
-
-class ExperimentConfig(Structure):
-    ExperimentName: processing_shapes.ExperimentEntityName | None = None
-    TrialName: processing_shapes.ExperimentEntityName | None = None
-    TrialComponentDisplayName: processing_shapes.ExperimentEntityName | None = None
-    RunName: processing_shapes.ExperimentEntityName | None = None
-
-
-_ExperimentConfig = ExperimentConfig
 
 
 class CreateProcessingJobRequest(Structure):
@@ -195,9 +169,9 @@ class CreateProcessingJobRequest(Structure):
     AppSpecification: _AppSpecification
     Environment: processing_shapes.ProcessingEnvironmentMap | None = None
     NetworkConfig: _NetworkConfig | None = None
-    RoleArn: processing_shapes.RoleArn | None = None
-    Tags: Annotated[list[_Tag], Items(minimum=0, maximum=50)] | None = None
-    ExperimentConfig: _ExperimentConfig | None = None
+    RoleArn: shapes.RoleArn | None = None
+    Tags: Annotated[list[request.Tag], Items(minimum=0, maximum=50)] | None = None
+    ExperimentConfig: request.ExperimentConfig | None = None
 
 
 _CreateProcessingJobRequest = CreateProcessingJobRequest

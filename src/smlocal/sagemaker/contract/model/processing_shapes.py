@@ -1,4 +1,4 @@
-"""Strings, numbers, lists and maps of CreateProcessingJob.
+"""Strings, numbers, lists and maps that only CreateProcessingJob has.
 
 Written by scripts/generate-models from botocore 1.44.5; do not edit.
 """
@@ -9,7 +9,6 @@ from smlocal.jobs.contract.model.structure import Items, OrHere, Text, Whole
 
 String = Annotated[str, Text()]
 AppManaged = bool
-S3Uri = Annotated[str, Text(minimum=0, maximum=1024, pattern="(https|s3)://([^/]+)/?(.*)", or_path=True)]
 ProcessingLocalPath = Annotated[str, Text(minimum=0, maximum=256, pattern=".*")]
 ProcessingS3DataType = Literal["ManifestFile", "S3Prefix"]
 ProcessingS3InputMode = Literal["Pipe", "File"]
@@ -21,16 +20,12 @@ AthenaCatalog = Annotated[
 AthenaDatabase = Annotated[str, Text(minimum=1, maximum=255, pattern=".*")]
 AthenaQueryString = Annotated[str, Text(minimum=1, maximum=4096, pattern="[\\s\\S]+")]
 AthenaWorkGroup = Annotated[str, Text(minimum=1, maximum=128, pattern="[a-zA-Z0-9._-]+")]
-KmsKeyId = Annotated[str, Text(minimum=0, maximum=2048, pattern="[a-zA-Z0-9:/_-]*")]
 AthenaResultFormat = Literal["PARQUET", "ORC", "AVRO", "JSON", "TEXTFILE"]
 AthenaResultCompressionType = Literal["GZIP", "SNAPPY", "ZLIB"]
 RedshiftClusterId = Annotated[str, Text(minimum=1, maximum=63, pattern=".*")]
 RedshiftDatabase = Annotated[str, Text(minimum=1, maximum=64, pattern=".*")]
 RedshiftUserName = Annotated[str, Text(minimum=1, maximum=128, pattern=".*")]
 RedshiftQueryString = Annotated[str, Text(minimum=1, maximum=4096, pattern="[\\s\\S]+")]
-RoleArn = Annotated[
-    str, Text(minimum=20, maximum=2048, pattern="arn:aws[a-z\\-]*:iam::\\d{12}:role/?[a-zA-Z_0-9+=,.@\\-_/]+")
-]
 RedshiftResultFormat = Literal["PARQUET", "CSV"]
 RedshiftResultCompressionType = Literal["None", "GZIP", "BZIP2", "ZSTD", "SNAPPY"]
 DataDistributionType = Literal["FullyReplicated", "ShardedByS3Key"]
@@ -263,11 +258,3 @@ ProcessingEnvironmentValue = Annotated[str, Text(minimum=0, maximum=256, pattern
 ProcessingEnvironmentMap = Annotated[
     dict[ProcessingEnvironmentKey, ProcessingEnvironmentValue], Items(minimum=0, maximum=100)
 ]
-Boolean = bool
-SecurityGroupId = Annotated[str, Text(minimum=0, maximum=32, pattern="[-0-9a-zA-Z]+")]
-VpcSecurityGroupIds = Annotated[list[SecurityGroupId], Items(minimum=1, maximum=5)]
-SubnetId = Annotated[str, Text(minimum=0, maximum=32, pattern="[-0-9a-zA-Z]+")]
-Subnets = Annotated[list[SubnetId], Items(minimum=1, maximum=16)]
-TagKey = Annotated[str, Text(minimum=1, maximum=128, pattern="([\\p{L}\\p{Z}\\p{N}_.:/=+\\-@]*)")]
-TagValue = Annotated[str, Text(minimum=0, maximum=256, pattern="([\\p{L}\\p{Z}\\p{N}_.:/=+\\-@]*)")]
-ExperimentEntityName = Annotated[str, Text(minimum=1, maximum=120, pattern="[a-zA-Z0-9](-*[a-zA-Z0-9]){0,119}")]

@@ -6,7 +6,7 @@ Written by scripts/generate-models from botocore 1.44.5; do not edit.
 from typing import Annotated
 
 from smlocal.jobs.contract.model.structure import Items, Structure
-from smlocal.sagemaker.contract.model import transform_shapes
+from smlocal.sagemaker.contract.model import request, shapes, transform_shapes
 
 # ruff: noqa: D101 - each is the service's structure of that name
 
@@ -20,8 +20,8 @@ _ModelClientConfig = ModelClientConfig
 
 
 class TransformS3DataSource(Structure):
-    S3DataType: transform_shapes.S3DataType
-    S3Uri: transform_shapes.S3Uri
+    S3DataType: shapes.S3DataType
+    S3Uri: shapes.S3Uri
 
 
 _TransformS3DataSource = TransformS3DataSource
@@ -36,8 +36,8 @@ _TransformDataSource = TransformDataSource
 
 class TransformInput(Structure):
     DataSource: _TransformDataSource
-    ContentType: transform_shapes.ContentType | None = None
-    CompressionType: transform_shapes.CompressionType | None = None
+    ContentType: shapes.ContentType | None = None
+    CompressionType: shapes.CompressionType | None = None
     SplitType: transform_shapes.SplitType | None = None
 
 
@@ -45,19 +45,19 @@ _TransformInput = TransformInput
 
 
 class TransformOutput(Structure):
-    S3OutputPath: transform_shapes.S3Uri
+    S3OutputPath: shapes.S3Uri
     Accept: transform_shapes.Accept | None = None
     AssembleWith: transform_shapes.AssemblyType | None = None
-    KmsKeyId: transform_shapes.KmsKeyId | None = None
+    KmsKeyId: shapes.KmsKeyId | None = None
 
 
 _TransformOutput = TransformOutput
 
 
 class BatchDataCaptureConfig(Structure):
-    DestinationS3Uri: transform_shapes.S3Uri
-    KmsKeyId: transform_shapes.KmsKeyId | None = None
-    GenerateInferenceId: transform_shapes.Boolean | None = None
+    DestinationS3Uri: shapes.S3Uri
+    KmsKeyId: shapes.KmsKeyId | None = None
+    GenerateInferenceId: shapes.Boolean | None = None
 
 
 _BatchDataCaptureConfig = BatchDataCaptureConfig
@@ -66,7 +66,7 @@ _BatchDataCaptureConfig = BatchDataCaptureConfig
 class TransformResources(Structure):
     InstanceType: transform_shapes.TransformInstanceType
     InstanceCount: transform_shapes.TransformInstanceCount
-    VolumeKmsKeyId: transform_shapes.KmsKeyId | None = None
+    VolumeKmsKeyId: shapes.KmsKeyId | None = None
     TransformAmiVersion: transform_shapes.TransformAmiVersion | None = None
 
 
@@ -82,24 +82,6 @@ class DataProcessing(Structure):
 _DataProcessing = DataProcessing
 
 
-class Tag(Structure):
-    Key: transform_shapes.TagKey
-    Value: transform_shapes.TagValue
-
-
-_Tag = Tag
-
-
-class ExperimentConfig(Structure):
-    ExperimentName: transform_shapes.ExperimentEntityName | None = None
-    TrialName: transform_shapes.ExperimentEntityName | None = None
-    TrialComponentDisplayName: transform_shapes.ExperimentEntityName | None = None
-    RunName: transform_shapes.ExperimentEntityName | None = None
-
-
-_ExperimentConfig = ExperimentConfig
-
-
 class CreateTransformJobRequest(Structure):
     TransformJobName: transform_shapes.TransformJobName | None = None
     ModelName: transform_shapes.ModelName | None = None
@@ -113,8 +95,8 @@ class CreateTransformJobRequest(Structure):
     DataCaptureConfig: _BatchDataCaptureConfig | None = None
     TransformResources: _TransformResources | None = None
     DataProcessing: _DataProcessing | None = None
-    Tags: Annotated[list[_Tag], Items(minimum=0, maximum=50)] | None = None
-    ExperimentConfig: _ExperimentConfig | None = None
+    Tags: Annotated[list[request.Tag], Items(minimum=0, maximum=50)] | None = None
+    ExperimentConfig: request.ExperimentConfig | None = None
 
 
 _CreateTransformJobRequest = CreateTransformJobRequest

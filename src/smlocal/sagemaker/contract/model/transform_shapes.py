@@ -1,4 +1,4 @@
-"""Strings, numbers, lists and maps of CreateTransformJob.
+"""Strings, numbers, lists and maps that only CreateTransformJob has.
 
 Written by scripts/generate-models from botocore 1.44.5; do not edit.
 """
@@ -19,15 +19,9 @@ TransformEnvironmentValue = Annotated[str, Text(minimum=0, maximum=10240, patter
 TransformEnvironmentMap = Annotated[
     dict[TransformEnvironmentKey, TransformEnvironmentValue], Items(minimum=0, maximum=16)
 ]
-S3DataType = Literal["ManifestFile", "S3Prefix", "AugmentedManifestFile", "Converse"]
-S3Uri = Annotated[str, Text(minimum=0, maximum=1024, pattern="(https|s3)://([^/]+)/?(.*)", or_path=True)]
-ContentType = Annotated[str, Text(minimum=0, maximum=256, pattern=".*")]
-CompressionType = Literal["None", "Gzip"]
 SplitType = Literal["None", "Line", "RecordIO", "TFRecord"]
 Accept = Annotated[str, Text(minimum=0, maximum=256, pattern=".*")]
 AssemblyType = Literal["None", "Line"]
-KmsKeyId = Annotated[str, Text(minimum=0, maximum=2048, pattern="[a-zA-Z0-9:/_-]*")]
-Boolean = bool
 TransformInstanceType = Annotated[
     Literal[
         "ml.m4.xlarge",
@@ -153,6 +147,3 @@ TransformInstanceCount = Annotated[int, Whole(minimum=1)]
 TransformAmiVersion = Annotated[str, Text(minimum=1, maximum=63, pattern="[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*")]
 JsonPath = Annotated[str, Text(minimum=0, maximum=63)]
 JoinSource = Literal["Input", "None"]
-TagKey = Annotated[str, Text(minimum=1, maximum=128, pattern="([\\p{L}\\p{Z}\\p{N}_.:/=+\\-@]*)")]
-TagValue = Annotated[str, Text(minimum=0, maximum=256, pattern="([\\p{L}\\p{Z}\\p{N}_.:/=+\\-@]*)")]
-ExperimentEntityName = Annotated[str, Text(minimum=1, maximum=120, pattern="[a-zA-Z0-9](-*[a-zA-Z0-9]){0,119}")]
