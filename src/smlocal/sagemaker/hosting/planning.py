@@ -1,9 +1,9 @@
 """From a validated model file to the plan of an endpoint: look at the machine once, then compute."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines, engines_named
@@ -21,13 +21,15 @@ from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
 from smlocal.jobs.planning.aspects.network.asked import plan_network
 from smlocal.jobs.planning.aspects.network.look import choose_network
 from smlocal.jobs.planning.aspects.network.plan import JobNetwork
+from smlocal.jobs.planning.aspects.network.show import added_hosts_text, joined_text
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan, VariantPlan
-from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan, StopPlan
+from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan, Note, StopPlan
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
+from smlocal.sagemaker.contract.instance_types import is_this_machine
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.hosts import (
     HostsShared,
@@ -35,13 +37,18 @@ from smlocal.sagemaker.hosting.hosts import (
     Models,
     containers_of,
     image_name,
+    instance_count,
     instances,
     plan_hosts,
     program,
 )
+from smlocal.sagemaker.hosting.members import recorded_members
 from smlocal.sagemaker.hosting.model_data import ModelSearch
 from smlocal.sagemaker.hosting.model_file import ModelFile, read_model
-from smlocal.sagemaker.hosting.notes import notes
+
+if TYPE_CHECKING:
+    from smlocal.sagemaker.hosting.model_file import ModelFile
+
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
 """Nothing is collected from a container that serves; its model is mounted like a channel."""
@@ -263,3 +270,38 @@ def plan_endpoint(
         stop=StopPlan(max_runtime=_NO_END, grace=model.grace, peer_grace=model.grace),
     )
     return replace(plan, notes=notes(plan, model))
+
+
+def notes(plan: JobPlan, model: "ModelFile") -> tuple[Note, ...]:
+    """All that apply to this one."""
+    return tuple(Note(id=name, text=text) for name, text in _notes(plan, model))
+
+
+def _notes(plan: JobPlan, model: "ModelFile") -> Iterator[tuple[str, str]]:
+    if not model.role:
+        yield "relaxed-role", "ExecutionRoleArn is missing; the service requires it"
+    if any(is_this_machine(host.host.instance_type) for host in plan.hosts):
+        yield (
+            "relaxed-instance",
+            "the instance type local means this machine; the service requires a real instance type",
+        )
+    uris = [each.uri for host in plan.hosts if host.server is not None for each in host.server.models]
+    relaxed = [uri for uri in dict.fromkeys(uris) if not uri.startswith("s3://")]
+    if relaxed:
+        yield "relaxed-uri", f"a local path is used where the service requires an s3:// URI ({', '.join(relaxed)})"
+    fewer = [
+        f"{run} of {variant.definition.InitialInstanceCount} of {variant.name}"
+        for variant in model.variants
+        if (run := instance_count(model, variant)) < (variant.definition.InitialInstanceCount or 1)
+    ]
+    if fewer:
+        yield "fewer-instances", f"fewer instances than asked for: {', '.join(fewer)} (Local.Serving.MaxInstances)"
+    roles = {each.ExecutionRoleArn for each in model.models if each.ExecutionRoleArn}
+    if len(roles) > 1:
+        yield "one-role", f"all containers have the role of the first model, {model.role}"
+    said = {"networks-joined": joined_text(plan), "hosts-added": added_hosts_text(model.local)}
+    yield from ((name, text) for name, text in said.items() if text is not None)
+    named = {"EndpointConfigName", "ExecutionRoleArn"}
+    recorded = sorted(recorded_members(model.raw) - named)
+    if recorded:
+        yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
