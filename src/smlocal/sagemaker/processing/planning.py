@@ -1,28 +1,50 @@
 """From a validated processing job to its plan: that of the equal training job, with its own contents."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.documents import STRICT
+from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
+from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
+from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
+from smlocal.jobs.planning.aspects.engines.show import ENGINE_RULES
 from smlocal.jobs.planning.aspects.inputs.plan import HostInputs
+from smlocal.jobs.planning.aspects.inputs.show import INPUT_RULES, inputs
+from smlocal.jobs.planning.aspects.limits.show import LIMIT_RULES
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredPlan
-from smlocal.jobs.planning.model import ContainerFolders, HostPlan, JobPlan
+from smlocal.jobs.planning.aspects.mirrored.show import MIRRORED_RULES
+from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
+from smlocal.jobs.planning.model import ContainerFolders, HostPlan, JobPlan, Note
+from smlocal.jobs.planning.note_rule import some
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.notes import GENERAL_RULES
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.documents import config_files
 from smlocal.sagemaker.processing.equal_training_job import equal_training_job
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
-from smlocal.sagemaker.processing.notes import notes
+from smlocal.sagemaker.processing.members import MEMBERS
 from smlocal.sagemaker.processing.outputs import collectors_of
 
+_RULES = (
+    *INPUT_RULES,
+    *GPU_RULES,
+    *LIMIT_RULES,
+    *CREDENTIAL_RULES,
+    *MIRRORED_RULES,
+    *GENERAL_RULES,
+    *ENGINE_RULES,
+    *NETWORK_RULES,
+    *DEBUG_RULES,
+)
 _FOLDERS: Final = ContainerFolders(
     root=facts.ROOT,
     input=facts.CONFIG,
@@ -130,3 +152,30 @@ def _host(plan: JobPlan, host: HostPlan, job: ProcessingFile, arn: str) -> HostP
             trees=tuple(replace(each, target=targets[each.name]) for each in host.inputs.trees), pipes=pipes
         ),
     )
+
+
+def notes(plan: JobPlan, job: ProcessingFile, equal: JobFile) -> tuple[Note, ...]:
+    """Every note that applies, warnings first. `equal`: the training job that needs the same."""
+    found = [(rule.id, rule.says(plan, equal), rule.warning) for rule in _RULES]
+    found += [(name, text, False) for name, text in _own(plan, job)]
+    applying = [Note(id=name, text=without_passwords(text), warning=warning) for name, text, warning in found if text]
+    return tuple(sorted(applying, key=lambda note: not note.warning))
+
+
+def _own(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
+    collectors = plan.mirrored.collectors
+    if "ProcessingJobName" not in job.raw:
+        yield "relaxed-name", "ProcessingJobName is missing; the service requires it"
+    uris = [*(each.uri for each in inputs(plan)), *(each.uri for each in collectors)]
+    if local := [uri for uri in uris if not uri.startswith(("s3://", "https://"))]:
+        yield "relaxed-uri", f"local paths are used where the service requires s3:// URIs ({some(local)})"
+    elsewhere = [
+        f"{each.uri} in {each.directory}"
+        for each in collectors
+        if each.s3_prefix is None and each.uri.startswith(("s3://", "https://"))
+    ]
+    if elsewhere:
+        yield "output-local", f"nothing is written to S3: {some(elsewhere)}"
+    recorded = [name for name in MEMBERS.recorded(job.raw) if name not in {"RoleArn", "NetworkConfig.VpcConfig"}]
+    if recorded:
+        yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
