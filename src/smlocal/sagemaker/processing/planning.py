@@ -1,12 +1,14 @@
 """From a validated processing job to its plan: that of the equal training job, with its own contents."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.contract.hosts import Host
+from smlocal.jobs.contract.json_size import compact
 from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
@@ -25,10 +27,10 @@ from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
+from smlocal.sagemaker.contract.model.processing import ProcessingInput, ProcessingOutput
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.notes import GENERAL_RULES
 from smlocal.sagemaker.processing import facts
-from smlocal.sagemaker.processing.documents import config_files
 from smlocal.sagemaker.processing.equal_training_job import equal_training_job
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
 from smlocal.sagemaker.processing.members import MEMBERS
@@ -179,3 +181,83 @@ def _own(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
     recorded = [name for name in MEMBERS.recorded(job.raw) if name not in {"RoleArn", "NetworkConfig.VpcConfig"}]
     if recorded:
         yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
+
+
+def config_files(job: ProcessingFile, host: Host, hosts: Sequence[Host], *, name: str, arn: str) -> dict[str, bytes]:
+    """By their paths in the container of one host."""
+    return {
+        f"{facts.CONFIG}/processingjobconfig.json": compact(_job_config(job, name=name, arn=arn)),
+        f"{facts.CONFIG}/resourceconfig.json": compact(
+            {"current_host": host.name, "hosts": sorted(each.name for each in hosts)}
+        ),
+    }
+
+
+def _job_config(job: ProcessingFile, *, name: str, arn: str) -> dict[str, Any]:
+    """With the members and the order of the developer guide, and null for those that are not given."""
+    request = job.request
+    app, config = request.AppSpecification, request.ProcessingOutputConfig
+    resources = request.ProcessingResources
+    cluster = None if resources is None else resources.ClusterConfig
+    kind, count = job.instances
+    network = request.NetworkConfig
+    return {
+        "ProcessingJobArn": arn,
+        "ProcessingJobName": name,
+        "AppSpecification": {
+            "ImageUri": app.ImageUri,
+            "ContainerEntrypoint": app.ContainerEntrypoint,
+            "ContainerArguments": app.ContainerArguments,
+        },
+        "Environment": dict(request.Environment or {}),
+        "ProcessingInputs": [_input(each) for each in request.ProcessingInputs or ()],
+        "ProcessingOutputConfig": {
+            "Outputs": [] if config is None else [_output(each) for each in config.Outputs],
+            "KmsKeyId": None if config is None else config.KmsKeyId,
+        },
+        "ProcessingResources": {
+            "ClusterConfig": {
+                "InstanceCount": count,
+                "InstanceType": kind,
+                "VolumeSizeInGB": job.volume_gb,
+                "VolumeKmsKeyId": None if cluster is None else cluster.VolumeKmsKeyId,
+            }
+        },
+        **({} if network is None else {"NetworkConfig": network.plain()}),
+        "RoleArn": request.RoleArn,
+        "StoppingCondition": {"MaxRuntimeInSeconds": job.max_runtime},
+    }
+
+
+def _input(given: ProcessingInput) -> dict[str, Any]:
+    source = given.S3Input
+    if source is None:
+        return given.plain()
+    return {
+        "InputName": given.InputName,
+        **({"AppManaged": True} if given.AppManaged else {}),
+        "S3Input": {
+            "LocalPath": source.LocalPath,
+            "S3Uri": source.S3Uri,
+            "S3DataDistributionType": source.S3DataDistributionType or "FullyReplicated",
+            "S3DataType": source.S3DataType or "S3Prefix",
+            "S3InputMode": source.S3InputMode or "File",
+            "S3CompressionType": source.S3CompressionType or "None",
+            "S3DownloadMode": "StartOfJob",
+        },
+    }
+
+
+def _output(given: ProcessingOutput) -> dict[str, Any]:
+    target = given.S3Output
+    if target is None:
+        return given.plain()
+    return {
+        "OutputName": given.OutputName,
+        **({"AppManaged": True} if given.AppManaged else {}),
+        "S3Output": {
+            "LocalPath": target.LocalPath,
+            "S3Uri": target.S3Uri,
+            "S3UploadMode": target.S3UploadMode or "EndOfJob",
+        },
+    }
