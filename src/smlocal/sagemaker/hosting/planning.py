@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines, engines_named
@@ -45,10 +45,6 @@ from smlocal.sagemaker.hosting.hosts import (
 from smlocal.sagemaker.hosting.members import recorded_members
 from smlocal.sagemaker.hosting.model_data import ModelSearch
 from smlocal.sagemaker.hosting.model_file import ModelFile, read_model
-
-if TYPE_CHECKING:
-    from smlocal.sagemaker.hosting.model_file import ModelFile
-
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
 """Nothing is collected from a container that serves; its model is mounted like a channel."""
@@ -272,12 +268,12 @@ def plan_endpoint(
     return replace(plan, notes=notes(plan, model))
 
 
-def notes(plan: JobPlan, model: "ModelFile") -> tuple[Note, ...]:
+def notes(plan: JobPlan, model: ModelFile) -> tuple[Note, ...]:
     """All that apply to this one."""
     return tuple(Note(id=name, text=text) for name, text in _notes(plan, model))
 
 
-def _notes(plan: JobPlan, model: "ModelFile") -> Iterator[tuple[str, str]]:
+def _notes(plan: JobPlan, model: ModelFile) -> Iterator[tuple[str, str]]:
     if not model.role:
         yield "relaxed-role", "ExecutionRoleArn is missing; the service requires it"
     if any(is_this_machine(host.host.instance_type) for host in plan.hosts):

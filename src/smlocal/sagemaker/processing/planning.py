@@ -36,7 +36,7 @@ from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processin
 from smlocal.sagemaker.processing.members import MEMBERS
 from smlocal.sagemaker.processing.outputs import collectors_of
 
-_RULES = (
+_NOTE_RULES = (
     *INPUT_RULES,
     *GPU_RULES,
     *LIMIT_RULES,
@@ -158,13 +158,13 @@ def _host(plan: JobPlan, host: HostPlan, job: ProcessingFile, arn: str) -> HostP
 
 def notes(plan: JobPlan, job: ProcessingFile, equal: JobFile) -> tuple[Note, ...]:
     """Every note that applies, warnings first. `equal`: the training job that needs the same."""
-    found = [(rule.id, rule.says(plan, equal), rule.warning) for rule in _RULES]
-    found += [(name, text, False) for name, text in _own(plan, job)]
+    found = [(rule.id, rule.says(plan, equal), rule.warning) for rule in _NOTE_RULES]
+    found += [(name, text, False) for name, text in _own_notes(plan, job)]
     applying = [Note(id=name, text=without_passwords(text), warning=warning) for name, text, warning in found if text]
     return tuple(sorted(applying, key=lambda note: not note.warning))
 
 
-def _own(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
+def _own_notes(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
     collectors = plan.mirrored.collectors
     if "ProcessingJobName" not in job.raw:
         yield "relaxed-name", "ProcessingJobName is missing; the service requires it"
@@ -210,9 +210,9 @@ def _job_config(job: ProcessingFile, *, name: str, arn: str) -> dict[str, Any]:
             "ContainerArguments": app.ContainerArguments,
         },
         "Environment": dict(request.Environment or {}),
-        "ProcessingInputs": [_input(each) for each in request.ProcessingInputs or ()],
+        "ProcessingInputs": [_input_document(each) for each in request.ProcessingInputs or ()],
         "ProcessingOutputConfig": {
-            "Outputs": [] if config is None else [_output(each) for each in config.Outputs],
+            "Outputs": [] if config is None else [_output_document(each) for each in config.Outputs],
             "KmsKeyId": None if config is None else config.KmsKeyId,
         },
         "ProcessingResources": {
@@ -229,7 +229,7 @@ def _job_config(job: ProcessingFile, *, name: str, arn: str) -> dict[str, Any]:
     }
 
 
-def _input(given: ProcessingInput) -> dict[str, Any]:
+def _input_document(given: ProcessingInput) -> dict[str, Any]:
     source = given.S3Input
     if source is None:
         return given.plain()
@@ -248,7 +248,7 @@ def _input(given: ProcessingInput) -> dict[str, Any]:
     }
 
 
-def _output(given: ProcessingOutput) -> dict[str, Any]:
+def _output_document(given: ProcessingOutput) -> dict[str, Any]:
     target = given.S3Output
     if target is None:
         return given.plain()

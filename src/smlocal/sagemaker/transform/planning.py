@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
@@ -21,10 +21,6 @@ from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.members import MEMBERS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
-
-if TYPE_CHECKING:
-    from smlocal.sagemaker.transform.transform_file import TransformFile
-
 
 _REMOTE: Final = ("s3://", "https://")
 
@@ -111,12 +107,12 @@ def _host(asked: TransformFile, host: HostPlan) -> HostPlan:
     return replace(host, environment={**own, **given, **(request.Environment or {}), **after})
 
 
-def notes(plan: JobPlan, asked: "TransformFile") -> tuple[Note, ...]:
+def notes(plan: JobPlan, asked: TransformFile) -> tuple[Note, ...]:
     """All that apply to this one."""
     return tuple(Note(id=name, text=text) for name, text in _notes(plan, asked))
 
 
-def _notes(plan: JobPlan, asked: "TransformFile") -> Iterator[tuple[str, str]]:
+def _notes(plan: JobPlan, asked: TransformFile) -> Iterator[tuple[str, str]]:
     if not asked.model.role:
         yield "relaxed-role", "ExecutionRoleArn is missing; the service requires it of the model"
     if is_this_machine(plan.hosts[0].host.instance_type):

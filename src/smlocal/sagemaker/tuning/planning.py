@@ -26,14 +26,14 @@ from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of
 
-_STRATEGY: Final = {
+_NOTE_OF_STRATEGY: Final = {
     "Grid": "every combination runs once, as on the service; their order is smlocal's",
     "Random": "points are random as on the service, with the same scalings; the numbers are smlocal's own",
     "Hyperband": "Hyperband is the published algorithm, with asynchronous promotion; the service's variant is not "
     "published",
     "Bayesian": "points are chosen by Optuna (TPE); the service's Bayesian search is not published and chooses others",
 }
-_OF_A_NAME: Final = frozenset({"relaxed-name"})
+_NOTES_OF_A_NAME: Final = frozenset({"relaxed-name"})
 """Notes of training jobs that say nothing about those of a tuning job."""
 _NO_END = 2**31
 """Seconds: the search has a limit of its own."""
@@ -142,15 +142,15 @@ def first_trials(file: TuningFile, name: str, count: int) -> list[tuple[str | No
 
 def notes(of_training: Sequence[Note], file: TuningFile) -> tuple[Note, ...]:
     """Those of the training jobs, and those of the search."""
-    found = [note for note in of_training if note.id not in _OF_A_NAME]
-    found += [Note(id=name, text=text) for name, text in _own(file)]
+    found = [note for note in of_training if note.id not in _NOTES_OF_A_NAME]
+    found += [Note(id=name, text=text) for name, text in _own_notes(file)]
     return tuple(sorted(found, key=lambda note: not note.warning))
 
 
-def _own(file: TuningFile) -> Iterator[tuple[str, str]]:
+def _own_notes(file: TuningFile) -> Iterator[tuple[str, str]]:
     config = file.raw["HyperParameterTuningJobConfig"]
     plan = file.plan("")
-    yield "tuning-strategy", _STRATEGY[plan.strategy]
+    yield "tuning-strategy", _NOTE_OF_STRATEGY[plan.strategy]
     yield "tuning-parallel", "training jobs that run at once share this machine, so each is slower than alone"
     if "HyperParameterTuningJobName" not in file.raw:
         yield "relaxed-tuning-name", "HyperParameterTuningJobName is missing; the service requires it"
