@@ -38,7 +38,14 @@ from smlocal.engine.interface import (
     Statistics,
     SwarmMember,
 )
-from smlocal.engine.networks import attachment_error, await_removal, create_network, list_networks, networks
+from smlocal.engine.networks import (
+    attachment_error,
+    await_removal,
+    create_network,
+    join_networks,
+    list_networks,
+    networks,
+)
 from smlocal.engine.output import AttachedOutput, timestamped_lines
 from smlocal.engine.swarm import read_member
 from smlocal.engine.timeouts import Call
@@ -195,8 +202,6 @@ class DockerEngine:
             raise
         container = str(answer["Id"])
         if spec.joined:
-            from smlocal.engine.joining import join_networks  # few jobs ask for other networks
-
             join_networks(self.client, container, spec.joined)
         return container
 
