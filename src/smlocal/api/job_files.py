@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from smlocal.errors import PathNotAllowedError, UsageRefusedError
+from smlocal.errors import IsAProcessingJobError, IsATransformJobError, PathNotAllowedError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
@@ -98,8 +98,6 @@ def refuse_model_file(document: Document) -> None:
     """Refuse a document that describes an endpoint, a transform job or a processing job."""
     data = document.data
     if is_transform_job(data):
-        from smlocal.errors.transform import IsATransformJobError
-
         raise IsATransformJobError(
             f"{document.name} describes a transform job, and this is about training jobs",
             remedy=["Run it: smlocal run FILE"],
@@ -107,8 +105,6 @@ def refuse_model_file(document: Document) -> None:
     if "AlgorithmSpecification" in data:
         return
     if is_processing(data):
-        from smlocal.errors.processing import IsAProcessingJobError
-
         raise IsAProcessingJobError(
             f"{document.name} describes a processing job, and this is about training jobs",
             remedy=[
