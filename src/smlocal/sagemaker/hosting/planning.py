@@ -1,6 +1,7 @@
 """From a validated model file to the plan of an endpoint: look at the machine once, then compute."""
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -11,6 +12,7 @@ from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.errors import ImagePullError, RegionNameError
 from smlocal.errors.hosting import EndpointUnreachableError, PortLabelMissingError
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines
 from smlocal.jobs.planning.aspects.engines.look_folders import is_folder_seen, with_folder_facts, with_known_folders
@@ -26,6 +28,7 @@ from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan, VariantPlan
 from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan, Note, StopPlan
 from smlocal.jobs.prepared import Prepared, find_credentials
+from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
@@ -301,3 +304,24 @@ def _notes(plan: JobPlan, model: ModelFile) -> Iterator[tuple[str, str]]:
     recorded = sorted(recorded_members(model.raw) - named)
     if recorded:
         yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
+
+
+def submit(model: ModelFile, *, name: str, store: Store) -> JobRecord:
+    """Record it as waiting, durably; the scheduler starts it. `NameInUseError` if there is a job of this name.
+
+    Neither the engine nor S3 is asked: a wrong image or model makes the endpoint fail when it begins. It counts as no
+    instance, because it has no end: others would wait for it.
+    """
+    called = model.raw.get("EndpointName", name)
+    account = identity.account(role=model.role, image=image_name(model.containers[0]))
+    store.add_pending(
+        name,
+        run_id=os.urandom(4).hex(),
+        created=time.time(),
+        arn=facts.endpoint_arn(called, region=region_of(model), account=account),
+        model_uri="",
+        instances=0,
+        platform=facts.NAME,
+        documents={REQUEST: {**model.raw, "EndpointName": called}, JOB: model.document.record()},
+    )
+    return store.get(name)
