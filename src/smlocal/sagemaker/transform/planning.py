@@ -1,22 +1,27 @@
 """From a validated transform file to its plan: that of an endpoint with the same model, and what differs."""
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.planning.aspects.network.show import added_hosts_text, joined_text
 from smlocal.jobs.planning.aspects.output.look import DEFAULT_OUTPUT, folder_at
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, Note
 from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
+from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.instance_types import is_this_machine
 from smlocal.sagemaker.hosting.planning import plan_only as plan_endpoint
 from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
+from smlocal.sagemaker.hosting.planning import region_of
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.members import MEMBERS
@@ -134,3 +139,23 @@ def _notes(plan: JobPlan, asked: TransformFile) -> Iterator[tuple[str, str]]:
     recorded = sorted({name for name in MEMBERS.recorded(asked.raw) if name.partition(".")[0] not in named})
     if recorded:
         yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
+
+
+def submit(asked: TransformFile, *, name: str, store: Store) -> JobRecord:
+    """Record it as waiting, durably; the scheduler starts it. `NameInUseError` if there is a job of this name.
+
+    Neither the engine nor S3 is asked: a wrong image or model makes the job fail when it begins.
+    """
+    container = asked.raw.get("PrimaryContainer") or {}
+    account = identity.account(role=asked.model.role, image=container.get("Image"))
+    store.add_pending(
+        name,
+        run_id=os.urandom(4).hex(),
+        created=time.time(),
+        arn=facts.transform_job_arn(name, region=region_of(asked.model), account=account),
+        model_uri="",
+        instances=1,
+        platform=facts.NAME,
+        documents={REQUEST: {**asked.raw, "TransformJobName": name}, JOB: asked.document.record()},
+    )
+    return store.get(name)
