@@ -1,6 +1,7 @@
 """From a validated processing job to its plan: that of the equal training job, with its own contents."""
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -10,7 +11,7 @@ from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.contract.json_size import compact
 from smlocal.jobs.contract.masking import without_passwords
-from smlocal.jobs.documents import STRICT
+from smlocal.jobs.documents import JOB, REQUEST, STRICT
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
 from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
@@ -24,12 +25,15 @@ from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.model import ContainerFolders, HostPlan, JobPlan, Note
 from smlocal.jobs.planning.note_rule import some
 from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.submission.scheduler import InstanceLimit
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.contract.model.processing import ProcessingInput, ProcessingOutput
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.notes import GENERAL_RULES
+from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.equal_training_job import equal_training_job
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
@@ -261,3 +265,34 @@ def _output_document(given: ProcessingOutput) -> dict[str, Any]:
             "S3UploadMode": target.S3UploadMode or "EndOfJob",
         },
     }
+
+
+def submit(job: ProcessingFile, *, name: str, store: Store, limit: InstanceLimit | None = None) -> JobRecord:
+    """Record it as waiting, durably; the scheduler starts it.
+
+    `NameInUseError` if there is a job of this name, `InstanceLimitError` if the job is above the limit. Neither the
+    engine nor S3 is asked: a wrong image or wrong data makes the job fail when it begins.
+    """
+    equal = equal_training_job(job)
+    kind, count = job.instances
+    collectors_of(job, directory="")  # folders that cannot be used are an error now
+
+    def check(used: int) -> None:
+        if limit is not None:
+            limit.check(instance_type=kind, asked=count, used=used)
+
+    store.add_pending(
+        name,
+        run_id=os.urandom(4).hex(),
+        created=time.time(),
+        arn=facts.processing_job_arn(name, region=region_of(equal), account=account_of(equal)),
+        model_uri="",
+        instances=count,
+        platform=facts.NAME,
+        documents={
+            REQUEST: {"ProcessingJobName": name, **job.raw},
+            JOB: {**job.document.record(), STRICT: False},
+        },
+        check=check,
+    )
+    return store.get(name)
