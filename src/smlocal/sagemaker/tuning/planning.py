@@ -1,6 +1,7 @@
 """From a validated tuning job to its plan: what one of its training jobs needs, without a container of its own."""
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -8,10 +9,13 @@ from typing import Any, Final
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
 from smlocal.jobs.planning.aspects.inputs.plan import InputsPlan
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredPlan
 from smlocal.jobs.planning.aspects.network.plan import JobNetwork
+from smlocal.jobs.planning.aspects.output.asked import is_remote_output
+from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.aspects.rules.plan import RulesPlan
 from smlocal.jobs.planning.model import IdentityPlan, JobPlan, KeptPlan, Note, StopPlan
 from smlocal.jobs.prepared import Prepared
@@ -19,9 +23,11 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
+from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.children import training_job
 from smlocal.sagemaker.tuning.search import first_points
+from smlocal.sagemaker.tuning.state import QUEUE
 from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of
@@ -173,3 +179,32 @@ def _own_notes(file: TuningFile) -> Iterator[tuple[str, str]]:
         yield "tuning-quota", f"{plan.most:,} training jobs are above the service's usual quota of {facts.QUOTA_JOBS}"
     if config.get("RandomSeed") is None and plan.strategy != "Grid":
         yield "tuning-seed", "without RandomSeed the points follow from the name; on the service they differ each time"
+
+
+def submit_tuning(file: TuningFile, *, name: str, store: Store, instances: int | None) -> JobRecord:
+    """Record a valid tuning job as `InProgress`, durably. `instances`: how many its training jobs may use at once.
+
+    `NameInUseError` if there is a job of this name, `WarmStartError` if its parents cannot be used.
+    """
+    earlier_of(file, store)
+    sample = {each.name: each.at(0.0) for each in file.definitions[0].search.ranges}
+    job = training_job(file, 0, sample)
+    region = region_of(job)
+    local = {**(file.document.data.get(LOCAL) or {}), "Region": region}
+    if is_remote_output(job.request.OutputDataConfig):
+        local["Output"] = output_folder(job)
+    store.add_pending(
+        name,
+        run_id=os.urandom(4).hex(),
+        created=time.time(),
+        arn=facts.tuning_job_arn(name, region=region, account=account_of(job)),
+        model_uri="",
+        instances=0,
+        platform=facts.NAME,
+        documents={
+            REQUEST: {"HyperParameterTuningJobName": name, **file.raw},
+            JOB: {**file.document.record(), "Data": {**file.document.data, LOCAL: local}},
+            QUEUE: {"Instances": instances},
+        },
+    )
+    return store.get(name)
