@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Network, ip_network
 from typing import Any, Final
-from urllib.parse import quote
 
 from smlocal.engine import podman
 from smlocal.engine.client import Client
@@ -222,6 +221,8 @@ def await_gone(client: Client, path: str) -> None:
 
 def join_networks(client: Client, container: str, names: Sequence[str]) -> None:
     """Connect a container, before its start, to further networks. It is removed if that fails."""
+    from urllib.parse import quote  # few jobs ask for other networks
+
     try:
         for name in names:
             client.tell(
