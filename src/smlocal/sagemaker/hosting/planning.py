@@ -1,4 +1,7 @@
-"""From a validated model file to the plan of an endpoint: look at the machine once, then compute."""
+"""From a validated model file to the plan of an endpoint: look at the machine once, then compute.
+
+Also its notes, and recording one that is started in a process of its own.
+"""
 
 import os
 import time
@@ -272,7 +275,7 @@ def plan_endpoint(
 
 
 def notes(plan: JobPlan, model: ModelFile) -> tuple[Note, ...]:
-    """All that apply to this one."""
+    """Where the endpoint differs from the service."""
     return tuple(Note(id=name, text=text) for name, text in _notes(plan, model))
 
 

@@ -1,4 +1,7 @@
-"""From a validated processing job to its plan: that of the equal training job, with its own contents."""
+"""From a validated processing job to its plan: that of the equal training job, with its own contents.
+
+These are its notes and its files in /opt/ml/config. Also recording a job that is started in a process of its own.
+"""
 
 import os
 import time
@@ -188,7 +191,7 @@ def _own_notes(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
 
 
 def config_files(job: ProcessingFile, host: Host, hosts: Sequence[Host], *, name: str, arn: str) -> dict[str, bytes]:
-    """By their paths in the container of one host."""
+    """The files in /opt/ml/config by their paths, for the container of one host."""
     return {
         f"{facts.CONFIG}/processingjobconfig.json": compact(_job_config(job, name=name, arn=arn)),
         f"{facts.CONFIG}/resourceconfig.json": compact(

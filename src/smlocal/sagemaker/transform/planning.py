@@ -1,4 +1,7 @@
-"""From a validated transform file to its plan: that of an endpoint with the same model, and what differs."""
+"""From a validated transform file to its plan: that of an endpoint with the same model, and what differs.
+
+Also its notes, and recording a job that is started in a process of its own.
+"""
 
 import os
 import time
@@ -113,7 +116,7 @@ def _host(asked: TransformFile, host: HostPlan) -> HostPlan:
 
 
 def notes(plan: JobPlan, asked: TransformFile) -> tuple[Note, ...]:
-    """All that apply to this one."""
+    """Where the transform job differs from the service."""
     return tuple(Note(id=name, text=text) for name, text in _notes(plan, asked))
 
 

@@ -1,4 +1,7 @@
-"""From a validated tuning job to its plan: what one of its training jobs needs, without a container of its own."""
+"""From a validated tuning job to its plan: what one of its training jobs needs, without a container of its own.
+
+Also its notes, and recording a job that is started in a process of its own.
+"""
 
 import os
 import time
@@ -147,7 +150,7 @@ def first_trials(file: TuningFile, name: str, count: int) -> list[tuple[str | No
 
 
 def notes(of_training: Sequence[Note], file: TuningFile) -> tuple[Note, ...]:
-    """Those of the training jobs, and those of the search."""
+    """The notes of the training jobs, and those of the search."""
     found = [note for note in of_training if note.id not in _NOTES_OF_A_NAME]
     found += [Note(id=name, text=text) for name, text in _own_notes(file)]
     return tuple(sorted(found, key=lambda note: not note.warning))
