@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from smlocal.ai_platform.coverage.lookup import table
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.jobs.contract.member_table import MemberTable
 from smlocal.jobs.contract.support import Support
 from smlocal.sagemaker.requests import REQUESTS
@@ -28,10 +28,10 @@ def _request(request: str, table: MemberTable) -> Iterator[str]:
 
 def ai_platform_coverage() -> str:
     """The end of docs/ai-platform-coverage.md: both tables."""
-    return "\n".join("\n".join(_section(kind)) for kind in JobKind)
+    return "\n".join("\n".join(_section(kind)) for kind in ReplicaJobKind)
 
 
-def _section(kind: JobKind) -> Iterator[str]:
+def _section(kind: ReplicaJobKind) -> Iterator[str]:
     rows = table(kind)
     tally = [f"{sum(row.support is support for row in rows.values())} are {support}" for support in Support]
     yield from (f"## {kind.value}", "", f"Of {len(rows)} rows, {', '.join(tally)}.", "")

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from smlocal.sagemaker.notes import RULES
-from smlocal.sagemaker.tuning import notes as tuning
+from smlocal.sagemaker.tuning import planning as tuning
 
 
 def test_every_note_has_a_row_and_every_row_is_a_note(

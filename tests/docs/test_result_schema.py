@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 from smlocal.report.result_schema import result_schema
-from smlocal.sagemaker.jobfile.schema import job_file_schema
+from smlocal.sagemaker.requests import job_file_schema
 
 
 def test_the_local_block_is_that_of_the_page(

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from smlocal.ai_platform.model.members import JobKind, is_structure, members
+from smlocal.ai_platform.model.members import ReplicaJobKind, is_structure, members
 
 
-def leaves(kind: JobKind) -> Iterator[str]:
+def leaves(kind: ReplicaJobKind) -> Iterator[str]:
     """All members of a request that are not structures, such as `jobSpec.workerPoolSpecs[].replicaCount`."""
     yield from _leaves(kind, kind.value, "")
 
 
-def _leaves(kind: JobKind, structure: str, prefix: str) -> Iterator[str]:
+def _leaves(kind: ReplicaJobKind, structure: str, prefix: str) -> Iterator[str]:
     for name, member in members(kind, structure).items():
         if member.output:
             continue

@@ -117,7 +117,7 @@ HABITS = MappingProxyType(
             f"{_UNIT}cli/commands/test_validate.py::test_strict_is_what_the_service_takes",
         ),
         "20 JSON Schemas of job file and result are published and tested": (
-            f"{_UNIT}sagemaker/jobfile/test_schema.py::test_every_member_is_there_with_what_becomes_of_it",
+            f"{_UNIT}sagemaker/test_schema.py::test_every_member_is_there_with_what_becomes_of_it",
             f"{_UNIT}sagemaker/contract/test_models.py::test_pydantic_decides_alike",
             f"{_JOBS}watch/test_result_schema.py::test_of_jobs_that_end_in_each_way",
         ),

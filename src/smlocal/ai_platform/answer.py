@@ -8,7 +8,7 @@ from typing import Any, Final
 from smlocal.ai_platform.identity import job_region, resource_name
 from smlocal.ai_platform.lifecycle.error_classes import ERROR_CODES, ErrorClass
 from smlocal.ai_platform.lifecycle.job_states import JobState
-from smlocal.ai_platform.model.members import JobKind, is_structure, members
+from smlocal.ai_platform.model.members import ReplicaJobKind, is_structure, members
 from smlocal.ai_platform.run.stored_lifecycle import LIFECYCLE
 from smlocal.ai_platform.shape import job_kind
 from smlocal.base.quick_dataclass import dataclass
@@ -49,19 +49,19 @@ def state_of(record: JobRecord) -> JobState:
     return JobState.RUNNING if record.phase is JobPhase.TRAINING else JobState.PREPARING
 
 
-def state_word(record: JobRecord, kind: JobKind) -> str:
+def state_word(record: JobRecord, kind: ReplicaJobKind) -> str:
     """The state in the words of the job's kind."""
     return word_of(state_of(record), kind)
 
 
-def state_word_of(phase: JobPhase, kind: JobKind) -> str:
+def state_word_of(phase: JobPhase, kind: ReplicaJobKind) -> str:
     """The state that a phase belongs to, in the words of the job's kind."""
     return word_of(_STATES_OF_PHASES.get(phase, JobState.PREPARING), kind)
 
 
-def kind_of(record: JobRecord) -> JobKind:
+def kind_of(record: JobRecord) -> ReplicaJobKind:
     """The kind of a job, by its resource name."""
-    return JobKind.CUSTOM_JOB if "/customJobs/" in record.arn else JobKind.TRAINING_JOB
+    return ReplicaJobKind.CUSTOM_JOB if "/customJobs/" in record.arn else ReplicaJobKind.TRAINING_JOB
 
 
 def answer_of(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def answer_of(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:
     lifecycle = stored.documents.get(LIFECYCLE) or {}
     error = lifecycle.get("Error") or {}
     shown = record.status.terminal and (final or _delayed_until(stored) <= time.time())
-    facts = JobFacts(
+    facts = ReplicaJobFacts(
         job=record.name,
         state=state_word(record, kind),
         created=record.created,
@@ -101,11 +101,11 @@ def _delayed_until(stored: StoredJob) -> float:
 
 def list_of(record: JobRecord) -> str:
     """The list of the service that a job is in."""
-    return "customJobs" if kind_of(record) is JobKind.CUSTOM_JOB else "jobs"
+    return "customJobs" if kind_of(record) is ReplicaJobKind.CUSTOM_JOB else "jobs"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JobFacts:
+class ReplicaJobFacts:
     """The known facts about a job. Times are seconds since 1970."""
 
     job: str
@@ -123,11 +123,13 @@ class JobFacts:
     """The code of its error; None until it is set, about a minute after the end."""
 
 
-def describe(kind: JobKind, request: Mapping[str, Any], facts: JobFacts, *, region: str) -> dict[str, Any]:
+def describe(
+    kind: ReplicaJobKind, request: Mapping[str, Any], facts: ReplicaJobFacts, *, region: str
+) -> dict[str, Any]:
     """A job as its service describes it."""
     stored = stored_form(kind, kind.value, request)
     times = {"createTime": facts.created, "startTime": facts.started, "endTime": facts.ended}
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         answer = {
             "jobId": facts.job,
             **stored,
@@ -153,18 +155,18 @@ def timestamp(seconds: float) -> str:
     return moment.replace(tzinfo=None).isoformat() + "Z"
 
 
-def word_of(state: JobState, kind: JobKind) -> str:
+def word_of(state: JobState, kind: ReplicaJobKind) -> str:
     """A state in the words of the job's kind."""
-    return state.value if kind is JobKind.TRAINING_JOB else state.of_custom_job
+    return state.value if kind is ReplicaJobKind.TRAINING_JOB else state.of_custom_job
 
 
-def stored_form(kind: JobKind, structure: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def stored_form(kind: ReplicaJobKind, structure: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """The data of a structure in the JSON of the service."""
     known = members(kind, structure)
     return {name: _stored(kind, known[name].type, value) for name, value in data.items() if value or value == {}}
 
 
-def _stored(kind: JobKind, type_name: str, value: Any) -> Any:
+def _stored(kind: ReplicaJobKind, type_name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [_stored(kind, type_name, item) for item in value]
     if is_structure(kind, type_name):

@@ -7,7 +7,7 @@ from typing import Any, Final
 from smlocal.ai_platform.answer import stored_form, word_of
 from smlocal.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.ai_platform.lifecycle.job_states import JobState
-from smlocal.ai_platform.model.members import JobKind, members
+from smlocal.ai_platform.model.members import ReplicaJobKind, members
 from smlocal.ai_platform.shape import JOB_SPEC, TRAINING_INPUT, WORKER_POOLS, camel, job_kind
 from smlocal.ai_platform.validation.reading import read_document
 from smlocal.jobfile.document import Document
@@ -40,7 +40,7 @@ def compared_job(document: Document) -> ComparedJob:
     if reading.violations:
         raise invalid_request(document, reading.violations)
     request = {name: value for name, value in reading.request.items() if name not in _NAMES}
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         request[TRAINING_INPUT] = {"scaleTier": "BASIC", **(request.get(TRAINING_INPUT) or {})}
     else:
         spec = request.get(JOB_SPEC) or {}
@@ -55,7 +55,7 @@ def compared_job(document: Document) -> ComparedJob:
     )
 
 
-def _end(kind: JobKind, answer: Mapping[str, Any]) -> ComparedEnd:
+def _end(kind: ReplicaJobKind, answer: Mapping[str, Any]) -> ComparedEnd:
     local = answer.get(LOCAL) or {}
     lifecycle = local.get("Lifecycle") or {}
     error = lifecycle.get("Error") or answer.get("error") or {}
@@ -64,13 +64,13 @@ def _end(kind: JobKind, answer: Mapping[str, Any]) -> ComparedEnd:
         state=state,
         ended=state in {word_of(each, kind) for each in JobState if each.terminal},
         reason=error.get("message") or answer.get("errorMessage") or None,
-        reason_member="errorMessage" if kind is JobKind.TRAINING_JOB else "error.message",
+        reason_member="errorMessage" if kind is ReplicaJobKind.TRAINING_JOB else "error.message",
         running=_running(kind, answer),
         replicas=_replicas(lifecycle.get("Entries") or ()) if lifecycle else None,
     )
 
 
-def _running(kind: JobKind, answer: Mapping[str, Any]) -> tuple[str, float] | None:
+def _running(kind: ReplicaJobKind, answer: Mapping[str, Any]) -> tuple[str, float] | None:
     try:
         began, ended = (datetime.fromisoformat(answer[name]) for name in ("startTime", "endTime"))
         return word_of(JobState.RUNNING, kind), (ended - began).total_seconds()

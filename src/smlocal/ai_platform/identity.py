@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 
 DEFAULT_REGION: Final = "us-central1"
 PROJECT: Final = "000000000000"
@@ -19,14 +19,14 @@ JOB_ID: Final = r"[a-zA-Z][a-zA-Z0-9_]{0,127}"
 _CUSTOM_JOB_NAME: Final = rf"[a-zA-Z0-9][a-zA-Z0-9_.-]{{0,{_LONGEST_NAME - 1}}}"
 
 
-def job_name(kind: JobKind, request: Mapping[str, Any], *, stem: str, now: datetime) -> str:
+def job_name(kind: ReplicaJobKind, request: Mapping[str, Any], *, stem: str, now: datetime) -> str:
     """The name of a new job on this machine; `stem` is the name of its file.
 
     A jobId is the name. Display names need not be different, so the time is added to them.
     """
-    if kind is JobKind.TRAINING_JOB and "jobId" in request:
+    if kind is ReplicaJobKind.TRAINING_JOB and "jobId" in request:
         return str(request["jobId"])
-    mark = "_" if kind is JobKind.TRAINING_JOB else "-"
+    mark = "_" if kind is ReplicaJobKind.TRAINING_JOB else "-"
     base = re.sub(r"[^a-zA-Z0-9]+", mark, request.get("displayName", stem)).strip(mark)
     if not base[:1].isalpha():
         base = f"job{mark}{base}" if base else "job"
@@ -34,9 +34,9 @@ def job_name(kind: JobKind, request: Mapping[str, Any], *, stem: str, now: datet
     return base[: _LONGEST_NAME - len(stamp)].rstrip(mark) + stamp
 
 
-def broken_name_rule(kind: JobKind, name: str) -> str | None:
+def broken_name_rule(kind: ReplicaJobKind, name: str) -> str | None:
     """The rule that a name chosen by a user breaks, if any: it names a folder and containers."""
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         rule = "letters, digits and underscores only, begins with a letter, and has at most 128 characters"
         return None if re.fullmatch(JOB_ID, name) else rule
     rule = (
@@ -45,9 +45,9 @@ def broken_name_rule(kind: JobKind, name: str) -> str | None:
     return None if re.fullmatch(_CUSTOM_JOB_NAME, name) else rule
 
 
-def job_region(kind: JobKind, request: Mapping[str, Any], *, stated: str | None) -> str:
+def job_region(kind: ReplicaJobKind, request: Mapping[str, Any], *, stated: str | None) -> str:
     """The region in messages and names: that of the request, else `Local.Region`, else us-central1."""
-    own = request["trainingInput"].get("region") if kind is JobKind.TRAINING_JOB else None
+    own = request["trainingInput"].get("region") if kind is ReplicaJobKind.TRAINING_JOB else None
     return own or stated or DEFAULT_REGION
 
 

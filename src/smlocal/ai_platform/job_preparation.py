@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from smlocal.ai_platform.identity import job_region
-from smlocal.ai_platform.jobfile.job_file import JobFile, read_job
+from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile, read_job
 from smlocal.ai_platform.locations import BucketFolder, bucket_folders
-from smlocal.ai_platform.planning_of_jobs import Facts, build_plan, host_of
+from smlocal.ai_platform.planning_of_jobs import ReplicaFacts, build_plan, host_of
 from smlocal.ai_platform.replicas import Replica, replicas
 from smlocal.data.sources.local_path import local_path
 from smlocal.engine.engines import Engines, engines_named
@@ -31,7 +31,7 @@ from smlocal.jobs.view import Reporter
 
 
 def prepare(
-    job: JobFile,
+    job: ReplicaJobFile,
     *,
     name: str,
     home: str,
@@ -110,7 +110,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
     )
 
 
-def plan_job(job: JobFile, *, name: str, home: str, engines: Engines) -> JobPlan:
+def plan_job(job: ReplicaJobFile, *, name: str, home: str, engines: Engines) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs are not an error."""
     planned, engine = replicas(job.kind, job.request, job=name), engines.first
     facts = engine.facts()
@@ -128,7 +128,7 @@ def _document(recorded: Mapping[str, Any]) -> Document:
 
 
 def _plan(
-    job: JobFile,
+    job: ReplicaJobFile,
     planned: tuple[Replica, ...],
     engine_facts: EngineFacts,
     engine: Engine,
@@ -148,7 +148,7 @@ def _plan(
     network = choose_network(
         len(planned), job.local, PlacedEngines(each=(only,)), isolated=False, run_id=run_id, remove_leftovers=making
     )
-    facts = Facts(
+    facts = ReplicaFacts(
         engine=engine_facts,
         machine=replace(machine, accelerators=accelerators),
         images=images,
@@ -163,7 +163,7 @@ def _plan(
 
 
 def _asked(
-    job: JobFile, planned: tuple[Replica, ...], *, required: bool = True, before: MachineFacts | None = None
+    job: ReplicaJobFile, planned: tuple[Replica, ...], *, required: bool = True, before: MachineFacts | None = None
 ) -> Asked:
     return Asked(
         hosts=tuple(host_of(each, number) for number, each in enumerate(planned, start=1)),
@@ -188,14 +188,14 @@ def _check_count(planned: tuple[Replica, ...], *, most: int) -> None:
         )
 
 
-def _output(job: JobFile, name: str) -> str:
+def _output(job: ReplicaJobFile, name: str) -> str:
     """The folder for what the job writes to locations that no folder stands for."""
     return os.path.join(
         folder_at(job.local.Output or os.path.abspath(DEFAULT_OUTPUT), job.document.directory, job.local.rights), name
     )
 
 
-def _buckets(job: JobFile, name: str, *, make: bool = True) -> tuple[BucketFolder, ...]:
+def _buckets(job: ReplicaJobFile, name: str, *, make: bool = True) -> tuple[BucketFolder, ...]:
     sources = {
         key: os.path.abspath(local_path(path, job.document.directory, job.local.rights))
         for key, path in job.local.Sources.items()

@@ -4,7 +4,7 @@ import os.path
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.base.quick_dataclass import dataclass
 
 SCHEME: Final = "gs://"
@@ -44,9 +44,9 @@ def wrong_sources(sources: Mapping[str, str]) -> list[str]:
     return [location for location in sources if not is_bucket_location(location)]
 
 
-def output_locations(kind: JobKind, request: Mapping[str, Any]) -> Iterator[str]:
+def output_locations(kind: ReplicaJobKind, request: Mapping[str, Any]) -> Iterator[str]:
     """Where the request says that output goes."""
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         location = request["trainingInput"].get("jobDir")
     else:
         location = request["jobSpec"].get("baseOutputDirectory", {}).get("outputUriPrefix")
@@ -55,7 +55,7 @@ def output_locations(kind: JobKind, request: Mapping[str, Any]) -> Iterator[str]
 
 
 def bucket_folders(
-    kind: JobKind, request: Mapping[str, Any], *, sources: Mapping[str, str], output: str
+    kind: ReplicaJobKind, request: Mapping[str, Any], *, sources: Mapping[str, str], output: str
 ) -> tuple[BucketFolder, ...]:
     """The mounts of every replica: the buckets of `sources`, and folders below `output` for output elsewhere.
 

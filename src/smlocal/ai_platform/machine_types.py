@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Final
 
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.base.quick_dataclass import dataclass
 
 _TABLE: Final = os.path.join(os.path.dirname(__file__), "machine_types.csv")
@@ -20,7 +20,10 @@ _MOST_SHARE: Final = 0.4
 _NODE_SHARES: Final = ((4, 0.25), (4, 0.2), (8, 0.1), (112, 0.06), (float("inf"), 0.02))
 """The memory that a Kubernetes Engine node reserves: a quarter of the first 4 GiB, a fifth of the next 4, and so on."""
 _EVICTION_MIB: Final = 100
-TPU_MACHINES: Final = {JobKind.TRAINING_JOB: ("cloud_tpu",), JobKind.CUSTOM_JOB: ("cloud-tpu", "ct[0-9]*")}
+TPU_MACHINES: Final = {
+    ReplicaJobKind.TRAINING_JOB: ("cloud_tpu",),
+    ReplicaJobKind.CUSTOM_JOB: ("cloud-tpu", "ct[0-9]*"),
+}
 """Patterns of the names of machines with TPUs."""
 ATTACHABLE: Final = frozenset(
     {"NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4", "NVIDIA_TESLA_T4"}
@@ -78,26 +81,26 @@ def machine_types() -> dict[str, MachineType]:
         return {each.name: each for each in map(_row, table)}
 
 
-def machine_type(name: str, kind: JobKind) -> MachineType | None:
+def machine_type(name: str, kind: ReplicaJobKind) -> MachineType | None:
     """A machine type of a service; None if it has no such type."""
     found = machine_types().get(name)
     return found if found is not None and _is_offered(found, kind) else None
 
 
-def offered(kind: JobKind) -> list[str]:
+def offered(kind: ReplicaJobKind) -> list[str]:
     """The names of a service's machine types."""
     return [each.name for each in machine_types().values() if _is_offered(each, kind)]
 
 
-def has_tpus(name: str, kind: JobKind) -> bool:
+def has_tpus(name: str, kind: ReplicaJobKind) -> bool:
     """True for a service's machines with TPUs, which its coverage table refuses."""
     return any(fnmatchcase(name, pattern) for pattern in TPU_MACHINES[kind])
 
 
-def _is_offered(machine: MachineType, kind: JobKind) -> bool:
+def _is_offered(machine: MachineType, kind: ReplicaJobKind) -> bool:
     if machine.where == "tier":
         return False
-    return machine.where in {"", "legacy" if kind is JobKind.TRAINING_JOB else "custom"}
+    return machine.where in {"", "legacy" if kind is ReplicaJobKind.TRAINING_JOB else "custom"}
 
 
 def container_memory_mib(machine: MachineType) -> int:

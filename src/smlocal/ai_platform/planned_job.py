@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from smlocal.ai_platform.lifecycle import progress
 from smlocal.ai_platform.lifecycle.messages import OTHER_REGION_OR_ACCELERATOR, OTHER_REGION_OR_K80
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.replicas import Replica, replicas
 from smlocal.ai_platform.shape import job_kind
 from smlocal.ai_platform.validation.reading import seconds
@@ -45,9 +45,9 @@ class PlannedJob:
 _SEVEN_DAYS: Final = "604800s"
 
 
-def lifecycle_rules(kind: JobKind, request: Mapping[str, Any], *, region: str) -> progress.Rules:
+def lifecycle_rules(kind: ReplicaJobKind, request: Mapping[str, Any], *, region: str) -> progress.Rules:
     """The rules of a job; grace and delay are the lifecycle's own."""
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         scheduling = request["trainingInput"].get("scheduling", {})
         return progress.Rules(
             region=region,

@@ -9,11 +9,11 @@ from typing import Any, Final
 from smlocal.ai_platform.answer import snake_case, stored_form
 from smlocal.ai_platform.coverage.lookup import recorded_members
 from smlocal.ai_platform.identity import PROJECT, cloud_id, custom_job_number, resource_name
-from smlocal.ai_platform.jobfile.job_file import JobFile
+from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
 from smlocal.ai_platform.lifecycle.progress import GRACE
 from smlocal.ai_platform.locations import BucketFolder, output_locations
 from smlocal.ai_platform.machine_types import container_memory_mib
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.planned_job import lifecycle_rules
 from smlocal.ai_platform.replicas import Replica, replicas
 from smlocal.base.quick_dataclass import dataclass
@@ -50,7 +50,7 @@ _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output=
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Facts:
+class ReplicaFacts:
     """Everything about this machine that decides how a request is run."""
 
     engine: EngineFacts
@@ -67,7 +67,7 @@ class Facts:
     """A free subnet for the job's own network, if it needs one."""
 
 
-def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
+def build_plan(job: ReplicaJobFile, facts: ReplicaFacts, *, name: str) -> JobPlan:
     """The plan of this request on this machine."""
     local, planned = job.local, replicas(job.kind, job.request, job=name)
     rules = lifecycle_rules(job.kind, job.request, region=facts.region)
@@ -140,7 +140,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
     )
 
 
-def _image(replica: Replica, facts: Facts) -> ImagePlan:
+def _image(replica: Replica, facts: ReplicaFacts) -> ImagePlan:
     return ImagePlan(
         name=replica.image,
         facts=facts.images[replica.image],
@@ -165,7 +165,7 @@ def _names(
     return HostNames(hostname=name, extra_hosts={**known, **added}, aliases=(name,))
 
 
-def _grace(job: JobFile) -> int:
+def _grace(job: ReplicaJobFile) -> int:
     """The setting, if the file has it: its default is that of another platform."""
     stated = "StopGraceSeconds" in (job.document.data.get("Local") or {})
     return job.local.StopGraceSeconds if stated else int(GRACE)
@@ -182,8 +182,12 @@ def host_of(replica: Replica, number: int) -> Host:
     )
 
 
-def _resource(job: JobFile, name: str, region: str) -> str:
-    return resource_name(name, region=region) if job.kind is JobKind.CUSTOM_JOB else f"projects/{PROJECT}/jobs/{name}"
+def _resource(job: ReplicaJobFile, name: str, region: str) -> str:
+    return (
+        resource_name(name, region=region)
+        if job.kind is ReplicaJobKind.CUSTOM_JOB
+        else f"projects/{PROJECT}/jobs/{name}"
+    )
 
 
 def _tree(bucket: BucketFolder) -> TreePlan:
@@ -207,7 +211,7 @@ def _tree(bucket: BucketFolder) -> TreePlan:
     )
 
 
-def _limits(replica: Replica, job: JobFile, facts: Facts) -> Limits:
+def _limits(replica: Replica, job: ReplicaJobFile, facts: ReplicaFacts) -> Limits:
     limits, machine = asked_limits(job.local), facts.machine
     if not job.local.EnforceInstanceLimits:
         return limits
@@ -218,7 +222,9 @@ def _limits(replica: Replica, job: JobFile, facts: Facts) -> Limits:
 # Notes on what differs from the service for a job.
 
 
-def notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica], *, absent: Sequence[str]) -> tuple[Note, ...]:
+def notes(
+    plan: JobPlan, job: ReplicaJobFile, replicas: Sequence[Replica], *, absent: Sequence[str]
+) -> tuple[Note, ...]:
     """All notes, in the order in which they are shown. `absent`: images that are not on the engine."""
     missing = [
         Note(id="image-absent", text=f"{image} is not available locally; a run pulls it first") for image in absent
@@ -226,7 +232,7 @@ def notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica], *, absent: S
     return (*missing, *(Note(id=name, text=text) for name, text in _notes(plan, job, replicas)))
 
 
-def _notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> Iterator[tuple[str, str]]:
+def _notes(plan: JobPlan, job: ReplicaJobFile, replicas: Sequence[Replica]) -> Iterator[tuple[str, str]]:
     recorded = recorded_members(job.kind, job.request)
     if recorded:
         yield "recorded", f"recorded, without an effect here: {', '.join(recorded)}"
@@ -324,7 +330,7 @@ The documentation says that it is the whole specification, but replicas have pri
 
 
 def cluster_spec(
-    kind: JobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica]
+    kind: ReplicaJobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica]
 ) -> dict[str, Any]:
     """The value of CLUSTER_SPEC."""
     spec = {
@@ -333,14 +339,14 @@ def cluster_spec(
         "task": {"type": replica.group, "index": replica.index},
         "job": job_description(kind, request),
     }
-    return spec if kind is JobKind.TRAINING_JOB else {**spec, "open_ports": _OPEN_PORTS}
+    return spec if kind is ReplicaJobKind.TRAINING_JOB else {**spec, "open_ports": _OPEN_PORTS}
 
 
 def tf_config(
-    kind: JobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica], *, job: str
+    kind: ReplicaJobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica], *, job: str
 ) -> dict[str, Any]:
     """The value of TF_CONFIG. Evaluators are not part of the cluster."""
-    is_chief = kind is JobKind.CUSTOM_JOB or bool(request["trainingInput"].get("useChiefInTfConfig"))
+    is_chief = kind is ReplicaJobKind.CUSTOM_JOB or bool(request["trainingInput"].get("useChiefInTfConfig"))
     tasks = ((_task(each, is_chief=is_chief), each) for each in replicas)
     return {
         "cluster": _addresses((task, each) for task, each in tasks if task != _EVALUATOR),
@@ -350,9 +356,9 @@ def tf_config(
     }
 
 
-def job_description(kind: JobKind, request: Mapping[str, Any]) -> dict[str, Any] | str:
+def job_description(kind: ReplicaJobKind, request: Mapping[str, Any]) -> dict[str, Any] | str:
     """`job` in both variables."""
-    if kind is JobKind.CUSTOM_JOB:
+    if kind is ReplicaJobKind.CUSTOM_JOB:
         return _NO_PACKAGE
     stored = snake_case(stored_form(kind, "TrainingInput", request["trainingInput"]))
     return {**stored, "run_on_raw_vm": True}
@@ -381,13 +387,13 @@ _REFERENCE: Final = re.compile(r"\$\$\((\w+)\)|\$\((\w+)\)")
 
 
 def replica_variables(
-    kind: JobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica], *, job: str
+    kind: ReplicaJobKind, request: Mapping[str, Any], replica: Replica, replicas: Sequence[Replica], *, job: str
 ) -> dict[str, str]:
     """All variables of a replica: those of the service, then those of the request."""
     found = {"CLUSTER_SPEC": compact(cluster_spec(kind, request, replica, replicas))}
-    if kind is JobKind.TRAINING_JOB or len(replicas) > 1:
+    if kind is ReplicaJobKind.TRAINING_JOB or len(replicas) > 1:
         found["TF_CONFIG"] = compact(tf_config(kind, request, replica, replicas, job=job))
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         found |= {"CLOUD_ML_JOB_ID": job, "CLOUD_ML_JOB": compact(job_description(kind, request))}
     else:
         found["CLOUD_ML_JOB_ID"] = custom_job_number(job)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from smlocal.ai_platform.identity import cluster_id
 from smlocal.ai_platform.machine_types import SCALE_TIERS, MachineType, machine_types
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.base.quick_dataclass import dataclass
 
 PORT: Final = 2222
@@ -53,11 +53,11 @@ class Replica:
         return f"{self.host_name}:{PORT}"
 
 
-def replicas(kind: JobKind, request: Mapping[str, Any], *, job: str) -> tuple[Replica, ...]:
+def replicas(kind: ReplicaJobKind, request: Mapping[str, Any], *, job: str) -> tuple[Replica, ...]:
     """All replicas of a valid request, the primary one first."""
     found = (
         _of_training_job(request["trainingInput"])
-        if kind is JobKind.TRAINING_JOB
+        if kind is ReplicaJobKind.TRAINING_JOB
         else _of_custom_job(request["jobSpec"])
     )
     shared = cluster_id(job)
@@ -65,7 +65,7 @@ def replicas(kind: JobKind, request: Mapping[str, Any], *, job: str) -> tuple[Re
         Replica(
             group=group,
             index=index,
-            name=f"{group} {index}" if kind is JobKind.TRAINING_JOB else f"{group}-{index}",
+            name=f"{group} {index}" if kind is ReplicaJobKind.TRAINING_JOB else f"{group}-{index}",
             host_name=f"cmle-training-{group}-{shared}-{index}",
             **described,
         )

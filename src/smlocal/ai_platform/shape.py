@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.refusal import invalid_request
 from smlocal.jobs.contract.validation.suggestions import closest
@@ -13,9 +13,9 @@ TRAINING_INPUT: Final = "trainingInput"
 JOB_SPEC: Final = "jobSpec"
 WORKER_POOLS: Final = "workerPoolSpecs"
 _KIND_OF_KEY: Final = {
-    TRAINING_INPUT: JobKind.TRAINING_JOB,
-    JOB_SPEC: JobKind.CUSTOM_JOB,
-    WORKER_POOLS: JobKind.CUSTOM_JOB,
+    TRAINING_INPUT: ReplicaJobKind.TRAINING_JOB,
+    JOB_SPEC: ReplicaJobKind.CUSTOM_JOB,
+    WORKER_POOLS: ReplicaJobKind.CUSTOM_JOB,
 }
 
 
@@ -25,14 +25,14 @@ def camel(name: str) -> str:
     return first + "".join(other[:1].upper() + other[1:] for other in others) if first else name
 
 
-def job_kind(request: Mapping[str, Any]) -> JobKind:
+def job_kind(request: Mapping[str, Any]) -> ReplicaJobKind:
     """The kind of the job in a valid request."""
     return next(iter(job_kinds(request)))
 
 
-def job_kinds(data: Mapping[str, Any]) -> dict[JobKind, str]:
+def job_kinds(data: Mapping[str, Any]) -> dict[ReplicaJobKind, str]:
     """The kinds of jobs that a document has keys of, and the first key of each. Empty for another platform's job."""
-    found: dict[JobKind, str] = {}
+    found: dict[ReplicaJobKind, str] = {}
     for key in data:
         kind = _KIND_OF_KEY.get(camel(key))
         if kind is not None:

@@ -10,7 +10,7 @@ from smlocal.ai_platform.shape import job_kind
 from smlocal.ai_platform.views_of_jobs import described_rows as rows
 from smlocal.ai_platform.views_of_jobs import start_of
 from smlocal.ai_platform.views_of_jobs import view_of as view
-from smlocal.jobs.contract.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricPattern
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
@@ -91,7 +91,7 @@ def host_called(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> 
     return called_replicas(replicas(job_kind(given), given, job=record.name))
 
 
-def metrics(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:  # noqa: ARG001 - has none
+def metrics(request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:  # noqa: ARG001 - has none
     """The service finds no metrics in logs."""
     return ()
 

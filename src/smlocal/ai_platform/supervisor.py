@@ -16,8 +16,8 @@ from smlocal.ai_platform.lifecycle.progress import End, JobProgress
 from smlocal.ai_platform.planned_job import PlannedJob
 from smlocal.ai_platform.run.container_events import (
     NUMBER_LABEL,
-    Container,
     FoundReplica,
+    ReplicaContainer,
     found_replicas,
     is_lost,
     of_host,
@@ -250,7 +250,7 @@ class ReplicaSupervisor(Supervisor):
         match event:
             case ContainerExited(container=host) | ContainerLost(container=host):
                 run = self.attempt.runs[host]
-                newest = Container(replica=self.job.hosts[host], number=self._number(host), id=run.container.id)
+                newest = ReplicaContainer(replica=self.job.hosts[host], number=self._number(host), id=run.container.id)
                 if isinstance(event, ContainerExited):
                     self._note_end(host, event)
                 if host in self.unread:

@@ -14,7 +14,7 @@ from smlocal.ai_platform.lifecycle.events import CancelCause
 from smlocal.ai_platform.lifecycle.job_states import JobState
 from smlocal.ai_platform.lifecycle.messages import CANCELLED
 from smlocal.ai_platform.locations import output_locations
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.run.stored_lifecycle import LIFECYCLE
 from smlocal.ai_platform.shape import job_kind
 from smlocal.base.readable import local_time, readable_bytes, short_path
@@ -29,8 +29,8 @@ from smlocal.jobs.store.records import StoredJob, Transition
 from smlocal.jobs.view import Bar, JobView, OutputFolder, Span, Stage, StartView
 
 _MEMBERS = {
-    JobKind.TRAINING_JOB: ("jobId", "state", "errorMessage"),
-    JobKind.CUSTOM_JOB: ("name", "displayName", "state", "error"),
+    ReplicaJobKind.TRAINING_JOB: ("jobId", "state", "errorMessage"),
+    ReplicaJobKind.CUSTOM_JOB: ("name", "displayName", "state", "error"),
 }
 
 
@@ -60,7 +60,7 @@ def view_of(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
     )
 
 
-def _stages(transitions: Sequence[Transition], kind: JobKind) -> Iterator[Stage]:
+def _stages(transitions: Sequence[Transition], kind: ReplicaJobKind) -> Iterator[Stage]:
     """The states that the job was in, each once until the next."""
     for word, found in groupby(transitions, lambda each: state_word_of(each.status, kind)):
         first, *others = found
@@ -76,7 +76,7 @@ def _details(answer: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[tup
         yield "Resource", answer["name"]
 
 
-def _outputs(kind: JobKind, request: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[OutputFolder]:
+def _outputs(kind: ReplicaJobKind, request: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[OutputFolder]:
     mounts = [mount for host in plan.get("Hosts", ())[:1] for mount in host["Mounts"]]
     for location in output_locations(kind, request):
         for mount in reversed(mounts):  # a folder comes after the one that it is in
@@ -236,7 +236,7 @@ _STATES: Final = {
     JobPhase.TRAINING: JobState.RUNNING,
     JobPhase.STOPPING: JobState.CANCELLING,
 }
-_PLAN_LIMITS: Final = {JobKind.TRAINING_JOB: "maxRunningTime", JobKind.CUSTOM_JOB: "timeout"}
+_PLAN_LIMITS: Final = {ReplicaJobKind.TRAINING_JOB: "maxRunningTime", ReplicaJobKind.CUSTOM_JOB: "timeout"}
 
 
 def start_of(plan: JobPlan) -> StartView:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from smlocal.errors import PathNotAllowedError, UsageRefusedError
+from smlocal.errors import IsAProcessingJobError, IsATransformJobError, PathNotAllowedError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
@@ -14,7 +14,7 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
-    from smlocal.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
+    from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
     from smlocal.engine.engines import Engines
     from smlocal.jobs.contract.compared_job import ComparedJob
     from smlocal.jobs.planning.model import JobPlan
@@ -75,10 +75,10 @@ def refuse_tuning_job(document: Document) -> None:
 
 def has_environment(data: Mapping[str, Any]) -> bool:
     """True if the request of a job of replicas can set environment variables."""
-    from smlocal.ai_platform.model.members import JobKind
+    from smlocal.ai_platform.model.members import ReplicaJobKind
     from smlocal.ai_platform.shape import job_kinds
 
-    return JobKind.CUSTOM_JOB in job_kinds(data)
+    return ReplicaJobKind.CUSTOM_JOB in job_kinds(data)
 
 
 def refuse_misspelt_key(document: Document) -> None:
@@ -98,8 +98,6 @@ def refuse_model_file(document: Document) -> None:
     """Refuse a document that describes an endpoint, a transform job or a processing job."""
     data = document.data
     if is_transform_job(data):
-        from smlocal.errors.transform import IsATransformJobError
-
         raise IsATransformJobError(
             f"{document.name} describes a transform job, and this is about training jobs",
             remedy=["Run it: smlocal run FILE"],
@@ -107,8 +105,6 @@ def refuse_model_file(document: Document) -> None:
     if "AlgorithmSpecification" in data:
         return
     if is_processing(data):
-        from smlocal.errors.processing import IsAProcessingJobError
-
         raise IsAProcessingJobError(
             f"{document.name} describes a processing job, and this is about training jobs",
             remedy=[
@@ -242,17 +238,17 @@ def job_file_schema(request: str) -> dict[str, Any]:
     if request in REQUESTS:
         return REQUESTS[request].schema()
     from smlocal.ai_platform.jobfile.schema import job_file_schema as of_replicas
-    from smlocal.ai_platform.model.members import JobKind
+    from smlocal.ai_platform.model.members import ReplicaJobKind
 
-    return of_replicas(JobKind(request))
+    return of_replicas(ReplicaJobKind(request))
 
 
 def answer_schema(request: str) -> dict[str, Any]:
     """Properties of what the platform of jobs of replicas answers, and which are always there."""
     from smlocal.ai_platform.jobfile.schema import answer_schema as of_replicas
-    from smlocal.ai_platform.model.members import JobKind
+    from smlocal.ai_platform.model.members import ReplicaJobKind
 
-    return of_replicas(JobKind(request))
+    return of_replicas(ReplicaJobKind(request))
 
 
 def replica_kind(data: Mapping[str, Any]) -> str:

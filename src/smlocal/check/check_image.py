@@ -23,8 +23,8 @@ from smlocal.check.jobs.interface import Scenario
 from smlocal.check.places import placer
 from smlocal.check.registry import all_rules, check_ids, chosen_rules
 from smlocal.check.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
-from smlocal.check.serving.model import Serving
-from smlocal.check.subject import LaunchProfile, ProcessingCommand, Step, Subject
+from smlocal.check.serving.model import ServingSubject
+from smlocal.check.subject import HistoryStep, LaunchProfile, ProcessingCommand, Subject
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import ImageFacts
 from smlocal.engine.interface import Engine
@@ -47,7 +47,7 @@ def check_image(
     dockerfile: str = "",
     today: date | None = None,
     timeout: int = DEFAULT_TIMEOUT,
-    serving: Serving | None = None,
+    serving: ServingSubject | None = None,
     processing: ProcessingCommand | None = None,
     said: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
@@ -72,7 +72,7 @@ def check_image(
             [rule for rule in rules if rule.runs_jobs],
             subject,
             engine,
-            serving=_asked(serving or Serving(image=image), rules, wanted),
+            serving=_asked(serving or ServingSubject(image=image), rules, wanted),
             timeout=timeout,
             said=said,
         ),
@@ -97,14 +97,14 @@ def _profiles_of(job: JobFile | None) -> frozenset[LaunchProfile]:
     return frozenset({LaunchProfile.MODEL_TRAINER} if is_model_trainer(words) else ())
 
 
-def _file(job: JobFile | None, serving: Serving | None) -> str:
+def _file(job: JobFile | None, serving: ServingSubject | None) -> str:
     """The file that was checked; empty for an image."""
     if job is not None:
         return job.document.name
     return serving.document.name if serving is not None and serving.document is not None else ""
 
 
-def _asked(serving: Serving, rules: Sequence[Rule], profiles: frozenset[LaunchProfile]) -> Serving:
+def _asked(serving: ServingSubject, rules: Sequence[Rule], profiles: frozenset[LaunchProfile]) -> ServingSubject:
     """What is served. A rule about a trained model needs one, however it was asked for."""
     trains = LaunchProfile.TRAIN_AND_SERVE in profiles or any(rule.jobs and rule.probes for rule in rules)
     return replace(serving, after_training=trains)
@@ -115,7 +115,7 @@ def _examine_running(
     subject: Subject,
     engine: Engine,
     *,
-    serving: Serving,
+    serving: ServingSubject,
     timeout: int,
     said: Callable[[str], None],
 ) -> Iterator[RuleResult]:
@@ -196,7 +196,7 @@ def look_at(
         return Subject(
             image=image, facts=facts, read=saved.files, history=saved.history, profiles=profiles, job=job, home=home
         )
-    steps = tuple(Step(text=text) for text in engine.history(facts.id))
+    steps = tuple(HistoryStep(text=text) for text in engine.history(facts.id))
     return Subject(image=image, facts=facts, history=steps, profiles=profiles, job=job, home=home)
 
 
@@ -237,7 +237,7 @@ def _flattened(facts: ImageFacts, engine: Engine, wish: Wanted) -> SavedImage | 
             files = read_root(engine.get_archive(container, "/"), wish)
         except (BrokenImageError, EngineError):
             return None
-    return SavedImage(files=files, history=tuple(Step(text=text) for text in engine.history(facts.id)))
+    return SavedImage(files=files, history=tuple(HistoryStep(text=text) for text in engine.history(facts.id)))
 
 
 _FORMAT = 3
@@ -329,5 +329,5 @@ def _read(lines: Iterator[Any]) -> SavedImage:
         contents[path] = b64decode(content)
     else:
         raise ValueError
-    steps = tuple(Step(text=text, layer=layer) for text, layer in history)
+    steps = tuple(HistoryStep(text=text, layer=layer) for text, layer in history)
     return SavedImage(files=ImageFiles(folders=folders, contents=contents), history=steps)

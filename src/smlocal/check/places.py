@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.interface import Finding
-from smlocal.check.subject import Step, Subject
+from smlocal.check.subject import HistoryStep, Subject
 from smlocal.errors import DockerfileMissingError
 
 _NO_OPERATION = re.compile(r"^(?:/bin/sh -c|cmd /S /C) #\(nop\)\s+")
@@ -61,7 +61,7 @@ def _read(path: str) -> tuple[tuple[Instruction, ...], ...]:
 
 
 def _built(
-    known: Sequence[Sequence[Instruction]], history: Sequence[Step]
+    known: Sequence[Sequence[Instruction]], history: Sequence[HistoryStep]
 ) -> tuple[Sequence[Instruction], dict[int, Instruction]]:
     """The stage that the image is, with the instructions that made its layers: the last unless only another agrees."""
     for stage in reversed(known):
@@ -71,7 +71,7 @@ def _built(
     return (known[-1], aligned(known[-1], history)[0]) if known else ((), {})
 
 
-def aligned(stage: Sequence[Instruction], history: Sequence[Step]) -> tuple[dict[int, Instruction], bool]:
+def aligned(stage: Sequence[Instruction], history: Sequence[HistoryStep]) -> tuple[dict[int, Instruction], bool]:
     """Which instruction made which layer, and whether all of the stage agree with the image.
 
     The history of an image ends with the instructions of its last stage. They are compared from the end, word by word,
@@ -95,7 +95,7 @@ def aligned(stage: Sequence[Instruction], history: Sequence[Step]) -> tuple[dict
     return made, True
 
 
-def _without_labels(history: Sequence[Step], ours: Sequence[Instruction]) -> Sequence[Step]:
+def _without_labels(history: Sequence[HistoryStep], ours: Sequence[Instruction]) -> Sequence[HistoryStep]:
     """From the newest on, without a label that the builder's command line added."""
     steps = list(reversed(history))
     if steps and word_of(steps[0].text) == "LABEL" and not (ours and ours[-1].word == "LABEL"):

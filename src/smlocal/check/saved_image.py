@@ -14,7 +14,7 @@ from smlocal.base.foreign_archive.stream import ArchiveError, BeyondLimitError, 
 from smlocal.base.foreign_archive.tar_entries import BLOCK, is_tar, tar_entries
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.image_files import ImageEntry, ImageFiles, Wanted, Wish
-from smlocal.check.subject import Step
+from smlocal.check.subject import HistoryStep
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -253,7 +253,7 @@ class SavedImage:
     """The kept parts of an image."""
 
     files: ImageFiles
-    history: tuple[Step, ...]
+    history: tuple[HistoryStep, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -436,9 +436,9 @@ def _manifest(parts: _Parts, image: str) -> Mapping[str, Any]:
     return next((each for each in images if digest and digest in _text(each.get("Config"))), images[0])
 
 
-def _history(configuration: Any) -> tuple[Step, ...]:
+def _history(configuration: Any) -> tuple[HistoryStep, ...]:
     """The instructions with the layers that they made; nothing of these where they do not add up."""
-    steps: list[Step] = []
+    steps: list[HistoryStep] = []
     layer = 0
     listed = _listed(configuration, "history")
     if len(listed) > _MOST_STEPS:
@@ -446,12 +446,12 @@ def _history(configuration: Any) -> tuple[Step, ...]:
     for each in listed:
         step = each if isinstance(each, dict) else {}
         makes = not step.get("empty_layer")
-        steps.append(Step(text=_text(step.get("created_by")), layer=layer if makes else None))
+        steps.append(HistoryStep(text=_text(step.get("created_by")), layer=layer if makes else None))
         layer += makes
     root = configuration.get("rootfs") if isinstance(configuration, dict) else None
     if layer == len(_listed(root, "diff_ids")):
         return tuple(steps)
-    return tuple(Step(text=step.text) for step in steps)
+    return tuple(HistoryStep(text=step.text) for step in steps)
 
 
 def _listed(document: Any, member: str) -> Sequence[Any]:

@@ -9,7 +9,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import ImageFiles
 from smlocal.check.jobs.interface import Jobs
-from smlocal.check.serving.interface import Endpoint
+from smlocal.check.serving.interface import EndpointTrial
 from smlocal.engine.facts import ImageFacts
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
@@ -42,7 +42,7 @@ class LaunchProfile(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
+class HistoryStep:
     """One instruction of an image's history."""
 
     text: str
@@ -70,7 +70,7 @@ class Subject:
     """Its configuration."""
     read: ImageFiles | None = None
     """Its files; None where no rule asked for any."""
-    history: tuple[Step, ...] = ()
+    history: tuple[HistoryStep, ...] = ()
     """The oldest first."""
     profiles: frozenset[LaunchProfile] = frozenset()
     job: JobFile | None = None
@@ -78,7 +78,7 @@ class Subject:
     home: str = field(default="", repr=False)
     started: Jobs | None = field(default=None, repr=False)
     """The runner of the image's jobs; None where no rule asked for any."""
-    served: Endpoint | None = field(default=None, repr=False)
+    served: EndpointTrial | None = field(default=None, repr=False)
     """The image as an endpoint; None where no rule asked for it."""
     processing: ProcessingCommand | None = None
     """The processing job that was named in place of an image."""
@@ -103,7 +103,7 @@ class Subject:
         return self.started
 
     @property
-    def endpoint(self) -> Endpoint:
+    def endpoint(self) -> EndpointTrial:
         """The image as an endpoint."""
         if self.served is None:
             raise CannotLookError("no endpoint was made")

@@ -4,8 +4,8 @@ import os
 
 from smlocal.base.readable import readable_bytes
 from smlocal.doctor.judgement import Judgement, fine, problem, unknown, warning
-from smlocal.doctor.machine import Machine, Trial
-from smlocal.engine.endpoint import Endpoint
+from smlocal.doctor.machine import ContainerTrial, Machine
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.facts import SLOW
 from smlocal.engine.inspection import EngineDetails
 from smlocal.errors import SmlocalError
@@ -74,7 +74,7 @@ def judge_socket(path: str, *, mode: int, usable: bool) -> Judgement:
     return fine(f"this user may use {path}")
 
 
-def judge_network_address(endpoint: Endpoint) -> Judgement:
+def judge_network_address(endpoint: EngineAddress) -> Judgement:
     """Without TLS, anyone who reaches the port is root there."""
     if endpoint.command:
         return fine(f"{endpoint.address}, by ssh")
@@ -91,7 +91,7 @@ def check_container(machine: Machine) -> Judgement:
     return judge_container(machine.trial, machine.details)
 
 
-def judge_container(trial: Trial, details: EngineDetails) -> Judgement:
+def judge_container(trial: ContainerTrial, details: EngineDetails) -> Judgement:
     """Repeat what the engine said."""
     if trial.container_error is not None:
         whose = "--user " if details.rootless else ""
@@ -141,7 +141,7 @@ def check_overlay(machine: Machine) -> Judgement:
     )
 
 
-def judge_overlay(trial: Trial, *, home: str, local: bool, rootless: bool = False) -> Judgement:
+def judge_overlay(trial: ContainerTrial, *, home: str, local: bool, rootless: bool = False) -> Judgement:
     """Otherwise every channel is copied."""
     if trial.container_error is not None:
         return unknown("not checked: cannot start a container")
@@ -196,7 +196,7 @@ def check_gpu(machine: Machine) -> Judgement:
     return judge_gpu(machine.trial, driver=os.path.exists(_GPU_DRIVER), details=machine.details)
 
 
-def judge_gpu(trial: Trial, *, driver: bool, details: EngineDetails) -> Judgement:
+def judge_gpu(trial: ContainerTrial, *, driver: bool, details: EngineDetails) -> Judgement:
     """Only jobs with GPUs need it."""
     if trial.container_error is not None:
         return unknown("not checked: cannot start a container")
@@ -228,7 +228,7 @@ def check_shared_memory(machine: Machine) -> Judgement:
     return judge_shared_memory(machine.trial)
 
 
-def judge_shared_memory(trial: Trial) -> Judgement:
+def judge_shared_memory(trial: ContainerTrial) -> Judgement:
     """Compare it with Docker's default. The service's value is not known."""
     if trial.container_error is not None:
         return unknown("not checked: cannot start a container")

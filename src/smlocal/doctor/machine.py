@@ -13,7 +13,7 @@ from typing import Any
 from smlocal.data.channels.file import is_overlay_refusal, overlay_volume
 from smlocal.engine.containers import PROBE_PROGRAM
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.endpoint import Endpoint, find_endpoint
+from smlocal.engine.endpoint import EngineAddress, find_endpoint
 from smlocal.engine.inspection import EngineDetails, Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
 from smlocal.errors import EngineError, EngineUnreachableError, MachineNotReadyError, SmlocalError
@@ -31,7 +31,7 @@ class EngineUnavailableError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Trial:
+class ContainerTrial:
     """The result of creating and starting containers. An error is None if there was none."""
 
     container_error: str | None = None
@@ -65,7 +65,7 @@ class Machine:
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     @cached_property
-    def endpoint(self) -> Endpoint:
+    def endpoint(self) -> EngineAddress:
         """The address of the engine; raises the same errors as every command."""
         return find_endpoint()
 
@@ -123,7 +123,7 @@ class Machine:
         return Inspection(self.endpoint)
 
     @cached_property
-    def trial(self) -> Trial:
+    def trial(self) -> ContainerTrial:
         """The result of creating and starting a container."""
         return try_container(self.engine, self.inspection, self.home)
 
@@ -133,7 +133,7 @@ class Machine:
         return ask_aws_identity()
 
 
-def try_container(engine: DockerEngine, inspection: Inspection, home: str) -> Trial:
+def try_container(engine: DockerEngine, inspection: Inspection, home: str) -> ContainerTrial:
     """Create a container with an overlay, and one with a GPU, from an image without files. It takes half a second.
 
     Nothing can run in them, and nothing has to: an engine mounts volumes and attaches devices before it looks for the
@@ -154,7 +154,7 @@ def try_container(engine: DockerEngine, inspection: Inspection, home: str) -> Tr
             else:
                 engine.create_volume(name, labels, {})
             memory, overlay = _try_volume(engine, inspection, image, name, labels)
-            return Trial(
+            return ContainerTrial(
                 overlay_error=overlay,
                 gpu_error=engine.probe(image, labels, devices=_every_gpu(engine)),
                 shared_memory=memory,
@@ -162,7 +162,7 @@ def try_container(engine: DockerEngine, inspection: Inspection, home: str) -> Tr
                 slowness=facts.slowness,
             )
     except EngineError as error:
-        return Trial(container_error=error.sentence)
+        return ContainerTrial(container_error=error.sentence)
 
 
 def _every_gpu(engine: DockerEngine) -> GpuDevices:

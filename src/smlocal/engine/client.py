@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.facts import Product
 from smlocal.engine.http import Answer, BrokenAnswerError, UnexpectedAnswerError, exchange, query
 from smlocal.engine.timeouts import VARIABLE, Call, CallLimit, SlowAnswerError, Timeouts, chosen_timeouts
@@ -33,7 +33,7 @@ class Client:
     If not, it is lost, and each later call begins with a short check.
     """
 
-    def __init__(self, endpoint: Endpoint, *, timeouts: Timeouts | None = None) -> None:
+    def __init__(self, endpoint: EngineAddress, *, timeouts: Timeouts | None = None) -> None:
         """Store the address; nothing is sent yet."""
         self.endpoint = endpoint
         self.timeouts = timeouts or chosen_timeouts()

@@ -20,7 +20,7 @@ from smlocal.engine.documents import (
     image_facts,
     read_statistics,
 )
-from smlocal.engine.endpoint import Endpoint, endpoint_at, find_endpoint
+from smlocal.engine.endpoint import EngineAddress, endpoint_at, find_endpoint
 from smlocal.engine.engine_facts import cannot_limit, cdi_gpus, engine_facts, has_our_mounts, plain_runtime
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.http import quote
@@ -38,7 +38,14 @@ from smlocal.engine.interface import (
     Statistics,
     SwarmMember,
 )
-from smlocal.engine.networks import attachment_error, await_removal, create_network, list_networks, networks
+from smlocal.engine.networks import (
+    attachment_error,
+    await_removal,
+    create_network,
+    join_networks,
+    list_networks,
+    networks,
+)
 from smlocal.engine.output import AttachedOutput, timestamped_lines
 from smlocal.engine.swarm import read_member
 from smlocal.engine.timeouts import Call
@@ -84,7 +91,7 @@ def connect_to(address: str) -> "DockerEngine":
 class DockerEngine:
     """May be used by several threads at once."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: EngineAddress) -> None:
         """Store the address; nothing is sent yet."""
         self.client = Client(endpoint)
         self._killed: set[str] = set()
@@ -195,8 +202,6 @@ class DockerEngine:
             raise
         container = str(answer["Id"])
         if spec.joined:
-            from smlocal.engine.joining import join_networks  # few jobs ask for other networks
-
             join_networks(self.client, container, spec.joined)
         return container
 

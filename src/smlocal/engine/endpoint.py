@@ -26,7 +26,7 @@ _KEEPING_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Endpoint:
+class EngineAddress:
     """A parsed engine address."""
 
     address: str
@@ -90,13 +90,13 @@ def _keep_alive(connection: socket.socket) -> None:
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
-def find_endpoint() -> Endpoint:
+def find_endpoint() -> EngineAddress:
     """Search as the docker command does."""
     host = _host_of_environment()
     return _with_environment_tls(host) if host else _endpoint_of_context(_current_context())
 
 
-def endpoint_named(name: str) -> Endpoint:
+def endpoint_named(name: str) -> EngineAddress:
     """The engine at an address, which has `://`, or of a Docker context. `default` is what the docker command means."""
     if "://" in name:
         found = _with_environment_tls(name)
@@ -107,7 +107,7 @@ def endpoint_named(name: str) -> Endpoint:
     return replace(found, name=name)
 
 
-def endpoint_at(address: str) -> Endpoint:
+def endpoint_at(address: str) -> EngineAddress:
     """The engine at an address that an endpoint had earlier. TLS as the context with this address has it, if any."""
     if address.startswith(_WITHOUT_TLS):
         return parse_address(address, None)
@@ -126,7 +126,7 @@ def _current_context() -> str:
     return str(os.environ.get("DOCKER_CONTEXT") or docker_config().get("currentContext") or DEFAULT_CONTEXT)
 
 
-def _endpoint_of_context(context: str) -> Endpoint:
+def _endpoint_of_context(context: str) -> EngineAddress:
     if context == DEFAULT_CONTEXT:
         return parse_address(_default_address(), None)
     from smlocal.engine.contexts import read_context  # imports the docker SDK, which takes a third of a no-op job
@@ -134,7 +134,7 @@ def _endpoint_of_context(context: str) -> Endpoint:
     return parse_address(*read_context(context))
 
 
-def _with_environment_tls(address: str) -> Endpoint:
+def _with_environment_tls(address: str) -> EngineAddress:
     if address.startswith(_WITHOUT_TLS) or not (
         os.environ.get("DOCKER_TLS_VERIFY") or os.environ.get("DOCKER_CERT_PATH")
     ):
@@ -153,13 +153,13 @@ def _default_address() -> str:
     return next((f"unix://{path}" for path in others if os.path.exists(path)), DEFAULT_ADDRESS)
 
 
-def parse_address(address: str, tls: "SSLContext | None") -> Endpoint:
+def parse_address(address: str, tls: "SSLContext | None") -> EngineAddress:
     """Parse an address; raises an error if it is not supported."""
     scheme, separator, rest = address.partition("://")
     if not separator:
         scheme, rest = "tcp", address  # `DOCKER_HOST=host:2375` is tcp for the docker command too
     if scheme == "unix":
-        return Endpoint(address=address, path=rest if rest.startswith("/") else "/" + rest)
+        return EngineAddress(address=address, path=rest if rest.startswith("/") else "/" + rest)
     if scheme in {"tcp", "http", "https"}:
         if scheme == "https" and tls is None:
             from ssl import create_default_context
@@ -167,7 +167,7 @@ def parse_address(address: str, tls: "SSLContext | None") -> Endpoint:
             tls = create_default_context()
         return _network(address, rest, tls)
     if scheme == "ssh":
-        return Endpoint(address=address, command=ssh_command(address))
+        return EngineAddress(address=address, command=ssh_command(address))
     what = "a Windows pipe" if scheme == "npipe" else f"an engine over {scheme}://"
     raise EngineRemoteError(
         f"{address} is {what}: smlocal supports unix://, tcp:// and ssh://",
@@ -175,7 +175,7 @@ def parse_address(address: str, tls: "SSLContext | None") -> Endpoint:
     )
 
 
-def _network(address: str, authority: str, tls: "SSLContext | None") -> Endpoint:
+def _network(address: str, authority: str, tls: "SSLContext | None") -> EngineAddress:
     from urllib.parse import urlsplit  # as above
 
     try:
@@ -187,7 +187,7 @@ def _network(address: str, authority: str, tls: "SSLContext | None") -> Endpoint
             details=(str(error),),
             remedy=("Write it as unix:///path or tcp://host:port.",),
         ) from error
-    return Endpoint(address=address, host=parts.hostname or "localhost", port=port, tls=tls)
+    return EngineAddress(address=address, host=parts.hostname or "localhost", port=port, tls=tls)
 
 
 def ssh_command(address: str) -> tuple[str, ...]:

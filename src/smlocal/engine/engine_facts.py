@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from smlocal.engine.client import Client
-from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.facts import EngineFacts, Product
 
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
@@ -86,7 +86,7 @@ def _asked(client: Client, version: str, identity: str) -> EngineFacts:
     )
 
 
-def is_owned_by_root(endpoint: Endpoint) -> bool:
+def is_owned_by_root(endpoint: EngineAddress) -> bool:
     """True if root made the socket. Those of virtual machines and rootless engines belong to a user.
 
     Other systems than Linux have engines in virtual machines only.
@@ -97,7 +97,7 @@ def is_owned_by_root(endpoint: Endpoint) -> bool:
         return False
 
 
-def socket_identity(endpoint: Endpoint) -> str:
+def socket_identity(endpoint: EngineAddress) -> str:
     """Tells this socket from others, and from the one that an engine makes when it starts again."""
     try:
         status = os.stat(endpoint.path)
@@ -106,7 +106,7 @@ def socket_identity(endpoint: Endpoint) -> str:
     return f"{endpoint.address} {status.st_dev}:{status.st_ino} {status.st_ctime_ns}"
 
 
-def is_rootless_podman(endpoint: Endpoint) -> bool:
+def is_rootless_podman(endpoint: EngineAddress) -> bool:
     """True if a user of this machine runs the Podman at this socket."""
     try:
         process, user = _listener(endpoint)
@@ -118,7 +118,7 @@ def is_rootless_podman(endpoint: Endpoint) -> bool:
         return False
 
 
-def has_our_mounts(endpoint: Endpoint) -> bool:
+def has_our_mounts(endpoint: EngineAddress) -> bool:
     """True if the listener is in this process's mount namespace, or is a user's own engine, in a copy of it.
 
     False if that cannot be seen: for example from a container into which the socket is mounted. The first mount of a
@@ -134,7 +134,7 @@ def has_our_mounts(endpoint: Endpoint) -> bool:
         return False
 
 
-def _listener(endpoint: Endpoint) -> tuple[int, int]:
+def _listener(endpoint: EngineAddress) -> tuple[int, int]:
     """The process that listens and its user; 0 for a process that this one cannot see. `OSError` if not known."""
     if not endpoint.local or not hasattr(socket, "SO_PEERCRED"):
         raise OSError

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.endpoint import Endpoint, endpoint_at, endpoint_named, find_endpoint
+from smlocal.engine.endpoint import EngineAddress, endpoint_at, endpoint_named, find_endpoint
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineTwiceError
 
@@ -42,7 +42,7 @@ class Engines:
 
 def engines_named(names: Iterable[str]) -> Engines:
     """Engines by address or by Docker context; without names, the one that the docker command uses. Nothing is sent."""
-    found: dict[str, tuple[str, Endpoint]] = {}
+    found: dict[str, tuple[str, EngineAddress]] = {}
     for name in names:
         endpoint = endpoint_named(name)
         earlier, known = found.setdefault(endpoint.address, (name, endpoint))
@@ -59,5 +59,5 @@ def engines_at(addresses: Iterable[str]) -> Engines:
     return _connected(endpoint_at(address) for address in addresses)
 
 
-def _connected(endpoints: Iterable[Endpoint]) -> Engines:
+def _connected(endpoints: Iterable[EngineAddress]) -> Engines:
     return Engines({endpoint.address: DockerEngine(endpoint) for endpoint in endpoints})

@@ -7,7 +7,7 @@ from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.client import Client
-from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.engine_facts import cannot_limit, is_rootless
 from smlocal.engine.http import quote
 from smlocal.errors import EngineError
@@ -52,7 +52,7 @@ class ImageRecord:
 class Inspection:
     """Calls to an engine that jobs do not need."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: EngineAddress) -> None:
         """Store the address; nothing is sent yet."""
         self._client = Client(endpoint)
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from smlocal.errors.base import MachineNotReadyError as MachineNotReadyError
 from smlocal.errors.base import RequestRefusedError as RequestRefusedError
 from smlocal.errors.base import SmlocalError as SmlocalError
+from smlocal.errors.of_the_service import IsAProcessingJobError as IsAProcessingJobError
+from smlocal.errors.of_the_service import IsATransformJobError as IsATransformJobError
 from smlocal.errors.of_the_service import LogFileError as LogFileError
 from smlocal.errors.of_the_service import NotATrainingJobError as NotATrainingJobError
 from smlocal.errors.of_the_service import PathInDescriptionError as PathInDescriptionError

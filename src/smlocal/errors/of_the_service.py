@@ -90,3 +90,15 @@ class ServiceUnreachableError(MachineNotReadyError):
     """A service of AWS does not answer, or answers that it cannot now."""
 
     id = "service-unreachable"
+
+
+class IsAProcessingJobError(RequestRefusedError):
+    """What is described is a processing job, and a training job is wanted."""
+
+    id = "is-a-processing-job"
+
+
+class IsATransformJobError(RequestRefusedError):
+    """What is described is a transform job, and a training job is wanted."""
+
+    id = "is-a-transform-job"

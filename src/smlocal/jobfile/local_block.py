@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.option import LOCAL, Kind
+from smlocal.jobfile.option import LOCAL, Taker
 from smlocal.jobfile.settings import FAULTS_OF_A_TYPE, Fault, LocalSettings, refused_settings
 from smlocal.jobs.contract.hosts import listed
 from smlocal.jobs.contract.s3_uri import may_be_bucket
@@ -65,7 +65,7 @@ def wrong_region(region: str, example: str) -> Violation:
     return Violation(path=(LOCAL, "Region"), text=text)
 
 
-def without_meaning(local: LocalSettings, kind: Kind) -> Iterator[Violation]:
+def without_meaning(local: LocalSettings, kind: Taker) -> Iterator[Violation]:
     """Settings that say something other than their default, although such jobs have no use for them."""
     default = LocalSettings()
     for name, why in refused_settings(kind).items():

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from smlocal.jobfile.option import Kind
+from smlocal.jobfile.option import Taker
 from smlocal.jobfile.settings import LocalSettings, refused_settings
 from smlocal.jobs.contract.model.as_pydantic import pydantic_model
 
@@ -12,7 +12,7 @@ _Json = dict[str, Any]
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def local_schema(kind: Kind, *, faults: Sequence[str]) -> tuple[_Json, _Json]:
+def local_schema(kind: Taker, *, faults: Sequence[str]) -> tuple[_Json, _Json]:
     """The block for jobs of a platform, and the definitions that it refers to.
 
     `faults` are the kinds of faults there. Only a platform with replicas has faults that name one.
@@ -23,7 +23,7 @@ def local_schema(kind: Kind, *, faults: Sequence[str]) -> tuple[_Json, _Json]:
         del local["properties"][name]
     fault = definitions["Fault"]["properties"]
     fault["Kind"]["enum"] = list(faults)
-    del fault["Instance" if kind is Kind.REPLICAS else "Replica"]
+    del fault["Instance" if kind is Taker.REPLICAS else "Replica"]
     return local, definitions
 
 

@@ -13,7 +13,7 @@ LOCAL: Final = "Local"
 NotEmpty = Annotated[str, Text(minimum=1)]
 
 
-class Kind(StrEnum):
+class Taker(StrEnum):
     """The kinds of jobs, as far as their settings differ."""
 
     TRAINING = "training"
@@ -117,7 +117,7 @@ class LocalMember(Member):
     """A member of `Local`."""
 
     option: Option | None = None
-    refused: Mapping[Kind, str] = field(default_factory=dict)
+    refused: Mapping[Taker, str] = field(default_factory=dict)
     """The kinds of jobs for which it has no meaning, and why."""
     by_clients: bool = False
     """True if every client of `smlocal serve` may set it; folders are looked at one by one. Others run commands or
@@ -130,7 +130,7 @@ def setting(
     default: Any = REQUIRED,
     default_factory: Callable[[], Any] | None = None,
     option: Option | None = None,
-    refused: Mapping[Kind, str] | None = None,
+    refused: Mapping[Taker, str] | None = None,
     by_clients: bool = False,
 ) -> Any:
     """A member of `Local`, for the class of its aspect."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Final, Literal, get_args, get_origin
 
-from smlocal.jobfile.option import LOCAL, Form, Head, Kind, LocalMember, NotEmpty, OfReplicas, Option, Values, setting
+from smlocal.jobfile.option import LOCAL, Form, Head, LocalMember, NotEmpty, OfReplicas, Option, Taker, Values, setting
 from smlocal.jobfile.settings_of_data import (
     CREDENTIALS,
     INPUT,
@@ -80,7 +80,7 @@ class FaultSettings(Structure):
     ErrorDelaySeconds: Annotated[int, Whole(minimum=0, maximum=3600)] = setting(
         default=60,
         description="Seconds after the end of a job until its error code is attached.",
-        refused={Kind.TRAINING: "jobs of this platform have no error code"},
+        refused={Taker.TRAINING: "jobs of this platform have no error code"},
     )
 
 
@@ -94,7 +94,7 @@ class ChangeSettings(Structure):
     )
 
 
-_NO_RULES: Final = {Kind.REPLICAS: "jobs of this platform have no debugger rules"}
+_NO_RULES: Final = {Taker.REPLICAS: "jobs of this platform have no debugger rules"}
 
 
 class RuleSettings(Structure):
@@ -211,7 +211,7 @@ def _option(name: str, known: LocalMember) -> Option | None:
         place=(LOCAL, name),
         choices=get_args(known.present) if get_origin(known.present) is Literal else (),
         help=known.option.help or known.description or "",
-        of_replicas=OfReplicas.NOTHING if Kind.REPLICAS in known.refused else OfReplicas.SAME,
+        of_replicas=OfReplicas.NOTHING if Taker.REPLICAS in known.refused else OfReplicas.SAME,
     )
 
 
@@ -223,6 +223,6 @@ SET_BY_CLIENTS: Final = frozenset(name for name, each in _settings().items() if 
 """The members of `Local` that every client of `smlocal serve` may set."""
 
 
-def refused_settings(kind: Kind) -> dict[str, str]:
+def refused_settings(kind: Taker) -> dict[str, str]:
     """The members of `Local` that a kind of job has no use for, and why."""
     return {name: each.refused[kind] for name, each in _settings().items() if kind in each.refused}

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from smlocal.jobfile.option import Form, Head, Kind, NotEmpty, OfReplicas, Option, Values, setting
+from smlocal.jobfile.option import Form, Head, NotEmpty, OfReplicas, Option, Taker, Values, setting
 from smlocal.jobs.contract.model.structure import Items, Structure, Whole
 from smlocal.jobs.contract.rights import Rights
 
@@ -34,7 +34,7 @@ class LocationSettings(Structure):
     AllowedBuckets: Annotated[list[NotEmpty], Items(minimum=0, maximum=1000)] | None = setting(
         default=None,
         description="Buckets of S3 that the job may read and write. Default: all.",
-        refused={Kind.REPLICAS: "jobs of this platform use no S3"},
+        refused={Taker.REPLICAS: "jobs of this platform use no S3"},
     )
 
     @property
@@ -74,12 +74,12 @@ class OutputSettings(Structure):
             head=Head.RESULT,
         ),
         refused={
-            Kind.REPLICAS: "nothing is uploaded from jobs of this platform; their output is in folders of this machine"
+            Taker.REPLICAS: "nothing is uploaded from jobs of this platform; their output is in folders of this machine"
         },
     )
 
 
-_NO_DOWNLOADS: Final = {Kind.REPLICAS: "nothing is downloaded for jobs of this platform"}
+_NO_DOWNLOADS: Final = {Taker.REPLICAS: "nothing is downloaded for jobs of this platform"}
 
 
 class CacheSettings(Structure):
@@ -104,7 +104,7 @@ class CredentialSettings(Structure):
         option=Option(
             keyword="credentials", help="AWS credentials for the containers. Default: none.", head=Head.MACHINE
         ),
-        refused={Kind.REPLICAS: "replicas of this platform are not given any"},
+        refused={Taker.REPLICAS: "replicas of this platform are not given any"},
     )
 
 
@@ -120,7 +120,7 @@ CREDENTIALS: Final = (
 )
 
 
-_NO_CHANNELS: Final = {Kind.REPLICAS: "jobs of this platform have no channels"}
+_NO_CHANNELS: Final = {Taker.REPLICAS: "jobs of this platform have no channels"}
 
 
 class InputSettings(Structure):
@@ -145,7 +145,7 @@ class InputSettings(Structure):
             common=True,
         ),
         refused={
-            Kind.REPLICAS: "replicas of this platform have no /opt/ml/code; "
+            Taker.REPLICAS: "replicas of this platform have no /opt/ml/code; "
             "a folder in Local.Sources is mounted at /gcs"
         },
         by_clients=True,

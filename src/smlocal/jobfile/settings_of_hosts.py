@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from smlocal.jobfile.option import Form, Head, Kind, NotEmpty, OfReplicas, Option, setting
+from smlocal.jobfile.option import Form, Head, NotEmpty, OfReplicas, Option, Taker, setting
 from smlocal.jobs.contract import limits
 from smlocal.jobs.contract.data_parallel import SCHEMA as DATA_PARALLEL_SCHEMA
 from smlocal.jobs.contract.data_parallel import DataParallelChoice, data_parallel_trouble
@@ -24,7 +24,7 @@ class HostSettings(Structure):
     PeerGraceSeconds: _Grace = setting(
         default=10,
         description="Seconds the other hosts get to stop once one has failed. Inferred; not documented by AWS.",
-        refused={Kind.REPLICAS: "all replicas of this platform get StopGraceSeconds"},
+        refused={Taker.REPLICAS: "all replicas of this platform get StopGraceSeconds"},
         by_clients=True,
     )
     StopGraceSeconds: _Grace = setting(default=120, description="Seconds between SIGTERM and SIGKILL.", by_clients=True)
@@ -99,11 +99,11 @@ class PlacementSettings(Structure):
     Placement: Annotated[PlacementChoice, Checked(trouble=placement_trouble, schema=PLACEMENT_SCHEMA)] = setting(
         default=SPREAD,
         description="Which host runs on which engine: spread, or a map with the engine of each host.",
-        refused={Kind.REPLICAS: "all replicas of a job of this platform run on one engine"},
+        refused={Taker.REPLICAS: "all replicas of a job of this platform run on one engine"},
     )
 
 
-_NO_SUCH_FILE: Final = {Kind.REPLICAS: "replicas of this platform have no resourceconfig.json"}
+_NO_SUCH_FILE: Final = {Taker.REPLICAS: "replicas of this platform have no resourceconfig.json"}
 
 
 class NetworkSettings(Structure):
@@ -142,7 +142,7 @@ class NetworkSettings(Structure):
     Endpoints: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
         default_factory=dict,
         description="URL of an AWS service, passed to the containers as AWS_ENDPOINT_URL_SERVICE.",
-        refused={Kind.REPLICAS: "replicas of this platform are not given URLs of AWS services"},
+        refused={Taker.REPLICAS: "replicas of this platform are not given URLs of AWS services"},
     )
     ResourceConfigKeys: Literal["newest", "without-topology", "three-keys"] = setting(
         default="newest",
@@ -164,7 +164,7 @@ class ArchiveSettings(Structure):
     MergeOutput: bool = setting(
         default=False,
         description="Put the output of all hosts into output.tar.gz.",
-        refused={Kind.REPLICAS: "the output of jobs of this platform is not packed"},
+        refused={Taker.REPLICAS: "the output of jobs of this platform is not packed"},
         by_clients=True,
     )
 
@@ -238,7 +238,7 @@ class DataParallelSettings(Structure):
             default="auto",
             description="Stand-in for smdistributed.dataparallel: auto (as requested), always, never, strict, or "
             "a block.",
-            refused={Kind.REPLICAS: "smdistributed.dataparallel is not a library of this platform"},
+            refused={Taker.REPLICAS: "smdistributed.dataparallel is not a library of this platform"},
         )
     )
 

@@ -14,7 +14,7 @@ from smlocal.jobs.containers import labels
 from smlocal.jobs.credentials.http_messages import Secret, new_secret
 from smlocal.jobs.credentials.listener import ADDRESS, released, use_address
 from smlocal.jobs.credentials.renewal import RenewedKeys, role_keys, user_keys
-from smlocal.jobs.credentials.server import Server
+from smlocal.jobs.credentials.server import CredentialServer
 from smlocal.jobs.history import CREDENTIALS
 from smlocal.jobs.planning.aspects.credentials.plan import CredentialPlan
 from smlocal.jobs.planning.model import JobPlan
@@ -59,7 +59,7 @@ class CredentialEndpoint:
     """Gives the ids of the containers of the current attempt."""
     _keys: RenewedKeys = field(init=False)
     _secret: Secret = field(default_factory=new_secret)
-    _server: Server | None = None
+    _server: CredentialServer | None = None
     _known: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -147,7 +147,7 @@ class CredentialEndpoint:
 
         try:
             make_address()
-            self._server = Server.open(
+            self._server = CredentialServer.open(
                 port,
                 make_address=make_address,
                 secret=self._secret,

@@ -12,7 +12,7 @@ from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.errors import JobFinishedError, JobNotFinishedError
 from smlocal.jobs.contract.failures import Failure
-from smlocal.jobs.contract.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricPattern
 from smlocal.jobs.contract.statuses import Ending
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.jobs.documents import REQUEST
@@ -185,7 +185,7 @@ class Showing(Protocol):
         """The other names of a host for the platform and its containers, and the host's name here."""
         ...
 
-    def metrics(self, request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
+    def metrics(self, request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:
         """The metrics that a request wants from the logs."""
         ...
 

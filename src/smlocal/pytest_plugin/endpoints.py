@@ -21,7 +21,7 @@ _LINES = 20
 _STOPS_SECONDS = 60.0
 
 
-class Answer:
+class ServedAnswer:
     """What an endpoint has answered with 200."""
 
     def __init__(self, content: bytes, content_type: str, headers: Mapping[str, str]) -> None:
@@ -62,14 +62,14 @@ class DeployedEndpoint:
         content_type: str | None = None,
         accept: str | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> ServedAnswer:
         """Do what InvokeEndpoint does. An error of the container fails the test, as a ModelError with its message."""
         __tracebackhide__ = True
         given = {"Content-Type": content_type, "Accept": accept, **(headers or {})}
         sent = {name: value for name, value in given.items() if value is not None}
         try:
             answer = invoke(self.name, body.encode() if isinstance(body, str) else body, sent)
-            return Answer(b"".join(answer.pieces), answer.content_type, answer.headers)
+            return ServedAnswer(b"".join(answer.pieces), answer.content_type, answer.headers)
         except SmlocalError as error:
             raise explained(error) from None
 

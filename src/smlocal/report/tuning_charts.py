@@ -27,7 +27,7 @@ class Axis:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class TrialRow:
     """A training job in the table."""
 
     name: str
@@ -40,7 +40,7 @@ class Order:
     """The table in the order of one column."""
 
     column: str
-    rows: tuple[Row, ...]
+    rows: tuple[TrialRow, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -209,12 +209,12 @@ def _orders(trials: Sequence[Trial], objective: Objective, names: Sequence[str])
     ]
 
 
-def _row(trial: Trial, names: Sequence[str]) -> Row:
+def _row(trial: Trial, names: Sequence[str]) -> TrialRow:
     value = "" if trial.value is None else number(trial.value)
     took = "" if trial.started is None or trial.ended is None else duration(trial.ended - trial.started)
     tuned = [trial.tuned.get(name, "") for name in names]
     status = f"{trial.status}, early" if trial.early else trial.status
-    return Row(name=trial.name, status=trial.status, cells=(trial.name, status, value, *map(_short, tuned), took))
+    return TrialRow(name=trial.name, status=trial.status, cells=(trial.name, status, value, *map(_short, tuned), took))
 
 
 def _short(text: str) -> str:

@@ -4,7 +4,7 @@
 """
 
 from smlocal.jobs.contract.masking import without_passwords
-from smlocal.jobs.data_parallel.notes import DISTRIBUTED_RULES
+from smlocal.jobs.data_parallel.requested import DISTRIBUTED_RULES
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
 from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES

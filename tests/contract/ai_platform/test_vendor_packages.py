@@ -16,8 +16,8 @@ from tests.clients.conftest import PROGRAMS, client_folder
 from tests.kit.fixtures import IMAGES, ROOT, build_image, run_docker
 from tests.kit.replica_members import leaves
 
-from smlocal.ai_platform.answer import JobFacts, describe, stored_form
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.answer import ReplicaJobFacts, describe, stored_form
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.planning_of_jobs import replica_variables
 from smlocal.ai_platform.replicas import replicas
 from smlocal.ai_platform.validation.reading import read_document
@@ -26,8 +26,8 @@ from smlocal.ai_platform.validation.rules import RequestReading, read_request
 Json = dict[str, Any]
 _SDK = "google-aiplatform"
 _DOCUMENTS = {
-    JobKind.TRAINING_JOB: ("ml", "GoogleCloudMlV1__Job", ("projects", "jobs"), "projects/p/jobs/census_1"),
-    JobKind.CUSTOM_JOB: (
+    ReplicaJobKind.TRAINING_JOB: ("ml", "GoogleCloudMlV1__Job", ("projects", "jobs"), "projects/p/jobs/census_1"),
+    ReplicaJobKind.CUSTOM_JOB: (
         "aiplatform",
         "GoogleCloudAiplatformV1CustomJob",
         ("projects", "locations", "customJobs"),
@@ -36,8 +36,8 @@ _DOCUMENTS = {
 }
 _CONTAINER = {"imageUri": "europe-docker.pkg.dev/project/train", "env": [{"name": "EMPTY", "value": ""}], "args": ["a"]}
 _MACHINE = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
-_REQUESTS: dict[JobKind, Json] = {
-    JobKind.TRAINING_JOB: {
+_REQUESTS: dict[ReplicaJobKind, Json] = {
+    ReplicaJobKind.TRAINING_JOB: {
         "jobId": "census_1",
         "labels": {"team": "census"},
         "trainingInput": {
@@ -56,7 +56,7 @@ _REQUESTS: dict[JobKind, Json] = {
             "region": "europe-west4",
         },
     },
-    JobKind.CUSTOM_JOB: {
+    ReplicaJobKind.CUSTOM_JOB: {
         "displayName": "census",
         "jobSpec": {
             "workerPoolSpecs": [
@@ -70,8 +70,8 @@ _REQUESTS: dict[JobKind, Json] = {
     },
 }
 _STATES = {
-    JobKind.TRAINING_JOB: ("QUEUED", "RUNNING", "FAILED"),
-    JobKind.CUSTOM_JOB: ("JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_FAILED"),
+    ReplicaJobKind.TRAINING_JOB: ("QUEUED", "RUNNING", "FAILED"),
+    ReplicaJobKind.CUSTOM_JOB: ("JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_FAILED"),
 }
 
 
@@ -84,19 +84,19 @@ def _packages(requirements: str) -> Path:
     return next(client_folder(requirements).glob("lib/python*/site-packages"))
 
 
-def _discovery(packages: Path, kind: JobKind) -> Json:
+def _discovery(packages: Path, kind: ReplicaJobKind) -> Json:
     name = f"{_DOCUMENTS[kind][0]}.v1.json"
     document: Json = json.loads((packages / "googleapiclient/discovery_cache/documents" / name).read_text())
     return document
 
 
-def _read(kind: JobKind) -> RequestReading:
+def _read(kind: ReplicaJobKind) -> RequestReading:
     reading = read_request(_REQUESTS[kind], strict=True)
     assert (reading.kind, reading.violations, reading.refused) == (kind, [], [])
     return reading
 
 
-def _answers(kind: JobKind) -> Iterator[Json]:
+def _answers(kind: ReplicaJobKind) -> Iterator[Json]:
     queued, running, failed = _STATES[kind]
     for state, more in (
         (queued, {}),
@@ -110,7 +110,7 @@ def _answers(kind: JobKind) -> Iterator[Json]:
             "updated": 1_795_000_009.0,
             **more,
         }
-        yield describe(kind, _read(kind).request, JobFacts(**facts), region="europe-west4")
+        yield describe(kind, _read(kind).request, ReplicaJobFacts(**facts), region="europe-west4")
 
 
 def test_the_members_are_those_of_the_discovery_documents(packages: Path) -> None:
@@ -120,8 +120,8 @@ def test_the_members_are_those_of_the_discovery_documents(packages: Path) -> Non
     assert (done.stdout, done.returncode) == ("", 0), done.stderr
 
 
-@pytest.mark.parametrize("kind", JobKind)
-def test_the_coverage_table_has_every_member(packages: Path, kind: JobKind) -> None:
+@pytest.mark.parametrize("kind", ReplicaJobKind)
+def test_the_coverage_table_has_every_member(packages: Path, kind: ReplicaJobKind) -> None:
     schemas = _discovery(packages, kind)["schemas"]
 
     def count(name: str) -> int:
@@ -136,8 +136,8 @@ def test_the_coverage_table_has_every_member(packages: Path, kind: JobKind) -> N
     assert len(list(leaves(kind))) == count(_DOCUMENTS[kind][1])
 
 
-@pytest.mark.parametrize("kind", JobKind)
-def test_answers_and_requests_are_valid_by_the_discovery_document(packages: Path, kind: JobKind) -> None:
+@pytest.mark.parametrize("kind", ReplicaJobKind)
+def test_answers_and_requests_are_valid_by_the_discovery_document(packages: Path, kind: ReplicaJobKind) -> None:
     schemas = _discovery(packages, kind)["schemas"]
     root = {"$schema": "http://json-schema.org/draft-04/schema#", "definitions": _closed(schemas)}
     validate = fastjsonschema.compile({**root, "$ref": f"#/definitions/{_DOCUMENTS[kind][1]}"}, use_formats=False)
@@ -169,8 +169,8 @@ def _closed(schemas: Json) -> Json:
     return {name: converted(schema) for name, schema in schemas.items()}
 
 
-@pytest.mark.parametrize("kind", JobKind)
-def test_the_vendors_client_reads_an_answer(packages: Path, kind: JobKind) -> None:
+@pytest.mark.parametrize("kind", ReplicaJobKind)
+def test_the_vendors_client_reads_an_answer(packages: Path, kind: ReplicaJobKind) -> None:
     service, _, steps, name = _DOCUMENTS[kind]
     *_, answer = _answers(kind)
     python = packages.parents[2] / "bin" / "python"
@@ -211,7 +211,7 @@ _CHANGES: tuple[tuple[str, Any], ...] = (
 
 def _changed(random: Random) -> Json:
     """The custom job with valid changes, and perhaps a part that is something else."""
-    document: Json = deepcopy(_REQUESTS[JobKind.CUSTOM_JOB])
+    document: Json = deepcopy(_REQUESTS[ReplicaJobKind.CUSTOM_JOB])
     for place, value in random.sample(_CHANGES, 3):
         target: Any = document
         *steps, last = place.split("/")
@@ -243,12 +243,15 @@ def test_what_is_read_here_the_vendors_messages_read_alike() -> None:
     done = subprocess.run(program, input=json.dumps(documents), capture_output=True, text=True, check=True, timeout=200)
     verdicts = Counter[tuple[bool, bool]]()
     for document, message in zip(documents, json.loads(done.stdout), strict=True):
-        reading = read_document(JobKind.CUSTOM_JOB, document, strict=False)
+        reading = read_document(ReplicaJobKind.CUSTOM_JOB, document, strict=False)
         # The messages know neither what is required nor what only the service sets.
         mistakes = [each for each in reading.violations if not each.text.endswith(("is required", "be in a request"))]
         verdicts[not mistakes, message is not None] += 1
         if not mistakes:
-            assert (message, document) == (stored_form(JobKind.CUSTOM_JOB, "CustomJob", reading.request), document)
+            assert (message, document) == (
+                stored_form(ReplicaJobKind.CUSTOM_JOB, "CustomJob", reading.request),
+                document,
+            )
     assert verdicts[True, True] > 300, verdicts
     assert verdicts[False, False] > 300, verdicts
     assert verdicts[False, True] < 20, verdicts
@@ -267,7 +270,7 @@ for config in json.loads(sys.argv[1]):
 @pytest.mark.slow(4)
 def test_tensorflow_resolves_the_cluster_in_every_replica() -> None:
     configs = []
-    for kind in JobKind:
+    for kind in ReplicaJobKind:
         reading = _read(kind)
         found = replicas(kind, reading.request, job="census_1")
         configs += [
@@ -289,8 +292,8 @@ print(json.dumps({name: value for name, value in vars(found).items() if isinstan
 """
 
 
-@pytest.mark.parametrize("kind", JobKind)
-def test_the_vendors_training_utilities_read_every_replica(kind: JobKind) -> None:
+@pytest.mark.parametrize("kind", ReplicaJobKind)
+def test_the_vendors_training_utilities_read_every_replica(kind: ReplicaJobKind) -> None:
     folder = _packages(_SDK) / "google/cloud/aiplatform/training_utils"
     reading = _read(kind)
     found = replicas(kind, reading.request, job="census_1")
@@ -309,6 +312,6 @@ def test_the_vendors_training_utilities_read_every_replica(kind: JobKind) -> Non
         assert read["cluster_spec"]["cluster"][replica.group][replica.index] == replica.address
         assert read["tf_config"]["task"]["index"] == replica.index
         assert read["cloud_ml_job_id"] == variables["CLOUD_ML_JOB_ID"]
-        assert read.get("model_dir") == ("gs://bucket/census/model/" if kind is JobKind.CUSTOM_JOB else None)
+        assert read.get("model_dir") == ("gs://bucket/census/model/" if kind is ReplicaJobKind.CUSTOM_JOB else None)
         assert read.get("checkpoint_dir") == variables.get("AIP_CHECKPOINT_DIR")
         assert read.get("tensorboard_log_dir") == variables.get("AIP_TENSORBOARD_LOG_DIR")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.kit import Run
 
-from smlocal.engine.endpoint import Endpoint, find_endpoint
+from smlocal.engine.endpoint import EngineAddress, find_endpoint
 
 _KEPT = 1 << 16
 _NAME = b'"Name":"%s"' % os.uname().nodename.encode()
@@ -27,7 +27,7 @@ class Relay:
     """Passes on every connection, and keeps the beginning of what the engine was asked."""
 
     listener: socket.socket
-    engine: Endpoint
+    engine: EngineAddress
     requests: list[bytes] = field(default_factory=list)
 
     @property

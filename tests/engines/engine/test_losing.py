@@ -14,7 +14,7 @@ import pytest
 from tests.kit import until
 
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.endpoint import Endpoint, find_endpoint
+from smlocal.engine.endpoint import EngineAddress, find_endpoint
 from smlocal.engine.interface import ContainerSpec
 from smlocal.errors import EngineLostError, EngineUnreachableError
 
@@ -77,7 +77,7 @@ def relay(tmp_path: Path) -> Iterator[Relay]:
 
 
 def test_a_cut_ends_the_wait_and_the_output(relay: Relay, spec: Spec) -> None:
-    engine = DockerEngine(Endpoint(address=f"unix://{relay.path}", path=str(relay.path)))
+    engine = DockerEngine(EngineAddress(address=f"unix://{relay.path}", path=str(relay.path)))
     container = engine.create(spec("echo ready; sleep 600"))
     output = iter(engine.attach(container))
     engine.start(container)
@@ -106,7 +106,7 @@ def test_a_cut_ends_the_wait_and_the_output(relay: Relay, spec: Spec) -> None:
 def test_no_engine(tmp_path: Path) -> None:
     for path in (tmp_path / "nothing.sock", tmp_path / ("long" * 50)):
         with pytest.raises(EngineUnreachableError, match=f"no Docker engine answers at unix://{path}") as caught:
-            DockerEngine(Endpoint(address=f"unix://{path}", path=str(path))).facts()
+            DockerEngine(EngineAddress(address=f"unix://{path}", path=str(path))).facts()
         assert caught.value.exit_code == 3
         assert caught.value.details
         assert "systemctl start docker" in caught.value.remedy[0]
@@ -117,7 +117,7 @@ def test_no_engine_listens_any_more(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
     with pytest.raises(EngineUnreachableError) as caught:
-        DockerEngine(Endpoint(address=f"unix://{path}", path=str(path))).owned()
+        DockerEngine(EngineAddress(address=f"unix://{path}", path=str(path))).owned()
     assert caught.value.details == ("Connection refused",)
 
 

@@ -18,7 +18,7 @@ import pytest
 from tests.kit import Run, until
 
 from smlocal.engine.docker import connect_to
-from smlocal.engine.endpoint import Endpoint, find_endpoint
+from smlocal.engine.endpoint import EngineAddress, find_endpoint
 from smlocal.engine.timeouts import VARIABLE
 from smlocal.jobs.planning.aspects.engines.look_folders import tried_key
 from smlocal.jobs.store.remembered import remember_tried
@@ -42,7 +42,7 @@ class Faulty:
         self.calls: list[str] = []
         self.struck = threading.Event()
         self._fault, self._number = fault, number
-        self._engine: Endpoint = find_endpoint()
+        self._engine: EngineAddress = find_endpoint()
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._open: set[socket.socket] = set()

@@ -1,6 +1,6 @@
 from typing import Any
 
-from smlocal.ai_platform.answer import JobFacts, describe, timestamp
+from smlocal.ai_platform.answer import ReplicaJobFacts, describe, timestamp
 from smlocal.ai_platform.identity import resource_name
 from smlocal.ai_platform.validation.rules import read_request
 
@@ -11,7 +11,7 @@ CREATED = 1_795_000_000.0
 def _answer(data: Json, **facts: Any) -> Json:
     reading = read_request(data, strict=False)
     assert reading.violations == []
-    known = JobFacts(**{"job": "census_1", "created": CREATED, "updated": CREATED + 9, **facts})
+    known = ReplicaJobFacts(**{"job": "census_1", "created": CREATED, "updated": CREATED + 9, **facts})
     return describe(reading.kind, reading.request, known, region="europe-west4")
 
 

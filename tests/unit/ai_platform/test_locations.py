@@ -7,12 +7,12 @@ from smlocal.ai_platform.locations import (
     mounted_path,
     wrong_sources,
 )
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 
 Json = dict[str, Any]
 
 
-def _folders(kind: JobKind, request: Json, **sources: str) -> list[tuple[str, str, bool]]:
+def _folders(kind: ReplicaJobKind, request: Json, **sources: str) -> list[tuple[str, str, bool]]:
     locations = {f"gs://{name.replace('_', '/')}": folder for name, folder in sources.items()}
     found = bucket_folders(kind, request, sources=locations, output="/out")
     return [(each.path, each.folder, each.is_output) for each in found]
@@ -32,21 +32,21 @@ def test_a_location_is_a_path_in_the_replica() -> None:
 
 def test_output_is_a_folder_of_the_job(training_job: Json, custom_job: Json) -> None:
     expected = [("/gcs/bucket/census", "/out/bucket/census", True)]
-    assert _folders(JobKind.TRAINING_JOB, training_job) == expected
-    assert _folders(JobKind.CUSTOM_JOB, custom_job) == expected
+    assert _folders(ReplicaJobKind.TRAINING_JOB, training_job) == expected
+    assert _folders(ReplicaJobKind.CUSTOM_JOB, custom_job) == expected
 
 
 def test_a_folder_stands_for_a_bucket(custom_job: Json) -> None:
-    assert _folders(JobKind.CUSTOM_JOB, custom_job, bucket="/data", other_images="/images") == [
+    assert _folders(ReplicaJobKind.CUSTOM_JOB, custom_job, bucket="/data", other_images="/images") == [
         ("/gcs/bucket", "/data", False),
         ("/gcs/other/images", "/images", False),
     ]
-    assert _folders(JobKind.CUSTOM_JOB, custom_job, bucket_cens="/data") == [
+    assert _folders(ReplicaJobKind.CUSTOM_JOB, custom_job, bucket_cens="/data") == [
         ("/gcs/bucket/cens", "/data", False),
         ("/gcs/bucket/census", "/out/bucket/census", True),
     ]
 
 
 def test_a_folder_comes_before_those_inside_it(custom_job: Json) -> None:
-    found = _folders(JobKind.CUSTOM_JOB, custom_job, bucket_a_b="/2", bucket_a="/1", bucket="/0")
+    found = _folders(ReplicaJobKind.CUSTOM_JOB, custom_job, bucket_a_b="/2", bucket_a="/1", bucket="/0")
     assert [folder for _, folder, _ in found] == ["/0", "/1", "/2"]

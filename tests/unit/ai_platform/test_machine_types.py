@@ -9,7 +9,7 @@ from smlocal.ai_platform.machine_types import (
     machine_types,
     offered,
 )
-from smlocal.ai_platform.model.members import JobKind, members
+from smlocal.ai_platform.model.members import ReplicaJobKind, members
 
 
 @pytest.mark.parametrize(
@@ -31,25 +31,25 @@ def test_sizes_are_those_of_compute_engine(name: str, vcpus: int, memory_gib: fl
 
 
 def test_each_service_has_its_own_types() -> None:
-    assert machine_type("standard", JobKind.TRAINING_JOB)
-    assert not machine_type("standard", JobKind.CUSTOM_JOB)
-    assert machine_type("g2-standard-8", JobKind.CUSTOM_JOB)
-    assert not machine_type("g2-standard-8", JobKind.TRAINING_JOB)
-    assert "n1-highcpu-8" not in {name for kind in JobKind for name in offered(kind)}
-    assert has_tpus("cloud_tpu", JobKind.TRAINING_JOB)
-    assert has_tpus("ct5lp-hightpu-4t", JobKind.CUSTOM_JOB)
-    assert not any(has_tpus(name, kind) for name in machine_types() for kind in JobKind)
+    assert machine_type("standard", ReplicaJobKind.TRAINING_JOB)
+    assert not machine_type("standard", ReplicaJobKind.CUSTOM_JOB)
+    assert machine_type("g2-standard-8", ReplicaJobKind.CUSTOM_JOB)
+    assert not machine_type("g2-standard-8", ReplicaJobKind.TRAINING_JOB)
+    assert "n1-highcpu-8" not in {name for kind in ReplicaJobKind for name in offered(kind)}
+    assert has_tpus("cloud_tpu", ReplicaJobKind.TRAINING_JOB)
+    assert has_tpus("ct5lp-hightpu-4t", ReplicaJobKind.CUSTOM_JOB)
+    assert not any(has_tpus(name, kind) for name in machine_types() for kind in ReplicaJobKind)
 
 
 def test_accelerators_are_those_of_the_services() -> None:
-    known = set(members(JobKind.CUSTOM_JOB, "MachineSpec")["acceleratorType"].values)
+    known = set(members(ReplicaJobKind.CUSTOM_JOB, "MachineSpec")["acceleratorType"].values)
     assert {each.gpu for each in machine_types().values() if each.gpu} <= known
     assert known >= ATTACHABLE
     assert all(bool(each.gpu) == bool(each.gpus) for each in machine_types().values())
 
 
 def test_scale_tiers_have_machines() -> None:
-    tiers = set(members(JobKind.TRAINING_JOB, "TrainingInput")["scaleTier"].values)
+    tiers = set(members(ReplicaJobKind.TRAINING_JOB, "TrainingInput")["scaleTier"].values)
     assert tiers == {*SCALE_TIERS, "CUSTOM", "BASIC_TPU"}
     for tier in SCALE_TIERS.values():
         assert tier.master in machine_types()

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.replicas import Replica, replicas
 from smlocal.ai_platform.validation.rules import read_request
 
@@ -95,5 +95,5 @@ def test_accelerators_are_those_of_the_request_or_of_the_machine(custom_job: Jso
     ]
     legacy = {"scaleTier": "CUSTOM", "masterType": "standard_v100", "masterConfig": {"imageUri": "image"}}
     reading = read_request({"trainingInput": legacy}, strict=False)
-    (master,) = replicas(JobKind.TRAINING_JOB, reading.request, job="v100")
+    (master,) = replicas(ReplicaJobKind.TRAINING_JOB, reading.request, job="v100")
     assert (master.accelerators, master.accelerator) == (1, "NVIDIA_TESLA_V100")

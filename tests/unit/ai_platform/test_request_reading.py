@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.validation.rules import RequestReading, read_request
 from smlocal.jobfile.reading import load_document
 
@@ -41,14 +41,14 @@ def _changed(data: Json, place: str, value: Any) -> Json:
 
 def test_a_training_job_is_read(training_job: Json) -> None:
     reading = _read(training_job)
-    assert (reading.kind, reading.violations, reading.refused) == (JobKind.TRAINING_JOB, [], [])
+    assert (reading.kind, reading.violations, reading.refused) == (ReplicaJobKind.TRAINING_JOB, [], [])
     assert reading.request["trainingInput"]["workerCount"] == 2
     assert reading.request["trainingInput"]["args"] == ["--epochs", "3"]
 
 
 def test_a_custom_job_is_read_in_each_form(custom_job: Json) -> None:
     whole = _read(custom_job)
-    assert (whole.kind, whole.violations, whole.refused) == (JobKind.CUSTOM_JOB, [], [])
+    assert (whole.kind, whole.violations, whole.refused) == (ReplicaJobKind.CUSTOM_JOB, [], [])
     assert whole.request == custom_job
     bare = _read({**custom_job["jobSpec"], "Local": {"Keep": "all"}})
     assert (bare.request, bare.violations) == ({"jobSpec": custom_job["jobSpec"]}, [])

@@ -7,7 +7,7 @@ from tests.unit.check.images import file, layer, subject
 
 from smlocal.check.interface import Finding
 from smlocal.check.places import aligned, instructions, placer, stages, word_of
-from smlocal.check.subject import Step
+from smlocal.check.subject import HistoryStep
 from smlocal.errors import DockerfileMissingError
 
 DOCKERFILE = """\
@@ -115,8 +115,8 @@ def test_a_label_that_the_command_line_added_does_not_count(tmp_path: object) ->
 
 def test_the_dockerfile_of_another_image_places_no_layer() -> None:
     (stage,) = stages("FROM x\nCOPY a b\nRUN c\n")
-    assert aligned(stage, [Step(text="COPY a b", layer=0), Step(text="CMD c")]) == ({}, False)
-    made, whole = aligned(stage, [Step(text="RUN c", layer=4)])
+    assert aligned(stage, [HistoryStep(text="COPY a b", layer=0), HistoryStep(text="CMD c")]) == ({}, False)
+    made, whole = aligned(stage, [HistoryStep(text="RUN c", layer=4)])
     assert ([each.line for each in made.values()], whole) == ([3], False)
 
 

@@ -21,7 +21,7 @@ from smlocal.doctor.engine_checks import (
     judge_version,
 )
 from smlocal.doctor.judgement import Judgement
-from smlocal.doctor.machine import AwsIdentity, Trial
+from smlocal.doctor.machine import AwsIdentity, ContainerTrial
 from smlocal.doctor.machine_checks import (
     file_system_of,
     judge_aws_identity,
@@ -53,9 +53,9 @@ DETAILS = EngineDetails(
     kernel="6.1",
     system_time=time.time(),
 )
-TRIED = Trial(shared_memory=64 << 20, gpu_error='could not select device driver ""')
+TRIED = ContainerTrial(shared_memory=64 << 20, gpu_error='could not select device driver ""')
 UNSEEN = replace(TRIED, shares_folders=False)
-REFUSED = Trial(container_error="no space left on device")
+REFUSED = ContainerTrial(container_error="no space left on device")
 
 
 def leftover(kind: ResourceKind, run: str) -> Resource:

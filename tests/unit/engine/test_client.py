@@ -10,7 +10,7 @@ import pytest
 
 from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.interface import Resource, ResourceKind
 from smlocal.engine.timeouts import Timeouts
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError
@@ -52,8 +52,8 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         thread.join()
 
 
-def at(path: str) -> Endpoint:
-    return Endpoint(address=f"unix://{path}", path=path)
+def at(path: str) -> EngineAddress:
+    return EngineAddress(address=f"unix://{path}", path=path)
 
 
 def answer(status: int, body: bytes) -> bytes:
@@ -220,5 +220,5 @@ def test_nothing_listens_on_the_network() -> None:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
         with pytest.raises(EngineUnreachableError) as caught:
-            Client(Endpoint(address=f"tcp://127.0.0.1:{port}", host="127.0.0.1", port=port)).greet()
+            Client(EngineAddress(address=f"tcp://127.0.0.1:{port}", host="127.0.0.1", port=port)).greet()
     assert caught.value.details == ("Connection refused",)

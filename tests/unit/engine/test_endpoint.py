@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.engine.endpoint import Endpoint, find_endpoint, parse_address
+from smlocal.engine.endpoint import EngineAddress, find_endpoint, parse_address
 from smlocal.errors import EngineRemoteError, EngineUnreachableError
 
 pytestmark = pytest.mark.usefixtures("docker_home")
 
 
 def test_the_usual_socket() -> None:
-    assert find_endpoint() == Endpoint(address="unix:///var/run/docker.sock", path="/var/run/docker.sock")
+    assert find_endpoint() == EngineAddress(address="unix:///var/run/docker.sock", path="/var/run/docker.sock")
     assert find_endpoint().local
 
 
@@ -44,7 +44,7 @@ def test_the_order_of_what_says_where(run_docker: Callable[..., None], monkeypat
 
 def test_the_usual_port(monkeypatch: pytest.MonkeyPatch, certificates: Path) -> None:
     monkeypatch.setenv("DOCKER_HOST", "tcp://far")
-    assert find_endpoint() == Endpoint(address="tcp://far", host="far", port=2375)
+    assert find_endpoint() == EngineAddress(address="tcp://far", host="far", port=2375)
     monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
     monkeypatch.setenv("DOCKER_CERT_PATH", str(certificates))
     assert find_endpoint().port == 2376

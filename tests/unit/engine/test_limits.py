@@ -14,7 +14,7 @@ from tests.kit import until
 
 from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.timeouts import VARIABLE, Timeouts, chosen_timeouts
 from smlocal.errors import (
     EngineAnswerError,
@@ -48,7 +48,7 @@ class Server:
 
     @property
     def engine(self) -> DockerEngine:
-        engine = DockerEngine(Endpoint(address=f"unix://{self.path}", path=self.path))
+        engine = DockerEngine(EngineAddress(address=f"unix://{self.path}", path=self.path))
         engine.client = Client(engine.client.endpoint, timeouts=SHORT)
         return engine
 
@@ -272,7 +272,7 @@ def test_a_body_that_nobody_takes_is_given_up(serve: Callable[..., Server]) -> N
 def test_the_kernel_watches_connections_of_the_network() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        with Endpoint(address="tcp://", host="127.0.0.1", port=port).connect() as connection:
+        with EngineAddress(address="tcp://", host="127.0.0.1", port=port).connect() as connection:
             assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
             idle, interval, count = (
                 connection.getsockopt(socket.IPPROTO_TCP, option)

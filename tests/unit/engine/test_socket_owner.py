@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.engine_facts import has_our_mounts, is_owned_by_root, is_rootless_podman, socket_identity
 
 NOBODY = 65534
@@ -37,14 +37,14 @@ while True:
         elif asked:
             sys.exit("asked for more")
 """
-Listen = Callable[..., Endpoint]
+Listen = Callable[..., EngineAddress]
 
 
 @pytest.fixture
 def listen(tmp_path: Path) -> Iterator[Listen]:
     processes: list[subprocess.Popen[str]] = []
 
-    def start(name: str, user: int, *before: str) -> Endpoint:
+    def start(name: str, user: int, *before: str) -> EngineAddress:
         path = str(tmp_path / f"{len(processes)}.sock")
         process = subprocess.Popen(
             [*before, sys.executable, "-c", _LISTEN, path, name, str(user)],
@@ -54,7 +54,7 @@ def listen(tmp_path: Path) -> Iterator[Listen]:
         processes.append(process)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        return Endpoint(address=f"unix://{path}", path=path)
+        return EngineAddress(address=f"unix://{path}", path=path)
 
     yield start
     for process in processes:
@@ -94,8 +94,8 @@ def test_the_podman_of_a_user_is_asked_for_a_greeting_alone(listen: Listen) -> N
 
 def test_where_nobody_listens(tmp_path: Path) -> None:
     for endpoint in (
-        Endpoint(address="unix:///none", path=str(tmp_path / "none")),
-        Endpoint(address="tcp://127.0.0.1:1", host="127.0.0.1", port=1),
+        EngineAddress(address="unix:///none", path=str(tmp_path / "none")),
+        EngineAddress(address="tcp://127.0.0.1:1", host="127.0.0.1", port=1),
     ):
         assert not is_rootless_podman(endpoint)
         assert not is_owned_by_root(endpoint)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from smlocal.api.overrides import Overrides, member_path
-from smlocal.jobfile.option import LOCAL, Form, Kind, OfReplicas, Option, Values
+from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Taker, Values
 from smlocal.jobfile.settings import OPTIONS, SET_BY_CLIENTS, LocalSettings, refused_settings
 from smlocal.jobs.contract.model.structure import Structure, members
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
@@ -80,7 +80,7 @@ def test_a_flag_says_what_it_does(option: Option) -> None:
 
 
 def test_a_job_of_replicas_takes_the_keywords_of_settings_that_it_has() -> None:
-    refused = refused_settings(Kind.REPLICAS)
+    refused = refused_settings(Taker.REPLICAS)
     for option in OPTIONS.values():
         if option.place[:1] == (LOCAL,):
             assert (option.of_replicas is OfReplicas.SAME) is (option.place[1] not in refused)

@@ -4,26 +4,26 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from smlocal.ai_platform.coverage.tables import CUSTOM_JOB, TRAINING_JOB, Row
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.coverage.tables import CUSTOM_JOB, TRAINING_JOB, CoverageRow
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.jobs.contract.support import Support
 from smlocal.jobs.contract.validation.violation import Path
 
 
-def table(kind: JobKind) -> Mapping[str, Row]:
+def table(kind: ReplicaJobKind) -> Mapping[str, CoverageRow]:
     """The coverage table of a kind of job."""
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         return TRAINING_JOB
 
     return CUSTOM_JOB
 
 
-def rows_of(kind: JobKind, request: Mapping[str, Any]) -> Iterator[tuple[str, Path, Any]]:
+def rows_of(kind: ReplicaJobKind, request: Mapping[str, Any]) -> Iterator[tuple[str, Path, Any]]:
     """The members of a request that have a row: its name, their path and value."""
     yield from _rows(table(kind), request, "", ())
 
 
-def _rows(rows: Mapping[str, Row], value: Any, name: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
+def _rows(rows: Mapping[str, CoverageRow], value: Any, name: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
     if name in rows:
         yield name, path, value
     elif isinstance(value, Mapping):
@@ -37,7 +37,7 @@ def _rows(rows: Mapping[str, Row], value: Any, name: str, path: Path) -> Iterato
             yield from _rows(rows, item, f"{name}[]", (*path, index))
 
 
-def refused(kind: JobKind, request: Mapping[str, Any]) -> list[tuple[str, Path, str]]:
+def refused(kind: ReplicaJobKind, request: Mapping[str, Any]) -> list[tuple[str, Path, str]]:
     """The refused members of a request: the name of the row, the path, and the rest of a sentence about it."""
     found = []
     for name, path, value in rows_of(kind, request):
@@ -50,7 +50,7 @@ def refused(kind: JobKind, request: Mapping[str, Any]) -> list[tuple[str, Path, 
     return found
 
 
-def recorded_members(kind: JobKind, request: Mapping[str, Any]) -> tuple[str, ...]:
+def recorded_members(kind: ReplicaJobKind, request: Mapping[str, Any]) -> tuple[str, ...]:
     """The members of a request that are stored and echoed and have no effect."""
     present = dict.fromkeys(name for name, _, _ in rows_of(kind, request))
     return tuple(name for name in present if table(kind)[name].support is Support.RECORDED)
@@ -58,10 +58,10 @@ def recorded_members(kind: JobKind, request: Mapping[str, Any]) -> tuple[str, ..
 
 def coverage_json() -> dict[str, Any]:
     """Both tables for `smlocal coverage --json`, in the form of those of other platforms."""
-    return {kind.value: {name: _row(row) for name, row in table(kind).items()} for kind in JobKind}
+    return {kind.value: {name: _row(row) for name, row in table(kind).items()} for kind in ReplicaJobKind}
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: CoverageRow) -> dict[str, Any]:
     shown: dict[str, Any] = {"support": row.support.value, "note": row.note}
     if row.refused:
         shown["values"] = {

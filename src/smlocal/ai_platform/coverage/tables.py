@@ -5,13 +5,13 @@ from dataclasses import field
 from typing import Final
 
 from smlocal.ai_platform.machine_types import TPU_MACHINES
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.support import Support
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class CoverageRow:
     """One member, or a structure whose members are all handled alike."""
 
     support: Support
@@ -20,19 +20,19 @@ class Row:
     """Values that are refused, as patterns, with the reason."""
 
 
-def emulated(note: str, refused: Mapping[str, str] | None = None) -> Row:
+def emulated(note: str, refused: Mapping[str, str] | None = None) -> CoverageRow:
     """A row of the table."""
-    return Row(support=Support.EMULATED, note=note, refused=refused or {})
+    return CoverageRow(support=Support.EMULATED, note=note, refused=refused or {})
 
 
-def recorded(note: str) -> Row:
+def recorded(note: str) -> CoverageRow:
     """A row of the table."""
-    return Row(support=Support.RECORDED, note=note)
+    return CoverageRow(support=Support.RECORDED, note=note)
 
 
-def refused(note: str) -> Row:
+def refused(note: str) -> CoverageRow:
     """A row of the table."""
-    return Row(support=Support.REFUSED, note=note)
+    return CoverageRow(support=Support.REFUSED, note=note)
 
 
 NO_TPU = "There are no TPUs here."
@@ -49,7 +49,7 @@ _CONTAINER: Final = f"{_POOL}.containerSpec"
 _MACHINE: Final = f"{_POOL}.machineSpec"
 _EXPERIMENT: Final = "No experiment is tracked here."
 
-CUSTOM_JOB: Final[dict[str, Row]] = {
+CUSTOM_JOB: Final[dict[str, CoverageRow]] = {
     "displayName": emulated("Names the job. Default: the file name and the time."),
     "labels": recorded("Kept with the job."),
     "encryptionSpec": recorded(NO_ENCRYPTION),
@@ -58,7 +58,7 @@ CUSTOM_JOB: Final[dict[str, Row]] = {
     f"{_CONTAINER}.args[]": emulated("Replaces the image's CMD."),
     f"{_CONTAINER}.env[]": emulated("Variables of each replica; $(NAME) is replaced by an earlier one."),
     f"{_POOL}.replicaCount": emulated("The number of replicas of the pool. Default: 1."),
-    f"{_MACHINE}.machineType": emulated(MACHINE, dict.fromkeys(TPU_MACHINES[JobKind.CUSTOM_JOB], NO_TPU)),
+    f"{_MACHINE}.machineType": emulated(MACHINE, dict.fromkeys(TPU_MACHINES[ReplicaJobKind.CUSTOM_JOB], NO_TPU)),
     f"{_MACHINE}.acceleratorType": emulated(ACCELERATOR, {"TPU_*": NO_TPU}),
     f"{_MACHINE}.acceleratorCount": emulated(ACCELERATOR),
     f"{_MACHINE}.gpuPartitionSize": refused("GPUs are not partitioned here."),
@@ -93,7 +93,7 @@ CUSTOM_JOB: Final[dict[str, Row]] = {
 }
 
 
-_TPUS: Final = dict.fromkeys(TPU_MACHINES[JobKind.TRAINING_JOB], NO_TPU)
+_TPUS: Final = dict.fromkeys(TPU_MACHINES[ReplicaJobKind.TRAINING_JOB], NO_TPU)
 _RESULT: Final = "The service fills it in; a request has none."
 _ROLES: Final = {
     "master": "the master",
@@ -103,7 +103,7 @@ _ROLES: Final = {
 }
 
 
-def _role(name: str, spoken: str) -> dict[str, Row]:
+def _role(name: str, spoken: str) -> dict[str, CoverageRow]:
     path = f"trainingInput.{name}"
     default = "" if name == "master" else " Default: that of masterConfig."
     rows = {
@@ -121,7 +121,7 @@ def _role(name: str, spoken: str) -> dict[str, Row]:
     return rows
 
 
-TRAINING_JOB: Final[dict[str, Row]] = {
+TRAINING_JOB: Final[dict[str, CoverageRow]] = {
     "jobId": emulated("Names the job. Default: the file name and the time."),
     "labels": recorded("Kept with the job."),
     "etag": recorded("The job has only one writer here."),

@@ -11,7 +11,7 @@ from smlocal.ai_platform.comparison import is_answer, request_of_answer
 from smlocal.ai_platform.coverage.lookup import table
 from smlocal.ai_platform.identity import DEFAULT_REGION
 from smlocal.ai_platform.locations import wrong_sources
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.planned_job import lifecycle_rules
 from smlocal.ai_platform.replicas import replicas
 from smlocal.ai_platform.shape import job_kind
@@ -21,7 +21,7 @@ from smlocal.errors import FieldRefusedError
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.local_block import Wrong, fault_violations, without_meaning, wrong_region, wrong_source, wrong_time
-from smlocal.jobfile.option import LOCAL, Kind
+from smlocal.jobfile.option import LOCAL, Taker
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.jobfile.yaml_text import one_line, yaml_text
@@ -31,17 +31,17 @@ from smlocal.jobs.contract.validation.violation import Violation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JobFile:
+class ReplicaJobFile:
     """A valid job file."""
 
-    kind: JobKind
+    kind: ReplicaJobKind
     request: dict[str, Any] = field(repr=False)
     """The whole Job or CustomJob, with the members' own names, and whole numbers as numbers."""
     local: LocalSettings
     document: Document = field(repr=False)
 
 
-def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> JobFile:
+def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> ReplicaJobFile:
     """Validate a document. `strict` requires what the services require. One error lists all mistakes."""
     reading = read_request(document.data, strict=strict)
     valid = not reading.violations and not reading.refused
@@ -55,10 +55,10 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
         raise invalid
     if reading.refused:
         raise _unsupported(document, reading.kind, reading.refused)
-    return JobFile(kind=reading.kind, request=reading.request, local=local, document=document)
+    return ReplicaJobFile(kind=reading.kind, request=reading.request, local=local, document=document)
 
 
-def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Violation]]) -> FieldRefusedError:
+def _unsupported(document: Document, kind: ReplicaJobKind, found: list[tuple[str, Violation]]) -> FieldRefusedError:
     names = list(dict.fromkeys(name for name, _ in found))
     who = document.blamed(violation.path for _, violation in found)
     return FieldRefusedError(
@@ -68,7 +68,7 @@ def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Viola
     )
 
 
-def _remedies(kind: JobKind, names: list[str]) -> Iterator[str]:
+def _remedies(kind: ReplicaJobKind, names: list[str]) -> Iterator[str]:
     whole = [name for name in names if table(kind)[name].support is Support.REFUSED]
     yield from (f"Use another value for {name}." for name in names if name not in whole)
     if whole:
@@ -79,14 +79,14 @@ _REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+[0-9]+", re.ASCII)
 
 
 def read_local(
-    document: Document, kind: JobKind, request: dict[str, Any] | None, *, allowed: bool
+    document: Document, kind: ReplicaJobKind, request: dict[str, Any] | None, *, allowed: bool
 ) -> tuple[LocalSettings | None, list[Violation]]:
     """The settings, and the mistakes in them. `request`: None if it is not valid: nothing is compared with it."""
     local, violations = local_block.read_local(document, allowed=allowed)
     if local is not None:
         text = "is not a Cloud Storage location; write gs://bucket or gs://bucket/folder"
         violations += [wrong_source(key, text) for key in wrong_sources(local.Sources)]
-        violations += without_meaning(local, Kind.REPLICAS)
+        violations += without_meaning(local, Taker.REPLICAS)
         if local.Region is not None and not _REGION.fullmatch(local.Region):
             violations.append(wrong_region(local.Region, "us-central1"))
         if local.Faults:
@@ -111,14 +111,16 @@ class _Job:
     limit: str
 
 
-def broken_fault_rules(local: LocalSettings, kind: JobKind, request: Mapping[str, Any] | None) -> list[Violation]:
+def broken_fault_rules(
+    local: LocalSettings, kind: ReplicaJobKind, request: Mapping[str, Any] | None
+) -> list[Violation]:
     """The mistakes in the faults of a job. `request`: None if it is not valid."""
     job = None
     if request is not None:
         job = _Job(
             replicas=tuple(each.host for each in replicas(kind, request, job="")),
             longest=ceil(lifecycle_rules(kind, request, region=DEFAULT_REGION).max_running or 0),
-            limit="maxRunningTime" if kind is JobKind.TRAINING_JOB else "timeout",
+            limit="maxRunningTime" if kind is ReplicaJobKind.TRAINING_JOB else "timeout",
         )
     return fault_violations(local.Faults, kinds=KINDS, wrong=partial(_wrong, job=job))
 

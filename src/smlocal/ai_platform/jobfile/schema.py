@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from smlocal.ai_platform.answer import snake_name
 from smlocal.ai_platform.coverage.lookup import table
-from smlocal.ai_platform.coverage.tables import Row
+from smlocal.ai_platform.coverage.tables import CoverageRow
 from smlocal.ai_platform.jobfile.job_file import KINDS
 from smlocal.ai_platform.machine_types import offered
-from smlocal.ai_platform.model.members import JobKind, Member, is_structure, members
+from smlocal.ai_platform.model.members import ModelMember, ReplicaJobKind, is_structure, members
 from smlocal.ai_platform.shape import JOB_SPEC, TRAINING_INPUT
 from smlocal.jobfile.local_schema import DRAFT, local_schema, plain_schema
-from smlocal.jobfile.option import LOCAL, Kind
+from smlocal.jobfile.option import LOCAL, Taker
 
 _Json = dict[str, Any]
 _SPEC: Final = "CustomJobSpec"
@@ -28,12 +28,12 @@ _SIMPLE: Final[Mapping[str, _Json]] = {
 """For simple types other than text."""
 
 
-def job_file_schema(kind: JobKind) -> _Json:
+def job_file_schema(kind: ReplicaJobKind) -> _Json:
     """The request as smlocal takes it, and `Local`. Members may be written as in the SDK: `worker_pool_specs`."""
-    local, definitions = local_schema(Kind.REPLICAS, faults=KINDS)
+    local, definitions = local_schema(Taker.REPLICAS, faults=KINDS)
     schemas = _Schemas(kind)
     whole = schemas.structure(kind.value, "", beside={LOCAL: {"$ref": f"#/$defs/{LOCAL}"}})
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         schema = {**whole, "allOf": [*whole["allOf"], _one_of_spellings(TRAINING_INPUT)]}
         described = "A Job of AI Platform Training"
     else:
@@ -50,22 +50,22 @@ def job_file_schema(kind: JobKind) -> _Json:
     }
 
 
-def answer_schema(kind: JobKind) -> _Json:
+def answer_schema(kind: ReplicaJobKind) -> _Json:
     """The service's answer about a job: its request, and the members that the service sets."""
     own = {name: member for name, member in members(kind, kind.value).items() if member.output}
     set_there = {name: _set_by_the_service(member) for name, member in own.items()}
     schema = job_file_schema(kind)
-    asked = schema if kind is JobKind.TRAINING_JOB else schema["then"]
+    asked = schema if kind is ReplicaJobKind.TRAINING_JOB else schema["then"]
     request = {name: member for name, member in asked["properties"].items() if name != LOCAL}
-    named = "jobId" if kind is JobKind.TRAINING_JOB else "displayName"
+    named = "jobId" if kind is ReplicaJobKind.TRAINING_JOB else "displayName"
     return {
         "description": f"A {kind.value}",
         "properties": {**request, **set_there},
-        "required": [TRAINING_INPUT if kind is JobKind.TRAINING_JOB else JOB_SPEC, named, "state", "createTime"],
+        "required": [TRAINING_INPUT if kind is ReplicaJobKind.TRAINING_JOB else JOB_SPEC, named, "state", "createTime"],
     }
 
 
-def _set_by_the_service(member: Member) -> _Json:
+def _set_by_the_service(member: ModelMember) -> _Json:
     if member.type == "enum":
         return {"enum": list(member.values)}
     text = member.type in {"string", "datetime"} and not member.many
@@ -75,9 +75,9 @@ def _set_by_the_service(member: Member) -> _Json:
 class _Schemas:
     """The schemas of the structures of a kind of job, each written where it is used: a row may be about one place."""
 
-    def __init__(self, kind: JobKind) -> None:
+    def __init__(self, kind: ReplicaJobKind) -> None:
         self._kind = kind
-        self._rows: Mapping[str, Row] = table(kind)
+        self._rows: Mapping[str, CoverageRow] = table(kind)
 
     def structure(self, name: str, prefix: str, *, beside: _Json | None = None) -> _Json:
         """`prefix` is what begins the names of its rows; `beside` has members of another structure."""
@@ -96,7 +96,7 @@ class _Schemas:
             "allOf": [_one_of_spellings(each) for each in required],
         }
 
-    def _member(self, member: Member, name: str, place: str) -> _Json:
+    def _member(self, member: ModelMember, name: str, place: str) -> _Json:
         row = self._rows.get(place) or self._rows.get(f"{place}[]")
         described: _Json = {} if row is None else {"description": f"{row.support}: {row.note}"}
         if member.many == "list":
@@ -105,7 +105,7 @@ class _Schemas:
             return {**described, "type": "object", "additionalProperties": self._element(member, name, place)}
         return {**self._element(member, name, place), **described}
 
-    def _element(self, member: Member, name: str, place: str) -> _Json:
+    def _element(self, member: ModelMember, name: str, place: str) -> _Json:
         if is_structure(self._kind, member.type):
             return self.structure(member.type, f"{place}.")
         if member.type == "enum":

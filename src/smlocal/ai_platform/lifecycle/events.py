@@ -83,7 +83,7 @@ class CancelAsked:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KillAsked:
+class CancelAskedAgain:
     """The job was cancelled again: the grace period is cut short."""
 
 
@@ -96,5 +96,5 @@ Event = (
     | StockOut
     | InternalError
     | CancelAsked
-    | KillAsked
+    | CancelAskedAgain
 )

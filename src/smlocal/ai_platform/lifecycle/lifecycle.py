@@ -31,10 +31,10 @@ from smlocal.ai_platform.lifecycle.error_classes import (
 )
 from smlocal.ai_platform.lifecycle.events import (
     CancelAsked,
+    CancelAskedAgain,
     CancelCause,
     Event,
     InternalError,
-    KillAsked,
     MaintenanceBegun,
     ReplicaExited,
     ReplicaLost,
@@ -109,7 +109,7 @@ class Lifecycle:
                 return self._internal_error(event, now)
             case CancelAsked(grace=grace):
                 return self._cancel(CancelCause.REQUEST, grace, now)
-            case KillAsked():
+            case CancelAskedAgain():
                 return [*self._cancel(CancelCause.REQUEST, 0.0, now), *self._kill(self.running, now)]
             case _:
                 assert_never(event)

@@ -13,7 +13,7 @@ from smlocal.ai_platform.model.training_job import STRUCTURES
 from smlocal.base.quick_dataclass import dataclass
 
 
-class JobKind(StrEnum):
+class ReplicaJobKind(StrEnum):
     """The two kinds of jobs; the value is the structure of the whole job."""
 
     TRAINING_JOB = "Job"
@@ -24,11 +24,11 @@ class JobKind(StrEnum):
     @property
     def spoken(self) -> str:
         """The name of the kind in messages."""
-        return "job of AI Platform Training" if self is JobKind.TRAINING_JOB else "custom job"
+        return "job of AI Platform Training" if self is ReplicaJobKind.TRAINING_JOB else "custom job"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Member:
+class ModelMember:
     """One member of a structure."""
 
     type: str
@@ -43,23 +43,23 @@ class Member:
     """Set by the service."""
 
 
-_KNOWN: Final[dict[tuple[JobKind, str], dict[str, Member]]] = {}
+_KNOWN: Final[dict[tuple[ReplicaJobKind, str], dict[str, ModelMember]]] = {}
 
 
-def structures(kind: JobKind) -> Mapping[str, Mapping[str, str]]:
+def structures(kind: ReplicaJobKind) -> Mapping[str, Mapping[str, str]]:
     """The generated data of a kind of job."""
-    if kind is JobKind.TRAINING_JOB:
+    if kind is ReplicaJobKind.TRAINING_JOB:
         return STRUCTURES
 
     return CUSTOM_JOB_STRUCTURES
 
 
-def is_structure(kind: JobKind, type_name: str) -> bool:
+def is_structure(kind: ReplicaJobKind, type_name: str) -> bool:
     """False for simple types."""
     return type_name in structures(kind)
 
 
-def members(kind: JobKind, structure: str) -> Mapping[str, Member]:
+def members(kind: ReplicaJobKind, structure: str) -> Mapping[str, ModelMember]:
     """The members of a structure, in the service's order."""
     key = (kind, structure)
     if key not in _KNOWN:
@@ -68,14 +68,14 @@ def members(kind: JobKind, structure: str) -> Mapping[str, Member]:
     return _KNOWN[key]
 
 
-def _member(place: str, text: str) -> Member:
+def _member(place: str, text: str) -> ModelMember:
     words = text.split(" ")
     marked = words.pop(0) if words[0] in {"required", "output"} else ""
     many: Literal["", "list", "map"] = ""
     if words[0] in {"list", "map"}:
         many = "list" if words[0] == "list" else "map"
         del words[:2]
-    return Member(
+    return ModelMember(
         type=words[0],
         many=many,
         values=tuple(words[1:]) if words[0] == "enum" else (),

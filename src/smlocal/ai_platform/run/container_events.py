@@ -20,7 +20,7 @@ _SIMULATED = "simulated by Local.Faults"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Container:
+class ReplicaContainer:
     """The newest container of a replica."""
 
     replica: str
@@ -29,7 +29,7 @@ class Container:
     id: str
 
 
-def of_host(event: ContainerExited | ContainerLost, container: Container, engine: Engine) -> events.Event:
+def of_host(event: ContainerExited | ContainerLost, container: ReplicaContainer, engine: Engine) -> events.Event:
     """The end of a container."""
     if isinstance(event, ContainerExited):
         return events.ReplicaExited(
@@ -62,7 +62,7 @@ def of_request(event: job_events.Event) -> events.Event | None:
         case job_events.StopAsked(grace=grace):
             return events.CancelAsked(grace=grace)
         case job_events.KillAsked():
-            return events.KillAsked()
+            return events.CancelAskedAgain()
         case job_events.PlatformFailed():
             return events.InternalError(why=_SIMULATED)
         case _:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.ai_platform.model.members import JobKind, Member, is_structure, members, structures
+from smlocal.ai_platform.model.members import ModelMember, ReplicaJobKind, is_structure, members, structures
 from smlocal.ai_platform.shape import JOB_SPEC, WORKER_POOLS, camel
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.validation.suggestions import closest
@@ -21,7 +21,7 @@ _MOST_SUGGESTIONS: Final = 100
 class Reading:
     """The content of a document, with its valid parts only."""
 
-    kind: JobKind
+    kind: ReplicaJobKind
     request: dict[str, Any]
     """With the members' own names, whole numbers as numbers, and without values that are null or unspecified."""
     violations: list[Violation]
@@ -37,10 +37,10 @@ class Reading:
         return path
 
 
-def read_document(kind: JobKind, data: Mapping[str, Any], *, strict: bool) -> Reading:
+def read_document(kind: ReplicaJobKind, data: Mapping[str, Any], *, strict: bool) -> Reading:
     """Read a document without its `Local` block. `strict` requires what the service requires."""
     reader = _Reader(kind, strict=strict)
-    if kind is JobKind.CUSTOM_JOB and JOB_SPEC not in map(camel, data) and WORKER_POOLS in map(camel, data):
+    if kind is ReplicaJobKind.CUSTOM_JOB and JOB_SPEC not in map(camel, data) and WORKER_POOLS in map(camel, data):
         request = reader.bare_spec(data)
     else:
         request = reader.structure(kind.value, data, (), ())
@@ -48,7 +48,7 @@ def read_document(kind: JobKind, data: Mapping[str, Any], *, strict: bool) -> Re
 
 
 class _Reader:
-    def __init__(self, kind: JobKind, *, strict: bool) -> None:
+    def __init__(self, kind: ReplicaJobKind, *, strict: bool) -> None:
         self.kind = kind
         self.strict = strict
         self.violations: list[Violation] = []
@@ -93,7 +93,7 @@ class _Reader:
                 self.wrong((*place, member), "is required")
         return read
 
-    def member(self, member: Member, value: Any, at: Path, place: Path) -> Any:
+    def member(self, member: ModelMember, value: Any, at: Path, place: Path) -> Any:
         if member.output:
             self.wrong(place, "is set by the service and cannot be in a request")
             return _NOTHING
@@ -103,7 +103,7 @@ class _Reader:
             return self.map(member, value, at, place)
         return self.element(member, value, at, place)
 
-    def list(self, member: Member, value: Any, at: Path, place: Path) -> Any:
+    def list(self, member: ModelMember, value: Any, at: Path, place: Path) -> Any:
         if not isinstance(value, list):
             cure = ": put it in a list" if isinstance(value, str | dict) else ""
             self.wrong(place, f"is {kind_of(value)} and must be a list{cure}")
@@ -116,14 +116,14 @@ class _Reader:
             read.append(({} if is_structure(self.kind, member.type) else "") if found is _NOTHING else found)
         return read
 
-    def map(self, member: Member, value: Any, at: Path, place: Path) -> Any:
+    def map(self, member: ModelMember, value: Any, at: Path, place: Path) -> Any:
         if not isinstance(value, dict):
             self.wrong(place, f"is {kind_of(value)} and must be a map")
             return _NOTHING
         read = {key: self.element(member, item, (*at, key), (*place, key)) for key, item in value.items()}
         return {key: item for key, item in read.items() if item is not _NOTHING}
 
-    def element(self, member: Member, value: Any, at: Path, place: Path) -> Any:
+    def element(self, member: ModelMember, value: Any, at: Path, place: Path) -> Any:
         if is_structure(self.kind, member.type):
             if value is None:
                 self.wrong(place, "is null; write {} for an empty one")
@@ -139,12 +139,12 @@ class _Reader:
     def wrong(self, place: Path, text: str) -> None:
         self.violations.append(Violation(path=place, text=f"{dotted(place) or 'the request'} {text}"))
 
-    def unknown_key(self, place: Path, known: Mapping[str, Member]) -> None:
+    def unknown_key(self, place: Path, known: Mapping[str, ModelMember]) -> None:
         self.unknown += 1
         hint = self.hint(str(place[-1]), known, top=len(place) == 1) if self.unknown <= _MOST_SUGGESTIONS else ""
         self.violations.append(Violation(path=place, text=f"unknown key {dotted(place)}{hint}"))
 
-    def hint(self, name: str, known: Mapping[str, Member], *, top: bool) -> str:
+    def hint(self, name: str, known: Mapping[str, ModelMember], *, top: bool) -> str:
         local = ["Local"] if top else []
         meant = closest(camel(name), [*(each for each in known if not known[each].output), *local])
         home = min(self.homes(camel(name)), key=lambda each: _PRIMARY not in each, default=None)

@@ -14,7 +14,7 @@ from smlocal.ai_platform.machine_types import (
     machine_type,
     offered,
 )
-from smlocal.ai_platform.model.members import JobKind, members
+from smlocal.ai_platform.model.members import ReplicaJobKind, members
 from smlocal.ai_platform.shape import job_kinds
 from smlocal.ai_platform.validation.reading import Reading, read_document, seconds
 from smlocal.base.quick_dataclass import dataclass
@@ -42,11 +42,11 @@ def part(data: Mapping[str, Any], *steps: str | int) -> Any:
     return found
 
 
-def machine_rules(name: str, kind: JobKind, path: Path) -> Iterator[Broken]:
+def machine_rules(name: str, kind: ReplicaJobKind, path: Path) -> Iterator[Broken]:
     """The machine type exists."""
     if machine_type(name, kind) is not None or has_tpus(name, kind):
         return
-    for other in JobKind:
+    for other in ReplicaJobKind:
         if machine_type(name, other) is not None:
             yield path, f"is {name}, which only a {other.spoken} can have"
             return
@@ -183,9 +183,9 @@ def _machine(pool: Mapping[str, Any], path: Path) -> Iterator[Broken]:
     if name is None:
         yield (*path, "machineSpec", "machineType"), "is required"
         return
-    yield from machine_rules(name, JobKind.CUSTOM_JOB, (*path, "machineSpec", "machineType"))
+    yield from machine_rules(name, ReplicaJobKind.CUSTOM_JOB, (*path, "machineSpec", "machineType"))
     yield from accelerator_rules(
-        machine_type(name, JobKind.CUSTOM_JOB),
+        machine_type(name, ReplicaJobKind.CUSTOM_JOB),
         spec.get("acceleratorType"),
         spec.get("acceleratorCount"),
         type_path=(*path, "machineSpec", "acceleratorType"),
@@ -265,13 +265,13 @@ def _same_category(given: Mapping[str, Any]) -> Iterator[Broken]:
 
 def _master_machine(given: Mapping[str, Any], role: str) -> MachineType | None:
     name = given.get(f"{role}Type")
-    return None if name is None else machine_type(name, JobKind.TRAINING_JOB)
+    return None if name is None else machine_type(name, ReplicaJobKind.TRAINING_JOB)
 
 
 def _replica(given: Mapping[str, Any], role: str, *, strict: bool) -> Iterator[Broken]:
     name = given.get(f"{role}Type")
     if name is not None:
-        yield from machine_rules(name, JobKind.TRAINING_JOB, (*_INPUT, f"{role}Type"))
+        yield from machine_rules(name, ReplicaJobKind.TRAINING_JOB, (*_INPUT, f"{role}Type"))
     config = given.get(f"{role}Config") or {}
     path = (*_INPUT, f"{role}Config")
     yield from image_rules(config.get("imageUri"), (*path, "imageUri"), strict=strict)
@@ -316,7 +316,7 @@ def _scheduling(given: Mapping[str, Any]) -> Iterator[Broken]:
 class RequestReading:
     """The content of a document. It can be run if both lists are empty."""
 
-    kind: JobKind
+    kind: ReplicaJobKind
     request: dict[str, Any]
     """The whole Job or CustomJob, with the members' own names, and whole numbers as numbers."""
     violations: list[Violation]
@@ -340,7 +340,7 @@ def read_request(data: Mapping[str, Any], *, strict: bool) -> RequestReading:
 
 
 def _broken(reading: Reading, *, strict: bool) -> list[tuple[tuple[str | int, ...], str]]:
-    if reading.kind is JobKind.TRAINING_JOB:
+    if reading.kind is ReplicaJobKind.TRAINING_JOB:
         return list(training_job_rules(reading.request, strict=strict))
 
     return list(custom_job_rules(reading.request, strict=strict))
@@ -351,22 +351,22 @@ def _violation(reading: Reading, path: tuple[str | int, ...], text: str) -> Viol
     return Violation(path=place, text=f"{dotted(place)} {text}")
 
 
-def _second_shape(kind: JobKind, first: str, second: str) -> Violation:
+def _second_shape(kind: ReplicaJobKind, first: str, second: str) -> Violation:
     text = f"{second} cannot stand beside {first}, which makes this a {kind.spoken}: a file describes one job"
     return Violation(path=(second,), text=text)
 
 
-def _keys_of_others(kind: JobKind, data: Mapping[str, Any]) -> list[str]:
+def _keys_of_others(kind: ReplicaJobKind, data: Mapping[str, Any]) -> list[str]:
     """Keys of another platform, by their capital letter. A member of this one with a wrong first letter is none."""
     own = {LOCAL, *members(kind, kind.value)}
-    if kind is JobKind.CUSTOM_JOB:
+    if kind is ReplicaJobKind.CUSTOM_JOB:
         own |= {*members(kind, "CustomJobSpec")}
     folded = {name.casefold() for name in own}
     capital = [key for key in data if key[:1].isupper() and key.casefold() not in folded]
     return [key for key in capital if closest(key, [LOCAL]) is None]
 
 
-def _mixed(kind: JobKind, first: str, key: str) -> Violation:
+def _mixed(kind: ReplicaJobKind, first: str, key: str) -> Violation:
     text = (
         f"{key} cannot stand beside {first}, which makes this a {kind.spoken}: keys that begin with a capital letter"
         " are of another platform's requests, and a file describes one job"

@@ -24,7 +24,7 @@ class Probe(StrEnum):
     STOP = "stop"
 
 
-class Listener(NamedTuple):
+class ListenAddress(NamedTuple):
     """An address at which a process of the container listens."""
 
     loopback: bool
@@ -83,7 +83,7 @@ class EndpointSeen:
     """Why it did not get into service."""
     limit: int
     """Seconds that it had for that."""
-    listeners: tuple[Listener, ...] | None
+    listeners: tuple[ListenAddress, ...] | None
     """None: not known."""
     reached: bool
     """Whether anything was reached at the port."""
@@ -135,7 +135,7 @@ class EndpointSeen:
         return ("last lines of the log:", *(f"  {line}" for line in self.log)) if self.log else ()
 
 
-class Endpoint(Protocol):
+class EndpointTrial(Protocol):
     """Deploys the image."""
 
     @property

@@ -19,7 +19,7 @@ _INVOCATION: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Serving:
+class ServingSubject:
     """What is to be served, and what it is asked."""
 
     image: str
@@ -42,7 +42,7 @@ def model_image(document: Document) -> str:
     return str(container.get("Image") or "")
 
 
-def model_document(serving: Serving, *, trained: str, timeout: int) -> Document:
+def model_document(serving: ServingSubject, *, trained: str, timeout: int) -> Document:
     """The model file that is deployed. Nothing of the user's is written to, and no container gets AWS credentials."""
     data: dict[str, Any] = copy.deepcopy(serving.document.data) if serving.document is not None else {}
     containers = data.get("Containers") or [data.setdefault("PrimaryContainer", {})]

@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import Final
 from urllib.parse import urlsplit
 
-from smlocal.check.serving.interface import AnswerSeen, Listener, PingSeen
+from smlocal.check.serving.interface import AnswerSeen, ListenAddress, PingSeen
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
 
@@ -94,20 +94,20 @@ def shown(content: bytes) -> str:
     return f"{text[:_SHOWN]}{'…' if len(text) > _SHOWN else ''}"
 
 
-def listeners(engine: Engine, container: str) -> tuple[Listener, ...] | None:
+def listeners(engine: Engine, container: str) -> tuple[ListenAddress, ...] | None:
     """Where the container listens, by its own `cat`; None if that is not known."""
     text = _output(engine, container, ("cat", "/proc/net/tcp", "/proc/net/tcp6"))
     return None if "local_address" not in text else tuple(dict.fromkeys(_listeners(text)))
 
 
-def _listeners(text: str) -> Iterator[Listener]:
+def _listeners(text: str) -> Iterator[ListenAddress]:
     for line in text.splitlines():
         words = line.split()
         if len(words) < _ROW or words[3] != _LISTENS or words[1].startswith(_DNS_OF_THE_ENGINE):
             continue
         host, _, port = words[1].partition(":")
         loopback = host.endswith("7F") and (len(host) == 8 or "FFFF" in host)  # noqa: PLR2004 - IPv4, or in IPv6
-        yield Listener(loopback=loopback or host == "0" * 24 + "01000000", port=int(port, 16))
+        yield ListenAddress(loopback=loopback or host == "0" * 24 + "01000000", port=int(port, 16))
 
 
 def _output(engine: Engine, container: str, command: tuple[str, ...]) -> str:

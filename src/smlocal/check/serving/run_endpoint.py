@@ -16,8 +16,8 @@ from smlocal.check.check_folder import CheckFolder, Said, remove_job
 from smlocal.check.jobs.interface import PLAIN, Jobs, Process, StopSeen
 from smlocal.check.jobs.run_jobs import processes, watch_end
 from smlocal.check.serving import probes
-from smlocal.check.serving.interface import PORT, AnswerSeen, EndpointSeen, Listener, PingSeen, Probe
-from smlocal.check.serving.model import Serving, model_document
+from smlocal.check.serving.interface import PORT, AnswerSeen, EndpointSeen, ListenAddress, PingSeen, Probe
+from smlocal.check.serving.model import ServingSubject, model_document
 from smlocal.engine.interface import Engine, ResourceKind
 from smlocal.errors import (
     EngineError,
@@ -50,7 +50,7 @@ class RunningEndpoint:
 
     def __init__(
         self,
-        serving: Serving,
+        serving: ServingSubject,
         engine: Engine,
         folder: CheckFolder,
         *,
@@ -205,7 +205,7 @@ class _Watched:
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine, self._name = engine, name
-        self.listeners: tuple[Listener, ...] | None = None
+        self.listeners: tuple[ListenAddress, ...] | None = None
         self.ping: PingSeen | None = None
         self.reached = False
 

@@ -242,7 +242,7 @@ def _check(
     from smlocal.check.check_image import check_image
     from smlocal.check.examine import ignores_of
     from smlocal.check.interface import Severity
-    from smlocal.check.serving.model import Serving, model_image
+    from smlocal.check.serving.model import ServingSubject, model_image
     from smlocal.check.subject import LaunchProfile
 
     job, model_file, processing = _files(subject, image, allow_local_paths=allow_local_paths)
@@ -250,7 +250,7 @@ def _check(
     if processing is not None:
         name = processing.image
         accepted = (*accepted, *ignores_of(processing))
-    serving = Serving(
+    serving = ServingSubject(
         image=name,
         document=model_file,
         model=_there(model),

@@ -13,7 +13,7 @@ from typing import Any
 from smlocal.base.readable import readable_bytes
 from smlocal.cli.terminal.layout import shortened
 from smlocal.jobs.contract.log_view import view_of
-from smlocal.jobs.contract.usage import MIB, Point, Verdict, readable_memory
+from smlocal.jobs.contract.usage import MIB, MemoryVerdict, Point, readable_memory
 from smlocal.jobs.usage.series import read_series
 from smlocal.sagemaker.contract.metric_definitions import definitions_of
 
@@ -81,7 +81,7 @@ def summary_lines(usage: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if len(hosts) > _MAX_HOSTS:
         yield "", f"and {len(hosts) - _MAX_HOSTS} more with lower peaks"
     for advice in usage["Advice"]:
-        if advice["Verdict"] != Verdict.FITS:
+        if advice["Verdict"] != MemoryVerdict.FITS:
             yield "advice", advice["Sentences"][0]
     for note in usage["Notes"]:
         yield "note", note

@@ -37,7 +37,7 @@ class _View:
         self._screen.output(host, Written(data, [(1, data)]))
 
 
-class StopSignals:
+class NoticedSignals:
     """The stop signals since the last look. While a question is asked they end it."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ def follow_job(service: "Service", name: str, screen: "Screen", *, ask: bool, as
     followed = Followed(service, name, _View(screen))
     stopped_by: int | None = None
     while True:
-        signals = StopSignals()
+        signals = NoticedSignals()
         try:
             with signals.noticed():
                 answer = followed.follow(signals)

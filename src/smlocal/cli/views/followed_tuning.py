@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.terminal.printable import json_without_commands
-from smlocal.cli.views.followed_job import EXIT_CODES, SIGNALLED, StopSignals, may_stop
+from smlocal.cli.views.followed_job import EXIT_CODES, SIGNALLED, NoticedSignals, may_stop
 from smlocal.errors import SmlocalError
 from smlocal.service.service import Service
 
@@ -26,7 +26,7 @@ def follow_tuning(
     followed = FollowedTuning(service, name, screen)
     stopped_by: int | None = None
     while True:
-        signals = StopSignals()
+        signals = NoticedSignals()
         try:
             with signals.noticed():
                 answer = followed.follow(signals)

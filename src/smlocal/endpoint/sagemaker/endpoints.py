@@ -26,8 +26,8 @@ from smlocal.sagemaker.hosting.named_endpoint import (
     stop_job,
 )
 from smlocal.sagemaker.hosting.named_endpoint import delete_endpoint as delete
+from smlocal.sagemaker.hosting.planning import submit
 from smlocal.sagemaker.hosting.state import WEIGHTS
-from smlocal.sagemaker.hosting.submitting import submit
 
 _KIND: Final = Kind(name=ENDPOINT, spoken="endpoint", in_arn="endpoint")
 _FAILED: Final = "Failed"

@@ -9,7 +9,7 @@ from smlocal.endpoint.sagemaker.model_documents import model_file
 from smlocal.endpoint.sagemaker.request_folders import bucket_of
 from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL, create, delete, found, page
 from smlocal.endpoint.serving import Serving
-from smlocal.jobs.store.resources import Resource
+from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.contract.identity import account
 
 
@@ -92,7 +92,7 @@ def delete_endpoint_config(serving: Serving, call: AwsCall) -> dict[str, Any]:
     return delete(serving, CONFIG, call, "EndpointConfigName")
 
 
-def models_of(serving: Serving, config: Mapping[str, Any], *, region: str) -> list[Resource]:
+def models_of(serving: Serving, config: Mapping[str, Any], *, region: str) -> list[StoredResource]:
     """The models of a configuration, each once; `ServiceError` if one is missing."""
     names = []
     for number, variant in enumerate(config["ProductionVariants"]):

@@ -23,7 +23,7 @@ from smlocal.jobs.finish.describe import describe_job, list_entry
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.processing.facts import NAME
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
-from smlocal.sagemaker.processing.submitting import submit
+from smlocal.sagemaker.processing.planning import submit
 
 
 def create_processing_job(serving: Serving, call: AwsCall) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, TypeVar
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.endpoint.page_tokens import key_of, token_of
-from smlocal.jobs.store.resources import Resource
+from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.contract.identity import DEFAULT_ACCOUNT, partition
 
 _ON_A_PAGE: Final = 10
@@ -44,12 +44,12 @@ def create(serving: HasStore, kind: Kind, name: str, *, arn: str, body: Mapping[
     """`ServiceError` if there is one of this name."""
     now = round(time.time(), 3)
     if not serving.store.add_resource(
-        Resource(kind=kind.name, name=name, arn=arn, created=now, modified=now, body=body)
+        StoredResource(kind=kind.name, name=name, arn=arn, created=now, modified=now, body=body)
     ):
         raise kind.existing(arn)
 
 
-def found(serving: HasStore, kind: Kind, name: str, *, region: str) -> Resource:
+def found(serving: HasStore, kind: Kind, name: str, *, region: str) -> StoredResource:
     """The resource, or `ServiceError`."""
     resource = serving.store.resource(kind.name, name)
     if resource is None:

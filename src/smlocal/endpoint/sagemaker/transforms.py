@@ -18,7 +18,7 @@ from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.transform.facts import NAME, NO_DATA_SOURCE
 from smlocal.sagemaker.transform.known_models import add_model
-from smlocal.sagemaker.transform.submitting import submit
+from smlocal.sagemaker.transform.planning import submit
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 
 

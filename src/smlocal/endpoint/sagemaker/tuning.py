@@ -27,8 +27,8 @@ from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job, list_entry
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.tuning import facts
+from smlocal.sagemaker.tuning.planning import submit_tuning
 from smlocal.sagemaker.tuning.state import read_trials, summary, with_record
-from smlocal.sagemaker.tuning.submit import submit_tuning
 from smlocal.sagemaker.tuning.trials import Objective
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 

@@ -18,7 +18,7 @@ _SINGLE = struct.Struct("<f")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MetricDefinition:
+class MetricPattern:
     """A metric, and the regular expression that finds its values in the logs."""
 
     name: str

@@ -69,7 +69,7 @@ class HostUsage:
         return max(1, math.ceil(self.cpu_peak - _CORES_ERROR))
 
 
-class Verdict(StrEnum):
+class MemoryVerdict(StrEnum):
     """Whether the requested instance type has enough memory for the peaks, those of GPUs included."""
 
     FITS = "fits"

@@ -37,7 +37,7 @@ def new_secret() -> Secret:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class RequestHead:
     """The head of a request."""
 
     method: str
@@ -50,14 +50,14 @@ class Request:
         return known and (not with_token or compare_digest(self.authorization.encode(), secret.token.encode()))
 
 
-def read_head(head: bytes) -> Request | None:
+def read_head(head: bytes) -> RequestHead | None:
     """Parse the head of a request; None if it is not HTTP."""
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(" ")
     if len(words) != 3 or not words[2].startswith("HTTP/1."):  # noqa: PLR2004  method, target and version
         return None
     fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    return Request(method=words[0], path=words[1].partition("?")[0], authorization=fields.get("authorization", ""))
+    return RequestHead(method=words[0], path=words[1].partition("?")[0], authorization=fields.get("authorization", ""))
 
 
 def response(status: int, body: bytes) -> bytes:

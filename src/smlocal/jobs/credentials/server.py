@@ -18,7 +18,7 @@ from smlocal.jobs.credentials.http_messages import (
     MALFORMED,
     MAX_HEAD_BYTES,
     UNKNOWN,
-    Request,
+    RequestHead,
     Secret,
     credentials_response,
     error_response,
@@ -112,7 +112,7 @@ def _address_of(connection: socket.socket) -> str:
 
 
 @dataclass(kw_only=True, slots=True)
-class Server:
+class CredentialServer:
     """The server of one job; `begin` starts it and `close` ends it."""
 
     listener: Listener
@@ -134,7 +134,7 @@ class Server:
     _threads: list[Thread] = field(default_factory=list)
 
     @classmethod
-    def open(cls, port: int | None, **job: Unpack[Job]) -> "Server":
+    def open(cls, port: int | None, **job: Unpack[Job]) -> "CredentialServer":
         """Serve at this port, or at port 80 if that is possible and else at any; raises `CredentialsUnreachableError`.
 
         It answers as soon as it listens, because connections that the kernel has given to one listener of a shared port
@@ -237,7 +237,7 @@ class Server:
         finally:
             self._places.leave(place)
 
-    def _response(self, request: Request, address: str) -> bytes:
+    def _response(self, request: RequestHead, address: str) -> bytes:
         if not self.is_ours(address):
             return UNKNOWN
         if request.method != "GET":

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from smlocal.base.files import replace_file
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.metric_values import MetricDefinition, MetricValue, is_later
+from smlocal.jobs.contract.metric_values import MetricPattern, MetricValue, is_later
 
 _RECORD: Final = Struct("<dfHH")
 """Time (NaN: unknown), value in single precision, index of the definition, index of the host."""
@@ -63,7 +63,7 @@ class ValuesFile:
 
 
 def read_values(
-    job_directory: str, definitions: Sequence[MetricDefinition], hosts: Sequence[str]
+    job_directory: str, definitions: Sequence[MetricPattern], hosts: Sequence[str]
 ) -> Iterator[MetricValue]:
     """Every value in the order in which it was found: for one host and metric, that of the lines."""
     with suppress(FileNotFoundError), open(f"{metrics_folder(job_directory)}/{_VALUES}", "rb") as file:
@@ -146,7 +146,7 @@ class MetricSummary:
         self.count += 1
 
 
-def summaries(job_directory: str, definitions: Sequence[MetricDefinition], hosts: Sequence[str]) -> list[MetricSummary]:
+def summaries(job_directory: str, definitions: Sequence[MetricPattern], hosts: Sequence[str]) -> list[MetricSummary]:
     """One for each metric, in the order of the definitions, including those without values."""
     found = {each.name: MetricSummary(name=each.name) for each in definitions}
     for value in read_values(job_directory, definitions, hosts):

@@ -15,7 +15,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.metric_values import (
     MAX_SLOW_LINES,
     SEARCH_SECONDS,
-    MetricDefinition,
+    MetricPattern,
     MetricValue,
     final_metric_data,
 )
@@ -51,7 +51,7 @@ class MetricsSearch:
     """Starts the process and ends it. Nothing here fails the job."""
 
     job_directory: str
-    definitions: Sequence[MetricDefinition]
+    definitions: Sequence[MetricPattern]
     """Without any, there is no process."""
     logs: Mapping[str, str]
     """Path of each host's log, in host order."""
@@ -171,7 +171,7 @@ def _without_values_notes(names: Sequence[str]) -> list[str]:
     return [f"no line had a value for the {what} {shown}; to try a regex: smlocal plan JOB --try-line TEXT"]
 
 
-def _slow_regex_notes(state: Mapping[str, Any], definitions: Sequence[MetricDefinition]) -> list[str]:
+def _slow_regex_notes(state: Mapping[str, Any], definitions: Sequence[MetricPattern]) -> list[str]:
     """A note for each regex that took too long."""
     notes = []
     for index, lines in state.get("SlowLines", {}).items():
@@ -190,7 +190,7 @@ class JobMetrics:
     """The metrics found so far."""
 
     directory: str
-    definitions: tuple[MetricDefinition, ...]
+    definitions: tuple[MetricPattern, ...]
     hosts: list[str]
     notes: list[str]
     """Metrics that were disabled or skipped."""

@@ -22,7 +22,7 @@ from smlocal.jobs.contract.metric_values import (
     MAX_LINE,
     MAX_SLOW_LINES,
     SEARCH_SECONDS,
-    MetricDefinition,
+    MetricPattern,
     TriedDefinition,
     number_in,
 )
@@ -80,7 +80,7 @@ class MetricsProcess:
 
 def run_metrics_process(task: dict[str, Any]) -> None:
     """Carry out a task."""
-    definitions = [MetricDefinition(name=each["Name"], regex=each["Regex"]) for each in task["Definitions"]]
+    definitions = [MetricPattern(name=each["Name"], regex=each["Regex"]) for each in task["Definitions"]]
     with SearchLimit() as limit, closing(ValuesFile(task["Directory"])) as values:
         MetricsProcess(
             directory=task["Directory"],
@@ -134,7 +134,7 @@ class SearchLimit:
 
 
 @dataclass(kw_only=True, slots=True)
-class Search:
+class MetricSearch:
     """One definition and the course of its search."""
 
     index: int
@@ -149,13 +149,13 @@ class Search:
 class Searcher:
     """Finds values in lines as the service's log shows them. All lines end with a newline."""
 
-    def __init__(self, definitions: Sequence[MetricDefinition], limit: SearchLimit) -> None:
+    def __init__(self, definitions: Sequence[MetricPattern], limit: SearchLimit) -> None:
         """The definitions are valid."""
         self._limit = limit
-        self.searches: list[Search] = []
+        self.searches: list[MetricSearch] = []
         for index, each in enumerate(definitions):
             pattern = compile_regex(each.regex)
-            self.searches.append(Search(index=index, pattern=pattern, required=required_text(pattern)))
+            self.searches.append(MetricSearch(index=index, pattern=pattern, required=required_text(pattern)))
 
     def values(self, lines: str) -> Iterator[tuple[int, float]]:
         """Every value with the index of its definition; those of one definition in the order of the lines."""
@@ -167,7 +167,7 @@ class Searcher:
                 if value is not None:
                     yield search.index, value
 
-    def _value(self, search: Search, line: str) -> float | None:
+    def _value(self, search: MetricSearch, line: str) -> float | None:
         try:
             found = self._limit.search(search.pattern, line)
         except SlowSearchError:
@@ -185,7 +185,7 @@ def _lines_with(text: str, lines: str) -> Iterator[str]:
         yield lines[start : after - 1]
 
 
-def try_line(definitions: Sequence[MetricDefinition], line: str) -> list[TriedDefinition]:
+def try_line(definitions: Sequence[MetricPattern], line: str) -> list[TriedDefinition]:
     """The result of each definition for a line. Call it in the main thread."""
     tried = []
     with SearchLimit() as limit:

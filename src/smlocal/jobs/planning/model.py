@@ -8,7 +8,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts
 from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.contract.limits import Limits
-from smlocal.jobs.contract.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricPattern
 from smlocal.jobs.contract.rights import EVERYTHING, Rights
 from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators
 from smlocal.jobs.planning.aspects.credentials.plan import CredentialPlan
@@ -144,7 +144,7 @@ class JobPlan:
     credentials: CredentialPlan | None = None
     """None if the containers get none."""
     rules: RulesPlan = field(default_factory=RulesPlan)
-    metrics: tuple[MetricDefinition, ...] = ()
+    metrics: tuple[MetricPattern, ...] = ()
     """The metrics that the logs are searched for."""
     data_parallel: DataParallelPlan | None = None
     """None if the containers do not get the stand-in for the data parallel library."""

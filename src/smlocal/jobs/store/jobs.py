@@ -41,7 +41,7 @@ from smlocal.jobs.store.records import (
     start_pending,
     stop_pending,
 )
-from smlocal.jobs.store.resources import Change, Resource
+from smlocal.jobs.store.resources import Change, StoredResource
 
 _TRASH = "removed"
 """The folder in the home for folders of jobs that are being deleted."""
@@ -390,27 +390,27 @@ class Store:
         found = (LeftOnEngine(run_id=run_id, name=of, engine=engine) for run_id, of, engine in rows)
         return [left for left in found if name in {None, left.name}]
 
-    def add_resource(self, new: Resource) -> bool:
+    def add_resource(self, new: StoredResource) -> bool:
         """Record a resource that is no job; False if there is one of this kind and name."""
         with self._write() as connection:
             return resources.add(connection, new)
 
-    def resource(self, kind: str, name: str) -> Resource | None:
+    def resource(self, kind: str, name: str) -> StoredResource | None:
         """One of them; None if there is none."""
         with self._read() as connection:
             return resources.find(connection, kind, name)
 
-    def resource_of(self, arn: str) -> Resource | None:
+    def resource_of(self, arn: str) -> StoredResource | None:
         """The resource with this ARN; None if there is none."""
         with self._read() as connection:
             return resources.by_arn(connection, arn)
 
-    def resources(self, kind: str) -> Sequence[Resource]:
+    def resources(self, kind: str) -> Sequence[StoredResource]:
         """All of a kind, the oldest first."""
         with self._read() as connection:
             return resources.of_kind(connection, kind)
 
-    def change_resource(self, kind: str, name: str, make: Change, *, at: float) -> Resource | None:
+    def change_resource(self, kind: str, name: str, make: Change, *, at: float) -> StoredResource | None:
         """Replace its body, or remove it; returns None if there is none any more. No other process comes between."""
         with self._write() as connection:
             return resources.change(connection, kind, name, make, at=at)

@@ -13,7 +13,7 @@ _COLUMNS = "kind, name, arn, created, modified, body"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Resource:
+class StoredResource:
     """One of them."""
 
     kind: str
@@ -24,18 +24,20 @@ class Resource:
     body: Mapping[str, Any]
 
 
-def _resource(row: tuple[Any, ...]) -> Resource:
-    return Resource(kind=row[0], name=row[1], arn=row[2], created=row[3], modified=row[4], body=json.loads(row[5]))
+def _resource(row: tuple[Any, ...]) -> StoredResource:
+    return StoredResource(
+        kind=row[0], name=row[1], arn=row[2], created=row[3], modified=row[4], body=json.loads(row[5])
+    )
 
 
-def add(connection: sqlite3.Connection, new: Resource) -> bool:
+def add(connection: sqlite3.Connection, new: StoredResource) -> bool:
     """False if there is one of this kind and name."""
     row = (new.kind, new.name, new.arn, new.created, new.modified, json.dumps(new.body, separators=(",", ":")))
     done = connection.execute(f"INSERT OR IGNORE INTO resources ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", row)  # noqa: S608 - constants
     return done.rowcount > 0
 
 
-def find(connection: sqlite3.Connection, kind: str, name: str) -> Resource | None:
+def find(connection: sqlite3.Connection, kind: str, name: str) -> StoredResource | None:
     """None if there is none."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM resources WHERE kind = ? AND name = ?",  # noqa: S608 - constants
@@ -44,13 +46,13 @@ def find(connection: sqlite3.Connection, kind: str, name: str) -> Resource | Non
     return None if row is None else _resource(row)
 
 
-def by_arn(connection: sqlite3.Connection, arn: str) -> Resource | None:
+def by_arn(connection: sqlite3.Connection, arn: str) -> StoredResource | None:
     """None if there is none."""
     row = connection.execute(f"SELECT {_COLUMNS} FROM resources WHERE arn = ?", (arn,)).fetchone()  # noqa: S608 - constants
     return None if row is None else _resource(row)
 
 
-def of_kind(connection: sqlite3.Connection, kind: str) -> list[Resource]:
+def of_kind(connection: sqlite3.Connection, kind: str) -> list[StoredResource]:
     """All of them, the oldest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM resources WHERE kind = ? ORDER BY created, name",  # noqa: S608 - constants
@@ -59,7 +61,7 @@ def of_kind(connection: sqlite3.Connection, kind: str) -> list[Resource]:
     return [_resource(row) for row in rows]
 
 
-def change(connection: sqlite3.Connection, kind: str, name: str, make: Change, *, at: float) -> Resource | None:
+def change(connection: sqlite3.Connection, kind: str, name: str, make: Change, *, at: float) -> StoredResource | None:
     """The changed resource; None if there is none any more."""
     old = find(connection, kind, name)
     if old is None:

@@ -6,7 +6,7 @@ from functools import cache
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.hosts import EVERY
-from smlocal.jobs.contract.usage import MIB, HostUsage, Verdict, readable_memory
+from smlocal.jobs.contract.usage import MIB, HostUsage, MemoryVerdict, readable_memory
 
 LOCAL, LOCAL_GPU = "local", "local_gpu"
 """This machine without and with its GPUs, as in the SDK's local mode."""
@@ -103,7 +103,7 @@ class Advice:
 
     instance_type: InstanceType
     hosts: tuple[str, ...]
-    verdict: Verdict
+    verdict: MemoryVerdict
     fits: tuple[InstanceType, ...]
     """The smallest types, of different sizes, that are large enough for the peaks."""
     sentences: tuple[str, ...]
@@ -118,14 +118,14 @@ def advise(
     cores = max(host.cores_needed for host in hosts)
     verdict = _verdict(requested, hosts)
     fits: tuple[InstanceType, ...] = ()
-    if verdict is not Verdict.KILLED:
+    if verdict is not MemoryVerdict.KILLED:
         fits = _smallest(
             requested, [t for t in types if _same_kind(t, requested) and _is_large_enough(t, memory, gpu_memory, cores)]
         )
     sentences = [*_memory_sentences(requested, hosts), *_gpu_sentences(requested, gpu_memory)]
     if fits:
         sentences.append(f"{_peaks_text(memory, gpu_memory, hosts)} would fit in {_types_text(fits)}.")
-    elif verdict is not Verdict.KILLED:
+    elif verdict is not MemoryVerdict.KILLED:
         sentences.append(f"{_peaks_text(memory, gpu_memory, hosts)} would not fit in any instance type of this kind.")
     if max(host.cpu_peak for host in hosts) >= _ALL_CORES * machine_cpus and machine_cpus < requested.vcpus:
         sentences.append(
@@ -136,15 +136,15 @@ def advise(
     return Advice(instance_type=requested, hosts=names, verdict=verdict, fits=fits, sentences=tuple(sentences))
 
 
-def _verdict(requested: InstanceType, hosts: Sequence[HostUsage]) -> Verdict:
+def _verdict(requested: InstanceType, hosts: Sequence[HostUsage]) -> MemoryVerdict:
     share = max(host.memory_peak for host in hosts) / (requested.memory_mib * MIB)
     if requested.gpu_memory_mib:
         share = max(share, *((host.gpu_memory_peak or 0) / (requested.gpu_memory_mib * MIB) for host in hosts))
     if share >= 1:
-        return Verdict.EXCEEDED
+        return MemoryVerdict.EXCEEDED
     if any(host.oom_killed for host in hosts):
-        return Verdict.KILLED
-    return Verdict.NEAR if share >= NEAR else Verdict.FITS
+        return MemoryVerdict.KILLED
+    return MemoryVerdict.NEAR if share >= NEAR else MemoryVerdict.FITS
 
 
 def _same_kind(candidate: InstanceType, requested: InstanceType) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.jobs.contract.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricPattern
 
 
-def definitions_of(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
+def definitions_of(request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:
     """The definitions of a valid request, in its order."""
     given = (request.get("AlgorithmSpecification") or {}).get("MetricDefinitions") or ()
-    return tuple(MetricDefinition(name=each["Name"], regex=each["Regex"]) for each in given)
+    return tuple(MetricPattern(name=each["Name"], regex=each["Regex"]) for each in given)

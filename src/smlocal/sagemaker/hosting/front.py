@@ -41,7 +41,7 @@ class Front:
     """Where it listens; before `start`, where it is wanted: 0 for any."""
     routes: Routes | None = None
     """Asked once for each invocation."""
-    clients: "set[Client]" = field(default_factory=set)
+    clients: "set[ClientConnection]" = field(default_factory=set)
     loop: Loop = field(default_factory=Loop)
     pool: Pool = field(init=False)
     _thread: Thread | None = None
@@ -89,7 +89,7 @@ class Front:
             listener = listen(("127.0.0.1", 0))
         try:
             self.port = listener.getsockname()[1]
-            accept_from(self.loop, listener, lambda accepted: Client(self, accepted))
+            accept_from(self.loop, listener, lambda accepted: ClientConnection(self, accepted))
             self._listening.set()
             self.loop.run()
         finally:
@@ -100,7 +100,7 @@ class Front:
             self.loop.close()
 
 
-class Client(Connection):
+class ClientConnection(Connection):
     """One connection of a client: takes one request after another."""
 
     __slots__ = (

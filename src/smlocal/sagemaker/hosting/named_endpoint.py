@@ -17,7 +17,7 @@ from smlocal.jobs.control.requests import ask_to_stop
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.store.resources import Resource
+from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.showing import status_word
 
@@ -108,7 +108,9 @@ def body_of(config: str, job: str, **more: Any) -> dict[str, Any]:
 def record_new(store: Store, name: str, *, arn: str, created: float, body: Mapping[str, Any]) -> bool:
     """Have a resource of an endpoint; False if there is one."""
     created = round(created, 3)
-    return store.add_resource(Resource(kind=ENDPOINT, name=name, arn=arn, created=created, modified=created, body=body))
+    return store.add_resource(
+        StoredResource(kind=ENDPOINT, name=name, arn=arn, created=created, modified=created, body=body)
+    )
 
 
 def record_endpoint(store: Store, endpoint: Endpoint) -> None:
@@ -176,7 +178,7 @@ def _of_job(store: Store, record: JobRecord | None) -> Endpoint | None:
     )
 
 
-def _of_resource(store: Store, resource: Resource) -> Endpoint | None:
+def _of_resource(store: Store, resource: StoredResource) -> Endpoint | None:
     settled = _with_update(store, resource)
     if settled is None:
         return None
@@ -211,7 +213,7 @@ def _of_resource(store: Store, resource: Resource) -> Endpoint | None:
     )
 
 
-def _with_update(store: Store, resource: Resource) -> Resource | None:
+def _with_update(store: Store, resource: StoredResource) -> StoredResource | None:
     """The resource after its update, if that has ended."""
     update = resource.body["Update"]
     if update is None:
@@ -241,7 +243,7 @@ def _with_update(store: Store, resource: Resource) -> Resource | None:
     return store.change_resource(ENDPOINT, resource.name, ended, at=time.time())
 
 
-def _stop_former(store: Store, resource: Resource) -> None:
+def _stop_former(store: Store, resource: StoredResource) -> None:
     """Stop the jobs that were replaced, and forget those that have ended."""
     former = list(resource.body["Former"])
     left = []
@@ -261,7 +263,7 @@ def _stop_former(store: Store, resource: Resource) -> None:
         store.change_resource(ENDPOINT, resource.name, without, at=resource.modified)
 
 
-def _forget(store: Store, resource: Resource) -> None:
+def _forget(store: Store, resource: StoredResource) -> None:
     """It is gone, if it still is about the same job."""
     job = resource.body["Job"]
     update = resource.body["Update"]

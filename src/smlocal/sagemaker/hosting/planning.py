@@ -1,7 +1,11 @@
-"""From a validated model file to the plan of an endpoint: look at the machine once, then compute."""
+"""From a validated model file to the plan of an endpoint: look at the machine once, then compute.
+
+Also its notes, and recording one that is started in a process of its own.
+"""
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,6 +15,7 @@ from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.errors import ImagePullError, RegionNameError
 from smlocal.errors.hosting import EndpointUnreachableError, PortLabelMissingError
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines
 from smlocal.jobs.planning.aspects.engines.look_folders import is_folder_seen, with_folder_facts, with_known_folders
@@ -21,13 +26,16 @@ from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
 from smlocal.jobs.planning.aspects.network.asked import plan_network
 from smlocal.jobs.planning.aspects.network.look import choose_network
 from smlocal.jobs.planning.aspects.network.plan import JobNetwork
+from smlocal.jobs.planning.aspects.network.show import added_hosts_text, joined_text
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan, VariantPlan
-from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan, StopPlan
+from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan, Note, StopPlan
 from smlocal.jobs.prepared import Prepared, find_credentials
+from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
+from smlocal.sagemaker.contract.instance_types import is_this_machine
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.hosts import (
     HostsShared,
@@ -35,13 +43,14 @@ from smlocal.sagemaker.hosting.hosts import (
     Models,
     containers_of,
     image_name,
+    instance_count,
     instances,
     plan_hosts,
     program,
 )
+from smlocal.sagemaker.hosting.members import recorded_members
 from smlocal.sagemaker.hosting.model_data import ModelSearch
 from smlocal.sagemaker.hosting.model_file import ModelFile, read_model
-from smlocal.sagemaker.hosting.notes import notes
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
 """Nothing is collected from a container that serves; its model is mounted like a channel."""
@@ -263,3 +272,59 @@ def plan_endpoint(
         stop=StopPlan(max_runtime=_NO_END, grace=model.grace, peer_grace=model.grace),
     )
     return replace(plan, notes=notes(plan, model))
+
+
+def notes(plan: JobPlan, model: ModelFile) -> tuple[Note, ...]:
+    """Where the endpoint differs from the service."""
+    return tuple(Note(id=name, text=text) for name, text in _notes(plan, model))
+
+
+def _notes(plan: JobPlan, model: ModelFile) -> Iterator[tuple[str, str]]:
+    if not model.role:
+        yield "relaxed-role", "ExecutionRoleArn is missing; the service requires it"
+    if any(is_this_machine(host.host.instance_type) for host in plan.hosts):
+        yield (
+            "relaxed-instance",
+            "the instance type local means this machine; the service requires a real instance type",
+        )
+    uris = [each.uri for host in plan.hosts if host.server is not None for each in host.server.models]
+    relaxed = [uri for uri in dict.fromkeys(uris) if not uri.startswith("s3://")]
+    if relaxed:
+        yield "relaxed-uri", f"a local path is used where the service requires an s3:// URI ({', '.join(relaxed)})"
+    fewer = [
+        f"{run} of {variant.definition.InitialInstanceCount} of {variant.name}"
+        for variant in model.variants
+        if (run := instance_count(model, variant)) < (variant.definition.InitialInstanceCount or 1)
+    ]
+    if fewer:
+        yield "fewer-instances", f"fewer instances than asked for: {', '.join(fewer)} (Local.Serving.MaxInstances)"
+    roles = {each.ExecutionRoleArn for each in model.models if each.ExecutionRoleArn}
+    if len(roles) > 1:
+        yield "one-role", f"all containers have the role of the first model, {model.role}"
+    said = {"networks-joined": joined_text(plan), "hosts-added": added_hosts_text(model.local)}
+    yield from ((name, text) for name, text in said.items() if text is not None)
+    named = {"EndpointConfigName", "ExecutionRoleArn"}
+    recorded = sorted(recorded_members(model.raw) - named)
+    if recorded:
+        yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
+
+
+def submit(model: ModelFile, *, name: str, store: Store) -> JobRecord:
+    """Record it as waiting, durably; the scheduler starts it. `NameInUseError` if there is a job of this name.
+
+    Neither the engine nor S3 is asked: a wrong image or model makes the endpoint fail when it begins. It counts as no
+    instance, because it has no end: others would wait for it.
+    """
+    called = model.raw.get("EndpointName", name)
+    account = identity.account(role=model.role, image=image_name(model.containers[0]))
+    store.add_pending(
+        name,
+        run_id=os.urandom(4).hex(),
+        created=time.time(),
+        arn=facts.endpoint_arn(called, region=region_of(model), account=account),
+        model_uri="",
+        instances=0,
+        platform=facts.NAME,
+        documents={REQUEST: {**model.raw, "EndpointName": called}, JOB: model.document.record()},
+    )
+    return store.get(name)

@@ -1,15 +1,18 @@
 """One container of an endpoint: its health, and when something is to be done about it."""
 
+import socket
 import time
+from contextlib import suppress
 from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.planning.aspects.serving.plan import ServerPlan
-from smlocal.sagemaker.hosting.ping import ping
 from smlocal.sagemaker.hosting.route import Address
 
+_PING: Final = b"GET /ping HTTP/1.1\r\nHost: localhost:8080\r\nConnection: close\r\n\r\n"
+_LONGEST_LINE: Final = 4096
 _FIRST_PAUSES: Final = (0.03, 0.5)
 """Between pings of a container that has just been started: the shortest and the longest."""
 _PING_EVERY: Final = 5.0
@@ -111,3 +114,30 @@ class Server:
         except (EngineError, MachineNotReadyError):
             return None
         return (found[0], self.plan.port) if found else None
+
+
+def ping(address: tuple[str, int], *, seconds: float) -> str | None:
+    """None if it has answered 200 in time; else why it is not healthy."""
+    deadline = time.monotonic() + seconds
+    try:
+        # `create_connection` would import the codec of international names, for an address that has none.
+        with socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET) as connection:
+            connection.settimeout(seconds)
+            connection.connect(address)
+            connection.sendall(_PING)
+            answer = b""
+            while b"\n" not in answer and len(answer) < _LONGEST_LINE:
+                connection.settimeout(max(0.001, deadline - time.monotonic()))
+                piece = connection.recv(_LONGEST_LINE)
+                if not piece:
+                    break
+                answer += piece
+    except TimeoutError:
+        return f"no answer to /ping within {seconds:g} s"
+    except OSError as error:
+        return f"nothing can be reached at port {address[1]}: {error.strerror or error}"
+    words = answer.partition(b"\n")[0].split()
+    with suppress(ValueError, IndexError):
+        status = int(words[1])
+        return None if status == 200 else f"/ping answered {status}"  # noqa: PLR2004 - HTTP
+    return "what answers /ping is not an HTTP server"

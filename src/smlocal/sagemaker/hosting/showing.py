@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.contract.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricPattern
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus, StopCause
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
@@ -136,7 +136,7 @@ def host_called(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> 
     return {}
 
 
-def metrics(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:  # noqa: ARG001 - there are none
+def metrics(request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:  # noqa: ARG001 - there are none
     """The service finds no metrics in these logs."""
     return ()
 

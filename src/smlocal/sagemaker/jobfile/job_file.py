@@ -19,7 +19,7 @@ from smlocal.jobfile.local_block import (
     wrong_source,
     wrong_time,
 )
-from smlocal.jobfile.option import LOCAL, Kind
+from smlocal.jobfile.option import LOCAL, Taker
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.jobs.contract.placement import SPREAD
@@ -85,7 +85,7 @@ def read_local(
     if local is not None:
         text = "is neither an s3:// prefix nor a file-system id; write s3://bucket/prefix"
         violations += [wrong_source(key, text) for key in local.Sources if not _LOCATION.match(key)]
-        violations += without_meaning(local, Kind.TRAINING)
+        violations += without_meaning(local, Taker.TRAINING)
         if local.Region is not None and not is_region_name(local.Region):
             violations.append(wrong_region(local.Region, "us-east-1"))
         if local.Faults:

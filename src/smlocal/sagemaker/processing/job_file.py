@@ -54,7 +54,7 @@ class Input:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Output:
+class UploadedOutput:
     """An output that the platform uploads."""
 
     name: str
@@ -73,7 +73,7 @@ class ProcessingFile:
     request: CreateProcessingJobRequest
     local: LocalSettings
     inputs: tuple[Input, ...]
-    outputs: tuple[Output, ...]
+    outputs: tuple[UploadedOutput, ...]
     raw: dict[str, Any] = field(repr=False)
     """The request as it was given, without `Local` and without members that are null."""
     document: Document = field(repr=False)
@@ -185,13 +185,13 @@ def inputs_of(request: CreateProcessingJobRequest) -> tuple[Input, ...]:
     )
 
 
-def outputs_of(request: CreateProcessingJobRequest) -> tuple[Output, ...]:
+def outputs_of(request: CreateProcessingJobRequest) -> tuple[UploadedOutput, ...]:
     """Those that the platform uploads."""
     config = request.ProcessingOutputConfig
     given = [] if config is None else config.Outputs
     names = facts.plain_names((each.OutputName for each in given), "output")
     return tuple(
-        Output(
+        UploadedOutput(
             name=name,
             index=index,
             uri=target.S3Uri,
@@ -273,7 +273,7 @@ def _equal_paths(inputs: tuple[Input, ...]) -> Iterator[Violation]:
             yield _says(at, f"another input is at {each.path} already")
 
 
-def _overlapping(inputs: tuple[Input, ...], outputs: tuple[Output, ...]) -> Iterator[tuple[str, Violation]]:
+def _overlapping(inputs: tuple[Input, ...], outputs: tuple[UploadedOutput, ...]) -> Iterator[tuple[str, Violation]]:
     """An output with an input in it, which the service would upload too. Here the two are separate mounts."""
     for output in outputs:
         inner = next((each for each in inputs if within(each.path, output.path)), None)

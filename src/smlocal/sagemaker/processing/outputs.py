@@ -8,7 +8,7 @@ from smlocal.jobs.contract.checkpoints import within
 from smlocal.jobs.contract.s3_uri import s3_form
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.aspects.output.look import folder_at
-from smlocal.sagemaker.processing.job_file import Output, ProcessingFile
+from smlocal.sagemaker.processing.job_file import ProcessingFile, UploadedOutput
 
 _MEMBER = "ProcessingOutputConfig"
 _PREFIX = "output-"
@@ -19,7 +19,7 @@ def collectors_of(job: ProcessingFile, *, directory: str) -> tuple[CollectorPlan
     return tuple(_collector(job, output, directory) for output in job.outputs)
 
 
-def _collector(job: ProcessingFile, output: Output, directory: str) -> CollectorPlan:
+def _collector(job: ProcessingFile, output: UploadedOutput, directory: str) -> CollectorPlan:
     folder, remote = _folder(job, output.uri), s3_form(output.uri)
     published = job.local.Publish and folder is None and remote.startswith("s3://")
     return CollectorPlan(

@@ -1,28 +1,59 @@
-"""From a validated processing job to its plan: that of the equal training job, with its own contents."""
+"""From a validated processing job to its plan: that of the equal training job, with its own contents.
+
+These are its notes and its files in /opt/ml/config. Also recording a job that is started in a process of its own.
+"""
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
-from smlocal.jobs.documents import STRICT
+from smlocal.jobs.contract.hosts import Host
+from smlocal.jobs.contract.json_size import compact
+from smlocal.jobs.contract.masking import without_passwords
+from smlocal.jobs.documents import JOB, REQUEST, STRICT
+from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
+from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
+from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
+from smlocal.jobs.planning.aspects.engines.show import ENGINE_RULES
 from smlocal.jobs.planning.aspects.inputs.plan import HostInputs
+from smlocal.jobs.planning.aspects.inputs.show import INPUT_RULES, inputs
+from smlocal.jobs.planning.aspects.limits.show import LIMIT_RULES
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredPlan
-from smlocal.jobs.planning.model import ContainerFolders, HostPlan, JobPlan
+from smlocal.jobs.planning.aspects.mirrored.show import MIRRORED_RULES
+from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
+from smlocal.jobs.planning.model import ContainerFolders, HostPlan, JobPlan, Note
+from smlocal.jobs.planning.note_rule import some
 from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.submission.scheduler import InstanceLimit
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
+from smlocal.sagemaker.contract.model.processing import ProcessingInput, ProcessingOutput
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.notes import GENERAL_RULES
+from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.processing import facts
-from smlocal.sagemaker.processing.documents import config_files
 from smlocal.sagemaker.processing.equal_training_job import equal_training_job
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
-from smlocal.sagemaker.processing.notes import notes
+from smlocal.sagemaker.processing.members import MEMBERS
 from smlocal.sagemaker.processing.outputs import collectors_of
 
+_NOTE_RULES = (
+    *INPUT_RULES,
+    *GPU_RULES,
+    *LIMIT_RULES,
+    *CREDENTIAL_RULES,
+    *MIRRORED_RULES,
+    *GENERAL_RULES,
+    *ENGINE_RULES,
+    *NETWORK_RULES,
+    *DEBUG_RULES,
+)
 _FOLDERS: Final = ContainerFolders(
     root=facts.ROOT,
     input=facts.CONFIG,
@@ -130,3 +161,141 @@ def _host(plan: JobPlan, host: HostPlan, job: ProcessingFile, arn: str) -> HostP
             trees=tuple(replace(each, target=targets[each.name]) for each in host.inputs.trees), pipes=pipes
         ),
     )
+
+
+def notes(plan: JobPlan, job: ProcessingFile, equal: JobFile) -> tuple[Note, ...]:
+    """Every note that applies, warnings first. `equal`: the training job that needs the same."""
+    found = [(rule.id, rule.says(plan, equal), rule.warning) for rule in _NOTE_RULES]
+    found += [(name, text, False) for name, text in _own_notes(plan, job)]
+    applying = [Note(id=name, text=without_passwords(text), warning=warning) for name, text, warning in found if text]
+    return tuple(sorted(applying, key=lambda note: not note.warning))
+
+
+def _own_notes(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
+    collectors = plan.mirrored.collectors
+    if "ProcessingJobName" not in job.raw:
+        yield "relaxed-name", "ProcessingJobName is missing; the service requires it"
+    uris = [*(each.uri for each in inputs(plan)), *(each.uri for each in collectors)]
+    if local := [uri for uri in uris if not uri.startswith(("s3://", "https://"))]:
+        yield "relaxed-uri", f"local paths are used where the service requires s3:// URIs ({some(local)})"
+    elsewhere = [
+        f"{each.uri} in {each.directory}"
+        for each in collectors
+        if each.s3_prefix is None and each.uri.startswith(("s3://", "https://"))
+    ]
+    if elsewhere:
+        yield "output-local", f"nothing is written to S3: {some(elsewhere)}"
+    recorded = [name for name in MEMBERS.recorded(job.raw) if name not in {"RoleArn", "NetworkConfig.VpcConfig"}]
+    if recorded:
+        yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
+
+
+def config_files(job: ProcessingFile, host: Host, hosts: Sequence[Host], *, name: str, arn: str) -> dict[str, bytes]:
+    """The files in /opt/ml/config by their paths, for the container of one host."""
+    return {
+        f"{facts.CONFIG}/processingjobconfig.json": compact(_job_config(job, name=name, arn=arn)),
+        f"{facts.CONFIG}/resourceconfig.json": compact(
+            {"current_host": host.name, "hosts": sorted(each.name for each in hosts)}
+        ),
+    }
+
+
+def _job_config(job: ProcessingFile, *, name: str, arn: str) -> dict[str, Any]:
+    """With the members and the order of the developer guide, and null for those that are not given."""
+    request = job.request
+    app, config = request.AppSpecification, request.ProcessingOutputConfig
+    resources = request.ProcessingResources
+    cluster = None if resources is None else resources.ClusterConfig
+    kind, count = job.instances
+    network = request.NetworkConfig
+    return {
+        "ProcessingJobArn": arn,
+        "ProcessingJobName": name,
+        "AppSpecification": {
+            "ImageUri": app.ImageUri,
+            "ContainerEntrypoint": app.ContainerEntrypoint,
+            "ContainerArguments": app.ContainerArguments,
+        },
+        "Environment": dict(request.Environment or {}),
+        "ProcessingInputs": [_input_document(each) for each in request.ProcessingInputs or ()],
+        "ProcessingOutputConfig": {
+            "Outputs": [] if config is None else [_output_document(each) for each in config.Outputs],
+            "KmsKeyId": None if config is None else config.KmsKeyId,
+        },
+        "ProcessingResources": {
+            "ClusterConfig": {
+                "InstanceCount": count,
+                "InstanceType": kind,
+                "VolumeSizeInGB": job.volume_gb,
+                "VolumeKmsKeyId": None if cluster is None else cluster.VolumeKmsKeyId,
+            }
+        },
+        **({} if network is None else {"NetworkConfig": network.plain()}),
+        "RoleArn": request.RoleArn,
+        "StoppingCondition": {"MaxRuntimeInSeconds": job.max_runtime},
+    }
+
+
+def _input_document(given: ProcessingInput) -> dict[str, Any]:
+    source = given.S3Input
+    if source is None:
+        return given.plain()
+    return {
+        "InputName": given.InputName,
+        **({"AppManaged": True} if given.AppManaged else {}),
+        "S3Input": {
+            "LocalPath": source.LocalPath,
+            "S3Uri": source.S3Uri,
+            "S3DataDistributionType": source.S3DataDistributionType or "FullyReplicated",
+            "S3DataType": source.S3DataType or "S3Prefix",
+            "S3InputMode": source.S3InputMode or "File",
+            "S3CompressionType": source.S3CompressionType or "None",
+            "S3DownloadMode": "StartOfJob",
+        },
+    }
+
+
+def _output_document(given: ProcessingOutput) -> dict[str, Any]:
+    target = given.S3Output
+    if target is None:
+        return given.plain()
+    return {
+        "OutputName": given.OutputName,
+        **({"AppManaged": True} if given.AppManaged else {}),
+        "S3Output": {
+            "LocalPath": target.LocalPath,
+            "S3Uri": target.S3Uri,
+            "S3UploadMode": target.S3UploadMode or "EndOfJob",
+        },
+    }
+
+
+def submit(job: ProcessingFile, *, name: str, store: Store, limit: InstanceLimit | None = None) -> JobRecord:
+    """Record it as waiting, durably; the scheduler starts it.
+
+    `NameInUseError` if there is a job of this name, `InstanceLimitError` if the job is above the limit. Neither the
+    engine nor S3 is asked: a wrong image or wrong data makes the job fail when it begins.
+    """
+    equal = equal_training_job(job)
+    kind, count = job.instances
+    collectors_of(job, directory="")  # folders that cannot be used are an error now
+
+    def check(used: int) -> None:
+        if limit is not None:
+            limit.check(instance_type=kind, asked=count, used=used)
+
+    store.add_pending(
+        name,
+        run_id=os.urandom(4).hex(),
+        created=time.time(),
+        arn=facts.processing_job_arn(name, region=region_of(equal), account=account_of(equal)),
+        model_uri="",
+        instances=count,
+        platform=facts.NAME,
+        documents={
+            REQUEST: {"ProcessingJobName": name, **job.raw},
+            JOB: {**job.document.record(), STRICT: False},
+        },
+        check=check,
+    )
+    return store.get(name)

@@ -8,23 +8,27 @@ from enum import Enum
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.sagemaker.transform.json_path import WHOLE, JsonPathError, Step, select
+from smlocal.sagemaker.transform.json_path import WHOLE, JsonPathError, PathStep, select
 
 INPUT_KEY, OUTPUT_KEY = "SageMakerInput", "SageMakerOutput"
 
 
-class Form(Enum):
+class RecordForm(Enum):
     """What records and answers are."""
 
     CSV = "CSV"
     JSON = "JSON"
 
 
-FORMS: Final = {"text/csv": Form.CSV, "application/json": Form.JSON, "application/jsonlines": Form.JSON}
+FORMS: Final = {
+    "text/csv": RecordForm.CSV,
+    "application/json": RecordForm.JSON,
+    "application/jsonlines": RecordForm.JSON,
+}
 """By content type."""
 
 
-def form_of(content_type: str | None) -> Form | None:
+def form_of(content_type: str | None) -> RecordForm | None:
     """The form that a content type means; its parameters do not matter. None: no filter can be applied."""
     return FORMS.get((content_type or "").partition(";")[0].strip().lower())
 
@@ -37,13 +41,13 @@ class ProcessingError(Exception):
 class Processing:
     """What is done to records and answers."""
 
-    before: tuple[Step, ...] = WHOLE
+    before: tuple[PathStep, ...] = WHOLE
     """The part of a record that is sent."""
-    after: tuple[Step, ...] = WHOLE
+    after: tuple[PathStep, ...] = WHOLE
     """The part of an answer, or of a joined record, that is kept."""
     join: bool = False
-    records: Form = Form.CSV
-    answers: Form = Form.CSV
+    records: RecordForm = RecordForm.CSV
+    answers: RecordForm = RecordForm.CSV
     by_line: bool = True
     """False if an object is one record."""
 
@@ -66,7 +70,7 @@ class Processing:
                     f"Failed to join the output to the input: {len(records)} records were sent, and "
                     f"{len(values)} came back"
                 )
-            rows = self.records is Form.CSV
+            rows = self.records is RecordForm.CSV
             pairs = zip(records, values, strict=True)
             values = [[*record, *value] if rows else _joined(record, value) for record, value in pairs]
         kept = [_selected(self.after, each, "OutputFilter") for each in values]
@@ -76,11 +80,11 @@ class Processing:
         return _parsed(payload, self.records, one=not self.by_line, what="input")
 
 
-def _parsed(data: bytes, form: Form, *, one: bool, what: str) -> list[Any]:
+def _parsed(data: bytes, form: RecordForm, *, one: bool, what: str) -> list[Any]:
     """The values in it: lines, or one document."""
     try:
         text = data.decode("utf-8-sig")
-        if form is Form.CSV:
+        if form is RecordForm.CSV:
             return [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
         lines = [text] if one else [line for line in text.split("\n") if line.strip()]
         try:
@@ -97,15 +101,15 @@ def _joined(record: Any, value: Any) -> Any:
     return {INPUT_KEY: record, OUTPUT_KEY: value}
 
 
-def _selected(steps: tuple[Step, ...], value: Any, which: str) -> Any:
+def _selected(steps: tuple[PathStep, ...], value: Any, which: str) -> Any:
     try:
         return select(steps, value)
     except JsonPathError as error:
         raise ProcessingError(f"{which} cannot be applied: {error}") from error
 
 
-def _lines(values: Sequence[Any], form: Form, *, newline: bool) -> bytes:
-    written: Callable[[Any], str] = _row if form is Form.CSV else _document
+def _lines(values: Sequence[Any], form: RecordForm, *, newline: bool) -> bytes:
+    written: Callable[[Any], str] = _row if form is RecordForm.CSV else _document
     text = "\n".join(map(written, values))
     return (text + "\n" if newline and values else text).encode()
 

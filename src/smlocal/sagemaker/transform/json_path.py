@@ -11,7 +11,7 @@ class JsonPathError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
+class PathStep:
     """One step down. Names, or places in a list; neither: everything."""
 
     names: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ class Step:
         return bool(self.names) or (len(self.places) == 1 and isinstance(self.places[0], int))
 
 
-WHOLE: Final[tuple[Step, ...]] = ()
+WHOLE: Final[tuple[PathStep, ...]] = ()
 """The steps of `$`."""
 _DOTTED: Final = re.compile(r"\.(?P<name>[^.\[\]\s'\"*]+|\*)")
 _BRACKET: Final = re.compile(r"\.?\[(?P<inner>(?:'[^']*'|\"[^\"]*\"|[^\]'\"])*)\]")
@@ -31,7 +31,7 @@ _PLACE: Final = re.compile(r"\s*(?:(?P<index>-?\d+)|(?P<start>-?\d*)\s*:\s*(?P<s
 _NAMES: Final = re.compile(r"\s*(?:'([^']*)'|\"([^\"]*)\")\s*(?:,|$)")
 
 
-def parse(text: str) -> tuple[Step, ...]:
+def parse(text: str) -> tuple[PathStep, ...]:
     """The steps of an expression; `JsonPathError` if it is none."""
     if not text.startswith("$"):
         raise JsonPathError("it does not begin with $")
@@ -45,13 +45,13 @@ def parse(text: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _dotted(name: str) -> Step:
-    return Step() if name == "*" else Step(names=(name,))
+def _dotted(name: str) -> PathStep:
+    return PathStep() if name == "*" else PathStep(names=(name,))
 
 
-def _bracket(inner: str) -> Step:
+def _bracket(inner: str) -> PathStep:
     if inner.strip() == "*":
-        return Step()
+        return PathStep()
     if "'" in inner or '"' in inner:
         names, at = [], 0
         while at < len(inner):
@@ -60,7 +60,7 @@ def _bracket(inner: str) -> Step:
                 raise JsonPathError(f"[{inner}] is not a list of names")
             names.append(found[1] if found[1] is not None else found[2])
             at = found.end()
-        return Step(names=tuple(names))
+        return PathStep(names=tuple(names))
     places: list[int | slice] = []
     for part in inner.split(","):
         found = _PLACE.fullmatch(part)
@@ -71,10 +71,10 @@ def _bracket(inner: str) -> Step:
         else:
             start, stop = (int(each) if each else None for each in (found["start"], found["stop"]))
             places.append(slice(start, stop))
-    return Step(places=tuple(places))
+    return PathStep(places=tuple(places))
 
 
-def select(steps: tuple[Step, ...], value: Any) -> Any:
+def select(steps: tuple[PathStep, ...], value: Any) -> Any:
     """The part of a value; `JsonPathError` if there is none."""
     values, definite = [value], True
     for step in steps:
@@ -83,7 +83,7 @@ def select(steps: tuple[Step, ...], value: Any) -> Any:
     return values[0] if definite else values
 
 
-def _parts(step: Step, value: Any) -> list[Any]:
+def _parts(step: PathStep, value: Any) -> list[Any]:
     if step.names:
         return [_named(step.names, value)]
     if step.places:

@@ -1,23 +1,33 @@
-"""From a validated transform file to its plan: that of an endpoint with the same model, and what differs."""
+"""From a validated transform file to its plan: that of an endpoint with the same model, and what differs.
+
+Also its notes, and recording a job that is started in a process of its own.
+"""
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.documents import JOB, REQUEST
+from smlocal.jobs.planning.aspects.network.show import added_hosts_text, joined_text
 from smlocal.jobs.planning.aspects.output.look import DEFAULT_OUTPUT, folder_at
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
-from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan
+from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, Note
 from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
+from smlocal.sagemaker.contract import identity
+from smlocal.sagemaker.contract.instance_types import is_this_machine
 from smlocal.sagemaker.hosting.planning import plan_only as plan_endpoint
 from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
+from smlocal.sagemaker.hosting.planning import region_of
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.inputs import list_objects, store_of
-from smlocal.sagemaker.transform.notes import notes
+from smlocal.sagemaker.transform.members import MEMBERS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 
 _REMOTE: Final = ("s3://", "https://")
@@ -103,3 +113,52 @@ def _host(asked: TransformFile, host: HostPlan) -> HostPlan:
     own = host.environment
     after = {name: own[name] for name in ("SAGEMAKER_BIND_TO_PORT",) if name in own}
     return replace(host, environment={**own, **given, **(request.Environment or {}), **after})
+
+
+def notes(plan: JobPlan, asked: TransformFile) -> tuple[Note, ...]:
+    """Where the transform job differs from the service."""
+    return tuple(Note(id=name, text=text) for name, text in _notes(plan, asked))
+
+
+def _notes(plan: JobPlan, asked: TransformFile) -> Iterator[tuple[str, str]]:
+    if not asked.model.role:
+        yield "relaxed-role", "ExecutionRoleArn is missing; the service requires it of the model"
+    if is_this_machine(plan.hosts[0].host.instance_type):
+        yield (
+            "relaxed-instance",
+            "the instance type local means this machine; the service requires a real instance type",
+        )
+    for uri in (asked.request.TransformInput.DataSource.S3DataSource.S3Uri, plan.output.uri):
+        if not uri.startswith(("s3://", "https://")):
+            yield "relaxed-uri", f"a local path is used where the service requires an s3:// URI ({uri})"
+    if plan.output.uri.startswith(("s3://", "https://")):
+        yield "output-local", f"nothing is written to {plan.output.uri}; the output goes to {plan.output.directory}"
+    said = {"networks-joined": joined_text(plan), "hosts-added": added_hosts_text(asked.local)}
+    yield from ((name, text) for name, text in said.items() if text is not None)
+    resources = asked.request.TransformResources
+    if resources is not None and resources.InstanceCount > 1:
+        yield "one-container", f"one container transforms what {resources.InstanceCount} instances would share"
+    named = {"ExecutionRoleArn", "Tags", "TransformResources"}
+    recorded = sorted({name for name in MEMBERS.recorded(asked.raw) if name.partition(".")[0] not in named})
+    if recorded:
+        yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
+
+
+def submit(asked: TransformFile, *, name: str, store: Store) -> JobRecord:
+    """Record it as waiting, durably; the scheduler starts it. `NameInUseError` if there is a job of this name.
+
+    Neither the engine nor S3 is asked: a wrong image or model makes the job fail when it begins.
+    """
+    container = asked.raw.get("PrimaryContainer") or {}
+    account = identity.account(role=asked.model.role, image=container.get("Image"))
+    store.add_pending(
+        name,
+        run_id=os.urandom(4).hex(),
+        created=time.time(),
+        arn=facts.transform_job_arn(name, region=region_of(asked.model), account=account),
+        model_uri="",
+        instances=1,
+        platform=facts.NAME,
+        documents={REQUEST: {**asked.raw, "TransformJobName": name}, JOB: asked.document.record()},
+    )
+    return store.get(name)

@@ -27,7 +27,7 @@ from smlocal.jobs.logs.log_readers import log_path
 from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
 from smlocal.sagemaker.transform import facts
-from smlocal.sagemaker.transform.data_processing import Form, Processing, form_of
+from smlocal.sagemaker.transform.data_processing import Processing, RecordForm, form_of
 from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.invoking import Invoker
 from smlocal.sagemaker.transform.json_path import parse
@@ -189,8 +189,8 @@ class TransformSupervisor(HostingSupervisor):
                 before=parse(processing.InputFilter or "$"),
                 after=parse(processing.OutputFilter or "$"),
                 join=processing.JoinSource == "Input",
-                records=form_of(source.ContentType) or Form.CSV,
-                answers=form_of(output.Accept) or Form.CSV,
+                records=form_of(source.ContentType) or RecordForm.CSV,
+                answers=form_of(output.Accept) or RecordForm.CSV,
                 by_line=split != "None",
             ),
             invoker=invoker,

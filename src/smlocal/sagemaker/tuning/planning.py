@@ -1,31 +1,49 @@
-"""From a validated tuning job to its plan: what one of its training jobs needs, without a container of its own."""
+"""From a validated tuning job to its plan: what one of its training jobs needs, without a container of its own.
+
+Also its notes, and recording a job that is started in a process of its own.
+"""
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
 from smlocal.jobs.planning.aspects.inputs.plan import InputsPlan
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredPlan
 from smlocal.jobs.planning.aspects.network.plan import JobNetwork
+from smlocal.jobs.planning.aspects.output.asked import is_remote_output
+from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.aspects.rules.plan import RulesPlan
-from smlocal.jobs.planning.model import IdentityPlan, JobPlan, KeptPlan, StopPlan
+from smlocal.jobs.planning.model import IdentityPlan, JobPlan, KeptPlan, Note, StopPlan
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
+from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.children import training_job
-from smlocal.sagemaker.tuning.notes import notes
 from smlocal.sagemaker.tuning.search import first_points
+from smlocal.sagemaker.tuning.state import QUEUE
+from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of
 
+_NOTE_OF_STRATEGY: Final = {
+    "Grid": "every combination runs once, as on the service; their order is smlocal's",
+    "Random": "points are random as on the service, with the same scalings; the numbers are smlocal's own",
+    "Hyperband": "Hyperband is the published algorithm, with asynchronous promotion; the service's variant is not "
+    "published",
+    "Bayesian": "points are chosen by Optuna (TPE); the service's Bayesian search is not published and chooses others",
+}
+_NOTES_OF_A_NAME: Final = frozenset({"relaxed-name"})
+"""Notes of training jobs that say nothing about those of a tuning job."""
 _NO_END = 2**31
 """Seconds: the search has a limit of its own."""
 
@@ -129,3 +147,67 @@ def first_trials(file: TuningFile, name: str, count: int) -> list[tuple[str | No
     if plan.strategy == "Bayesian":
         return []
     return [(file.definitions[each.definition].name, each.tuned) for each in first_points(plan, count)]
+
+
+def notes(of_training: Sequence[Note], file: TuningFile) -> tuple[Note, ...]:
+    """The notes of the training jobs, and those of the search."""
+    found = [note for note in of_training if note.id not in _NOTES_OF_A_NAME]
+    found += [Note(id=name, text=text) for name, text in _own_notes(file)]
+    return tuple(sorted(found, key=lambda note: not note.warning))
+
+
+def _own_notes(file: TuningFile) -> Iterator[tuple[str, str]]:
+    config = file.raw["HyperParameterTuningJobConfig"]
+    plan = file.plan("")
+    yield "tuning-strategy", _NOTE_OF_STRATEGY[plan.strategy]
+    yield "tuning-parallel", "training jobs that run at once share this machine, so each is slower than alone"
+    if "HyperParameterTuningJobName" not in file.raw:
+        yield "relaxed-tuning-name", "HyperParameterTuningJobName is missing; the service requires it"
+    if any(each.scaling == "Auto" and each.kind != "Categorical" for part in plan.definitions for each in part.ranges):
+        yield (
+            "tuning-scaling",
+            "Auto is logarithmic for wide positive ranges, else linear; the service's choice differs",
+        )
+    if plan.early:
+        yield (
+            "tuning-early-stopping",
+            "early stopping is by the median rule of the developer guide, from the second job",
+        )
+    if plan.until_converged:
+        converged = f"the search has converged after {CONVERGED_AFTER} training jobs without an improvement of over 1 %"
+        yield "tuning-convergence", f"{converged}; the service's rule is not published"
+    if len(plan.definitions) > 1:
+        yield "tuning-definitions", "training jobs go to the definitions in turn; the service's choice is not published"
+    if plan.most > facts.QUOTA_JOBS:
+        yield "tuning-quota", f"{plan.most:,} training jobs are above the service's usual quota of {facts.QUOTA_JOBS}"
+    if config.get("RandomSeed") is None and plan.strategy != "Grid":
+        yield "tuning-seed", "without RandomSeed the points follow from the name; on the service they differ each time"
+
+
+def submit_tuning(file: TuningFile, *, name: str, store: Store, instances: int | None) -> JobRecord:
+    """Record a valid tuning job as `InProgress`, durably. `instances`: how many its training jobs may use at once.
+
+    `NameInUseError` if there is a job of this name, `WarmStartError` if its parents cannot be used.
+    """
+    earlier_of(file, store)
+    sample = {each.name: each.at(0.0) for each in file.definitions[0].search.ranges}
+    job = training_job(file, 0, sample)
+    region = region_of(job)
+    local = {**(file.document.data.get(LOCAL) or {}), "Region": region}
+    if is_remote_output(job.request.OutputDataConfig):
+        local["Output"] = output_folder(job)
+    store.add_pending(
+        name,
+        run_id=os.urandom(4).hex(),
+        created=time.time(),
+        arn=facts.tuning_job_arn(name, region=region, account=account_of(job)),
+        model_uri="",
+        instances=0,
+        platform=facts.NAME,
+        documents={
+            REQUEST: {"HyperParameterTuningJobName": name, **file.raw},
+            JOB: {**file.document.record(), "Data": {**file.document.data, LOCAL: local}},
+            QUEUE: {"Instances": instances},
+        },
+    )
+    return store.get(name)

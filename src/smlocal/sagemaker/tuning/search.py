@@ -9,7 +9,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.hyperband import Hyperband
 from smlocal.sagemaker.tuning.ranges import Point, combinations, grid, random_points
-from smlocal.sagemaker.tuning.stopping import Progress, is_below_median
+from smlocal.sagemaker.tuning.stopping import SearchProgress, is_below_median
 from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition, Trial
 
 _SEED_STEP: Final = 7919
@@ -25,7 +25,7 @@ class Proposer(Protocol):
 
 
 @dataclass(kw_only=True, slots=True)
-class Listed:
+class ListedPoints:
     """Proposes points in an order that does not depend on results: a grid, or random points."""
 
     points: Iterator[Point]
@@ -75,7 +75,7 @@ class Search:
     values: dict[int, list[float]] = field(default_factory=dict)
     """The values of each trial's objective metric so far, by its number."""
     proposers: list[Proposer] = field(default_factory=list)
-    progress: Progress = field(init=False)
+    progress: SearchProgress = field(init=False)
     band: Hyperband | None = None
     exhausted: bool = False
     """True if no definition has a point left."""
@@ -88,7 +88,7 @@ class Search:
 
     def __post_init__(self) -> None:
         plan = self.plan
-        self.progress = Progress(objective=plan.definitions[0].objective)
+        self.progress = SearchProgress(objective=plan.definitions[0].objective)
         if plan.strategy == "Hyperband":
             self.band = Hyperband(least=plan.least_resource, most=plan.most_resource)
         if not self.proposers:
@@ -251,13 +251,13 @@ def proposer_of(plan: SearchPlan, index: int) -> Proposer:
     definition = plan.definitions[index]
     taken = [point for point, _ in definition.earlier]
     if plan.strategy == "Grid":
-        return Listed(points=(point for point in grid(definition.ranges) if point not in taken))
+        return ListedPoints(points=(point for point in grid(definition.ranges) if point not in taken))
     seed = plan.seed + index * _SEED_STEP
     if plan.strategy == "Bayesian":
         from smlocal.sagemaker.tuning.bayesian import Bayesian  # its library is an extra
 
         return Bayesian(definition=definition, seed=seed)
-    return Listed(points=random_points(definition.ranges, seed, taken=taken))
+    return ListedPoints(points=random_points(definition.ranges, seed, taken=taken))
 
 
 def first_points(plan: SearchPlan, count: int) -> Iterator[Trial]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.contract.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricPattern
 from smlocal.jobs.contract.statuses import JobPhase, StopCause
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
@@ -133,7 +133,7 @@ def host_called(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> 
     return {}
 
 
-def metrics(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:  # noqa: ARG001 - it has no log
+def metrics(request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:  # noqa: ARG001 - it has no log
     """It writes no log."""
     return ()
 

@@ -24,7 +24,7 @@ def is_below_median(values: Sequence[float], earlier: Sequence[Sequence[float]],
 
 
 @dataclass(kw_only=True, slots=True)
-class Progress:
+class SearchProgress:
     """Whether the results of a search still improve."""
 
     objective: Objective

@@ -20,8 +20,7 @@ from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.members import MEMBERS
-from smlocal.sagemaker.tuning.range_rules import broken_ranges
-from smlocal.sagemaker.tuning.ranges import combinations, ranges_of
+from smlocal.sagemaker.tuning.ranges import broken_ranges, combinations, ranges_of
 from smlocal.sagemaker.tuning.search import SearchPlan
 from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition
 

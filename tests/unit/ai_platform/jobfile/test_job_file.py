@@ -5,7 +5,7 @@ from textwrap import dedent
 import pytest
 
 from smlocal.ai_platform.jobfile.job_file import read_job
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
@@ -32,7 +32,7 @@ def test_the_form_of_gcloud_for_a_training_job() -> None:
         ),
         strict=False,
     )
-    assert job.kind is JobKind.TRAINING_JOB
+    assert job.kind is ReplicaJobKind.TRAINING_JOB
     assert job.request["trainingInput"]["workerCount"] == 2
     assert "Local" not in job.request
     assert job.local.Keep == "all"

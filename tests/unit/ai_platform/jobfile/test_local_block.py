@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from smlocal.ai_platform.jobfile.job_file import JobFile, read_job
+from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile, read_job
 from smlocal.errors import RequestInvalidError
-from smlocal.jobfile.option import Kind
+from smlocal.jobfile.option import Taker
 from smlocal.jobfile.reading import load_document
 from smlocal.jobfile.settings import LocalSettings, refused_settings
 from smlocal.jobs.contract.model.structure import members
@@ -44,7 +44,7 @@ SOMETHING: dict[str, str] = {
 """Another value than the default for each setting that is refused."""
 
 
-def read(local: str, *, job: str = CUSTOM_JOB, **choices: Any) -> JobFile:
+def read(local: str, *, job: str = CUSTOM_JOB, **choices: Any) -> ReplicaJobFile:
     return read_job(load_document(f"{job}Local: {local}\n", name="job.yaml", directory="/"), strict=False, **choices)
 
 
@@ -54,10 +54,10 @@ def details(local: str, **choices: Any) -> list[str]:
     return [line.partition("   ")[2] for line in caught.value.details]
 
 
-@pytest.mark.parametrize("name", refused_settings(Kind.REPLICAS))
+@pytest.mark.parametrize("name", refused_settings(Taker.REPLICAS))
 def test_a_setting_without_a_meaning_is_refused_unless_it_is_the_default(name: str) -> None:
     assert details(f"{{{name}: {SOMETHING[name]}}}") == [
-        f"Local.{name}: {refused_settings(Kind.REPLICAS)[name]}; remove it"
+        f"Local.{name}: {refused_settings(Taker.REPLICAS)[name]}; remove it"
     ]
     default = getattr(LocalSettings(), name)
     if default is not None:
@@ -76,7 +76,7 @@ def test_the_other_settings_are_taken() -> None:
         "Faults: [{Kind: StockOut}]}"
     ).local
     changed = {name for name, value in vars(local).items() if value != getattr(LocalSettings(), name)}
-    assert changed | set(refused_settings(Kind.REPLICAS)) == set(members(LocalSettings))
+    assert changed | set(refused_settings(Taker.REPLICAS)) == set(members(LocalSettings))
     assert read("").local == LocalSettings()
 
 

@@ -12,10 +12,10 @@ from smlocal.ai_platform.answer import snake_case
 from smlocal.ai_platform.coverage.lookup import table
 from smlocal.ai_platform.jobfile.job_file import read_job
 from smlocal.ai_platform.jobfile.schema import job_file_schema
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.shape import job_kind
 from smlocal.cli.main import run_command_line
-from smlocal.jobfile.option import Kind
+from smlocal.jobfile.option import Taker
 from smlocal.jobfile.reading import load_document
 from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
 from smlocal.jobs.contract.model.structure import members as structure_members
@@ -26,7 +26,7 @@ TRAINING: Json = {"scaleTier": "BASIC", "masterConfig": {"imageUri": "image"}}
 
 
 @cache
-def _accepts(kind: JobKind) -> Callable[[Json], bool]:
+def _accepts(kind: ReplicaJobKind) -> Callable[[Json], bool]:
     # The library knows draft 7, which differs from 2020-12 in nothing that is used here.
     fits = fastjsonschema.compile({**job_file_schema(kind), "$schema": "http://json-schema.org/draft-07/schema#"})
 
@@ -40,11 +40,11 @@ def _accepts(kind: JobKind) -> Callable[[Json], bool]:
     return accepts
 
 
-@pytest.mark.parametrize("kind", JobKind)
-def test_valid_job_files_fit_in_both_spellings(kind: JobKind, training_job: Json, custom_job: Json) -> None:
+@pytest.mark.parametrize("kind", ReplicaJobKind)
+def test_valid_job_files_fit_in_both_spellings(kind: ReplicaJobKind, training_job: Json, custom_job: Json) -> None:
     accepts = _accepts(kind)
     bare = {**custom_job["jobSpec"], "displayName": "census", "Local": {"Keep": "all"}}
-    valid = [training_job] if kind is JobKind.TRAINING_JOB else [custom_job, bare, {"workerPoolSpecs": [POOL]}]
+    valid = [training_job] if kind is ReplicaJobKind.TRAINING_JOB else [custom_job, bare, {"workerPoolSpecs": [POOL]}]
     for document in [*valid, *({**snake_case(each), "Local": {}} for each in valid if "Local" not in each)]:
         read_job(load_document(json.dumps(document), name="job.json", directory="/"), strict=False)
         assert accepts(document), document
@@ -71,14 +71,14 @@ def test_valid_job_files_fit_in_both_spellings(kind: JobKind, training_job: Json
     ],
 )
 def test_mistakes_do_not_fit(document: Json) -> None:
-    kind = job_kind(document) if document else JobKind.TRAINING_JOB
+    kind = job_kind(document) if document else ReplicaJobKind.TRAINING_JOB
     assert not _accepts(kind)(document)
 
 
-@pytest.mark.parametrize("kind", JobKind)
-def test_every_row_of_the_coverage_table_is_a_description(kind: JobKind) -> None:
+@pytest.mark.parametrize("kind", ReplicaJobKind)
+def test_every_row_of_the_coverage_table_is_a_description(kind: ReplicaJobKind) -> None:
     schema = job_file_schema(kind)
-    whole = schema if kind is JobKind.TRAINING_JOB else schema["then"]
+    whole = schema if kind is ReplicaJobKind.TRAINING_JOB else schema["then"]
     for name, row in table(kind).items():
         place = found = whole
         for step in name.split("."):
@@ -90,18 +90,18 @@ def test_every_row_of_the_coverage_table_is_a_description(kind: JobKind) -> None
             assert schema["else"]["properties"][of_spec.partition("[]")[0].partition(".")[0]]
 
 
-@pytest.mark.parametrize("kind", JobKind)
-def test_local_settings_are_those_of_the_platform(kind: JobKind) -> None:
+@pytest.mark.parametrize("kind", ReplicaJobKind)
+def test_local_settings_are_those_of_the_platform(kind: ReplicaJobKind) -> None:
     schema = job_file_schema(kind)
     local = schema["$defs"]["Local"]
-    assert set(local["properties"]) == set(structure_members(LocalSettings)) - set(refused_settings(Kind.REPLICAS))
+    assert set(local["properties"]) == set(structure_members(LocalSettings)) - set(refused_settings(Taker.REPLICAS))
     fault = schema["$defs"]["Fault"]["properties"]
     assert fault["Kind"]["enum"] == ["StockOut", "InternalError", "Maintenance"]
     assert set(fault) == set(structure_members(Fault)) - {"Instance"}
 
 
 def test_the_command_prints_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
-    for kind in JobKind:
+    for kind in ReplicaJobKind:
         assert run_command_line(["schema", "--of", kind.value]) == 0
         assert json.loads(capsys.readouterr().out) == job_file_schema(kind)
     assert run_command_line(["schema", "--of", "CreateTrainingJob"]) == 0

@@ -9,8 +9,8 @@ from smlocal.ai_platform.lifecycle.actions import Kill, Restart, Terminate
 from smlocal.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.ai_platform.lifecycle.events import (
     CancelAsked,
+    CancelAskedAgain,
     InternalError,
-    KillAsked,
     MaintenanceBegun,
     ReplicaExited,
     ReplicaReady,
@@ -312,7 +312,7 @@ def test_whoever_does_not_want_to_wait_kills_at_once() -> None:
     world = World()
     world.begin_and_run()
     world.handle(CancelAsked())
-    world.handle(KillAsked())
+    world.handle(CancelAskedAgain())
     assert world.signals[-1] == Kill(replicas=(PRIMARY, WORKER, OTHER))
     world.finish()
     assert world.states[-1] == "CANCELLED"

@@ -13,9 +13,9 @@ from smlocal.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.ai_platform.lifecycle.error_classes import MOST_REPLICA_RESTARTS, MOST_RETRIES, ErrorClass
 from smlocal.ai_platform.lifecycle.events import (
     CancelAsked,
+    CancelAskedAgain,
     Event,
     InternalError,
-    KillAsked,
     MaintenanceBegun,
     StockOut,
 )
@@ -108,7 +108,7 @@ ASKED: dict[str, Event] = {
     "stock-out": StockOut(),
     "internal": InternalError(why="staged"),
     "cancel": CancelAsked(),
-    "kill": KillAsked(),
+    "kill": CancelAskedAgain(),
 }
 
 

@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 
 from smlocal.check.registry import all_rules, chosen_rules
-from smlocal.check.serving.model import Serving, model_document, model_image
+from smlocal.check.serving.model import ServingSubject, model_document, model_image
 from smlocal.check.subject import LaunchProfile
 from smlocal.jobfile.document import Document
 from smlocal.sagemaker.hosting.model_file import read_model
 
 
-def deployed(serving: Serving, *, trained: str = "", timeout: int = 60) -> dict[str, Any]:
+def deployed(serving: ServingSubject, *, trained: str = "", timeout: int = 60) -> dict[str, Any]:
     document = model_document(serving, trained=trained, timeout=timeout)
     read_model(document)
     return document.data
 
 
 def test_an_image_alone_has_no_model_and_no_credentials() -> None:
-    data = deployed(Serving(image="i", local={"Credentials": "inherit", "Region": "eu-west-1", "Output": "./x"}))
+    data = deployed(ServingSubject(image="i", local={"Credentials": "inherit", "Region": "eu-west-1", "Output": "./x"}))
     assert data["PrimaryContainer"] == {"Image": "i"}
     local = data["Local"]
     assert (local["Region"], local["Pull"], local["StopGraceSeconds"]) == ("eu-west-1", "never", 30)
@@ -35,7 +35,7 @@ def test_a_model_file_keeps_what_it_says(tmp_path: Path) -> None:
     }
     document = Document(given, name="model.yaml", directory=str(tmp_path))
     assert model_image(document) == "i"
-    data = deployed(Serving(image="i", document=document), timeout=20)
+    data = deployed(ServingSubject(image="i", document=document), timeout=20)
     assert data["PrimaryContainer"] == given["PrimaryContainer"]
     assert data["Local"]["Serving"] == {"StartupSeconds": 5, "PingSeconds": 1, "InvocationSeconds": 20}
     assert data["Local"]["StopGraceSeconds"] == 2
@@ -48,7 +48,7 @@ def test_the_trained_model_is_served_in_place_of_another(tmp_path: Path, *, is_f
     path = tmp_path / "model"
     path.mkdir() if is_folder else path.touch()
     document = Document({"PrimaryContainer": {"ModelDataUrl": "./other"}}, name="m", directory="/")
-    container = deployed(Serving(image="i", document=document), trained=str(path))["PrimaryContainer"]
+    container = deployed(ServingSubject(image="i", document=document), trained=str(path))["PrimaryContainer"]
     if is_folder:
         assert container["ModelDataSource"]["S3DataSource"]["S3Uri"] == str(path)
         assert "ModelDataUrl" not in container

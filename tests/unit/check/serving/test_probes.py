@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from smlocal.check.serving.interface import Listener, PingSeen
+from smlocal.check.serving.interface import ListenAddress, PingSeen
 from smlocal.check.serving.probes import _listeners, ask, ping, ping_beside_another, shown, written_since
 
 TCP = """\
@@ -27,11 +27,11 @@ TCP = """\
 
 def test_the_addresses_at_which_a_container_listens() -> None:
     assert list(_listeners(TCP)) == [
-        Listener(loopback=True, port=8080),
-        Listener(loopback=False, port=5000),
-        Listener(loopback=False, port=8082),
-        Listener(loopback=True, port=8083),
-        Listener(loopback=True, port=8084),
+        ListenAddress(loopback=True, port=8080),
+        ListenAddress(loopback=False, port=5000),
+        ListenAddress(loopback=False, port=8082),
+        ListenAddress(loopback=True, port=8083),
+        ListenAddress(loopback=True, port=8084),
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from smlocal.ai_platform.answer import snake_case
-from smlocal.ai_platform.model.members import JobKind
+from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.replicas import replicas
 from smlocal.api.execution import check_name
 from smlocal.api.training_job import TrainingJob
@@ -30,7 +30,7 @@ TRAINING: Json = {
         "workerCount": 2,
     }
 }
-REQUESTS = {JobKind.CUSTOM_JOB: CUSTOM, JobKind.TRAINING_JOB: TRAINING}
+REQUESTS = {ReplicaJobKind.CUSTOM_JOB: CUSTOM, ReplicaJobKind.TRAINING_JOB: TRAINING}
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for kind, request in REQUESTS.items():
         with Store.open(str(tmp_path)) as store:
-            collection = "customJobs" if kind is JobKind.CUSTOM_JOB else "jobs"
+            collection = "customJobs" if kind is ReplicaJobKind.CUSTOM_JOB else "jobs"
             store.create(
                 f"job_of_{collection}",
                 run_id="0" * 8,
@@ -62,12 +62,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _of(kind: JobKind) -> str:
-    return f"job_of_{'customJobs' if kind is JobKind.CUSTOM_JOB else 'jobs'}"
+def _of(kind: ReplicaJobKind) -> str:
+    return f"job_of_{'customJobs' if kind is ReplicaJobKind.CUSTOM_JOB else 'jobs'}"
 
 
-@pytest.mark.parametrize("kind", JobKind)
-def test_a_replica_is_found_by_every_name_that_is_shown(kind: JobKind, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("kind", ReplicaJobKind)
+def test_a_replica_is_found_by_every_name_that_is_shown(
+    kind: ReplicaJobKind, capfd: pytest.CaptureFixture[str]
+) -> None:
     found = replicas(kind, REQUESTS[kind], job=_of(kind))
     assert len(found) == 3
     for number, each in enumerate(found, 1):
@@ -87,12 +89,12 @@ def test_an_unknown_replica(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("kind", "ended"),
     [
-        (JobKind.CUSTOM_JOB, "The custom job 'job_of_customJobs' has ended: it is JOB_STATE_SUCCEEDED."),
-        (JobKind.TRAINING_JOB, "The job of AI Platform Training 'job_of_jobs' has ended: it is SUCCEEDED."),
+        (ReplicaJobKind.CUSTOM_JOB, "The custom job 'job_of_customJobs' has ended: it is JOB_STATE_SUCCEEDED."),
+        (ReplicaJobKind.TRAINING_JOB, "The job of AI Platform Training 'job_of_jobs' has ended: it is SUCCEEDED."),
     ],
 )
 def test_a_stop_of_a_job_that_has_ended_is_refused_in_its_words(
-    kind: JobKind, ended: str, capfd: pytest.CaptureFixture[str]
+    kind: ReplicaJobKind, ended: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     # More than 120 seconds are refused by SageMaker alone.
     assert run_command_line(["stop", _of(kind), "--grace", "200"]) == 2

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.jobs.contract.metric_values import (
-    MetricDefinition,
+    MetricPattern,
     MetricValue,
     TriedDefinition,
     final_metric_data,
@@ -103,7 +103,7 @@ def test_a_request_may_define_none(request_: dict[str, object]) -> None:
 def test_definitions_are_read_in_their_order() -> None:
     given = [{"Name": name, "Regex": "(a)"} for name in ("b", "a")]
     definitions = definitions_of({"AlgorithmSpecification": {"MetricDefinitions": given}})
-    assert definitions[1] == MetricDefinition(name="a", regex="(a)")
+    assert definitions[1] == MetricPattern(name="a", regex="(a)")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.kit import examples
 
 from smlocal.jobs.contract.model.structure import Text, matches, translate
-from smlocal.sagemaker.contract.model import answer_shapes, shapes
+from smlocal.sagemaker.contract.model import describe, shapes
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_pattern_of_tags_is_exact() -> None:
 
 
 def test_every_pattern_of_our_models_is_translated() -> None:
-    kinds = [*vars(shapes).values(), *vars(answer_shapes).values()]
+    kinds = [*vars(shapes).values(), *vars(describe).values()]
     constraints = [part for kind in kinds for part in getattr(kind, "__metadata__", ())]
     patterns = {part.pattern for part in constraints if isinstance(part, Text) and part.pattern is not None}
     assert len(patterns) > 25

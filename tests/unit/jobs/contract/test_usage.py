@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.usage import MIB, ContainerUsage, HostUsage, Point, Verdict, host_usage, readable_memory
+from smlocal.jobs.contract.usage import (
+    MIB,
+    ContainerUsage,
+    HostUsage,
+    MemoryVerdict,
+    Point,
+    host_usage,
+    readable_memory,
+)
 from smlocal.sagemaker.contract.instance_types import NEAR, Advice, advise, instance_type, instance_types
 
 KINDS = ["ml.m5.large", "ml.g4dn.xlarge", "ml.p4d.24xlarge", "ml.trn1.2xlarge"]
@@ -66,24 +74,24 @@ def test_nothing_seen_is_nothing_measured() -> None:
 @pytest.mark.parametrize(
     ("mib", "verdict", "words"),
     [
-        (100, Verdict.FITS, "The peak of 100 MiB and 1.0 cores would fit in ml.t3.medium (4 GiB, 2 vCPU), "),
-        (7500, Verdict.NEAR, "algo-1 held 7.3 GiB at its peak, 92 % of the 8 GiB of ml.m5.large"),
-        (8192, Verdict.EXCEEDED, "algo-1 held 8 GiB at its peak; ml.m5.large has 8 GiB, and it would run out"),
-        (20_000, Verdict.EXCEEDED, "algo-1 held 19.5 GiB at its peak; ml.m5.large has 8 GiB"),
+        (100, MemoryVerdict.FITS, "The peak of 100 MiB and 1.0 cores would fit in ml.t3.medium (4 GiB, 2 vCPU), "),
+        (7500, MemoryVerdict.NEAR, "algo-1 held 7.3 GiB at its peak, 92 % of the 8 GiB of ml.m5.large"),
+        (8192, MemoryVerdict.EXCEEDED, "algo-1 held 8 GiB at its peak; ml.m5.large has 8 GiB, and it would run out"),
+        (20_000, MemoryVerdict.EXCEEDED, "algo-1 held 19.5 GiB at its peak; ml.m5.large has 8 GiB"),
     ],
 )
-def test_what_the_peak_says_of_the_type_asked_for(mib: int, verdict: Verdict, words: str) -> None:
+def test_what_the_peak_says_of_the_type_asked_for(mib: int, verdict: MemoryVerdict, words: str) -> None:
     advice = ask("ml.m5.large", host(mib))
     assert advice.verdict is verdict
     assert advice.sentences[0].startswith(words)
-    assert (instance_type("ml.m5.large") in advice.fits) == (verdict is Verdict.FITS)
+    assert (instance_type("ml.m5.large") in advice.fits) == (verdict is MemoryVerdict.FITS)
 
 
 def test_after_an_oom_kill_nothing_is_said_to_fit() -> None:
     used = host_usage("algo-2", [ContainerUsage(began=0, points=(point(1, memory=300 * MIB),))], oom_killed=True)
     assert used is not None
     advice = ask("ml.m5.large", host(10), used)
-    assert (advice.verdict, advice.fits) == (Verdict.KILLED, ())
+    assert (advice.verdict, advice.fits) == (MemoryVerdict.KILLED, ())
     assert advice.sentences == (
         (
             "algo-2: the kernel killed a process because memory ran out. The highest use measured before is 300 MiB; "

@@ -9,7 +9,7 @@ from smlocal.data.sources.s3.aws_session import Credentials
 from smlocal.jobs.credentials.http_messages import Secret
 from smlocal.jobs.credentials.listener import Listener
 from smlocal.jobs.credentials.renewal import RenewedKeys
-from smlocal.jobs.credentials.server import MOST, Places, Server
+from smlocal.jobs.credentials.server import MOST, CredentialServer, Places
 
 SECRET = Secret(path="/v2/credentials/proxy-unit-customer", token="token")
 REQUEST = f"GET {SECRET.path} HTTP/1.1\r\nAuthorization: token\r\n\r\n".encode()
@@ -20,7 +20,7 @@ Connect = Callable[[str], socket.socket]
 def connect() -> Iterator[Connect]:
     """Connects from an address to a server of its own."""
     bound = socket.create_server(("127.0.0.1", 0), backlog=4 * MOST)
-    server = Server(
+    server = CredentialServer(
         listener=Listener(socket=bound, port=bound.getsockname()[1]),
         secret=SECRET,
         keys=RenewedKeys(fetch=lambda: Credentials(access_key="AKIA", secret_key="hidden")),

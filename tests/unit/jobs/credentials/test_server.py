@@ -16,7 +16,7 @@ from smlocal.jobs.credentials import server as server_module
 from smlocal.jobs.credentials.http_messages import Secret, hand_over, listen_for_handovers, receive
 from smlocal.jobs.credentials.listener import Listener, is_reached, open_listener
 from smlocal.jobs.credentials.renewal import RenewedKeys
-from smlocal.jobs.credentials.server import Server
+from smlocal.jobs.credentials.server import CredentialServer
 
 SECRET = Secret(path="/v2/credentials/proxy-unit-customer", token="token")
 KEYS = Credentials(access_key="AKIA", secret_key="hidden")
@@ -31,7 +31,7 @@ def serve() -> Iterator[Serve]:
     def begin(find: Callable[[], Credentials] = lambda: KEYS, *, ours: bool = True) -> int:
         bound = socket.create_server(("127.0.0.1", 0))
         port: int = bound.getsockname()[1]
-        server = Server(
+        server = CredentialServer(
             listener=Listener(socket=bound, port=port),
             secret=SECRET,
             keys=RenewedKeys(fetch=find),
@@ -122,9 +122,9 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listener_module, "ADDRESS", "127.0.0.1")
 
 
-def a_server(port: int | None) -> Server:
+def a_server(port: int | None) -> CredentialServer:
     find = lambda: KEYS  # noqa: E731  a function of its own would say no more
-    return Server.open(
+    return CredentialServer.open(
         port,
         make_address=lambda: None,
         secret=SECRET,
@@ -140,7 +140,7 @@ def test_a_thread_that_dies_is_told() -> None:
         raise KeyError("Expiration")
 
     told: Queue[tuple[str, BaseException]] = Queue()
-    server = Server(
+    server = CredentialServer(
         listener=Listener(socket=socket.create_server(("127.0.0.1", 0)), port=0),
         secret=SECRET,
         keys=RenewedKeys(fetch=forget),
@@ -198,7 +198,7 @@ def test_jobs_share_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "PORT", port)
     names = [f"AKIA{number}" for number in range(3)]
     servers = [
-        Server.open(
+        CredentialServer.open(
             None,
             make_address=lambda: None,
             secret=Secret(path=f"/{name}"),

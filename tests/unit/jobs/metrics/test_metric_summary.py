@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.metric_values import MetricDefinition, MetricValue
+from smlocal.jobs.contract.metric_values import MetricPattern, MetricValue
 from smlocal.jobs.metrics.found_values import (
     MetricSummary,
     ValuesFile,
@@ -16,7 +16,7 @@ from smlocal.jobs.metrics.found_values import (
     write_state,
 )
 
-LOSS, ACC = MetricDefinition(name="loss", regex="()"), MetricDefinition(name="acc", regex="()")
+LOSS, ACC = MetricPattern(name="loss", regex="()"), MetricPattern(name="acc", regex="()")
 HOSTS = ["algo-1", "algo-2"]
 
 

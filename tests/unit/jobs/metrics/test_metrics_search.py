@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from tests.kit import until
 
-from smlocal.jobs.contract.metric_values import MetricDefinition
+from smlocal.jobs.contract.metric_values import MetricPattern
 from smlocal.jobs.logs.log_file import LogFile
 from smlocal.jobs.metrics.found_values import summaries
 from smlocal.jobs.metrics.job_metrics import MetricsReport, MetricsSearch
 
-LOSS = MetricDefinition(name="loss", regex=r"loss=([0-9.]+)")
-BOMB = MetricDefinition(name="bomb", regex=r"(a+)+$")
+LOSS = MetricPattern(name="loss", regex=r"loss=([0-9.]+)")
+BOMB = MetricPattern(name="bomb", regex=r"(a+)+$")
 BAD = b"a" * 60 + b"!\n"
 
 
@@ -28,7 +28,7 @@ def path_of(folder: Path, host: str) -> str:
 @pytest.fixture
 def search_of(tmp_path: Path) -> Callable[..., MetricsSearch]:
     def make(
-        *definitions: MetricDefinition, hosts: tuple[str, ...] = ("algo-1",), stuck_seconds: float = 60
+        *definitions: MetricPattern, hosts: tuple[str, ...] = ("algo-1",), stuck_seconds: float = 60
     ) -> MetricsSearch:
         logs = {host: path_of(tmp_path, host) for host in hosts}
         return MetricsSearch(
@@ -113,7 +113,7 @@ def test_a_slow_regex_is_named_and_spoils_nothing(
 def test_metrics_that_matched_nothing_are_named(
     search_of: Callable[..., MetricsSearch], write: Callable[..., None]
 ) -> None:
-    many = [MetricDefinition(name=f"lr{number}", regex=r"lr=(\d)") for number in range(9)]
+    many = [MetricPattern(name=f"lr{number}", regex=r"lr=(\d)") for number in range(9)]
     search = search_of(LOSS, *many)
     write(search, b"loss=0.5\n")
     report = search.finish()
@@ -135,7 +135,7 @@ def test_a_metric_whose_regex_is_slow_is_named_once(
 
 
 def test_one_slow_line_is_passed_over(search_of: Callable[..., MetricsSearch], write: Callable[..., None]) -> None:
-    search = search_of(MetricDefinition(name="bomb", regex=r"(?:a+)+$|=(\d)"))
+    search = search_of(MetricPattern(name="bomb", regex=r"(?:a+)+$|=(\d)"))
     write(search, BAD + b"=7\n")
     report = search.finish()
     assert value_of(report) == {"bomb": 7.0}
@@ -204,9 +204,7 @@ def test_a_reader_whose_supervisor_died_ends_by_itself(
 def test_forty_definitions_of_full_length_get_there(
     search_of: Callable[..., MetricsSearch], write: Callable[..., None]
 ) -> None:
-    definitions = [
-        MetricDefinition(name=f"{'é' * 252}{index:03}", regex=f"{'é' * 490}=(.)|v=(.)") for index in range(39)
-    ]
+    definitions = [MetricPattern(name=f"{'é' * 252}{index:03}", regex=f"{'é' * 490}=(.)|v=(.)") for index in range(39)]
     search = search_of(*definitions, LOSS)
     write(search, b"loss=3\n")
     assert value_of(search.finish()) == {"loss": 3.0}

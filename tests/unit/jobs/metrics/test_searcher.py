@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.metric_values import MetricDefinition, number_in
+from smlocal.jobs.contract.metric_values import MetricPattern, number_in
 from smlocal.jobs.metrics.metrics_process import Searcher, SearchLimit, try_line
 
 BOMB = r"(a+)+$"
 
 
-def defined(*regexes: str) -> list[MetricDefinition]:
-    return [MetricDefinition(name=f"m{index}", regex=regex) for index, regex in enumerate(regexes)]
+def defined(*regexes: str) -> list[MetricPattern]:
+    return [MetricPattern(name=f"m{index}", regex=regex) for index, regex in enumerate(regexes)]
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.store.resources import Resource
+from smlocal.jobs.store.resources import StoredResource
 
 
-def resource(name: str, *, kind: str = "model", at: float = 1.0) -> Resource:
-    return Resource(kind=kind, name=name, arn=f"arn:{kind}/{name}", created=at, modified=at, body={"A": [1]})
+def resource(name: str, *, kind: str = "model", at: float = 1.0) -> StoredResource:
+    return StoredResource(kind=kind, name=name, arn=f"arn:{kind}/{name}", created=at, modified=at, body={"A": [1]})
 
 
 def test_one_is_made_found_changed_and_removed(store: Store) -> None:

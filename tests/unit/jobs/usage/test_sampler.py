@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.jobs.usage.sampler import Sampler
 from smlocal.jobs.usage.series import read_series
 
@@ -49,7 +49,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
         threads.append(threading.Thread(target=work))
         threads[-1].start()
-        return DockerEngine(Endpoint(address=f"unix://{path}", path=path))
+        return DockerEngine(EngineAddress(address=f"unix://{path}", path=path))
 
     yield start
     for thread in threads:

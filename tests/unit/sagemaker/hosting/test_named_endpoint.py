@@ -10,7 +10,7 @@ from smlocal.jobs.contract.statuses import JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
-from smlocal.jobs.store.resources import Resource
+from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.named_endpoint import (
     ENDPOINT,
@@ -67,7 +67,7 @@ class World:
     def resource(self, name: str, job: str, **more: object) -> None:
         body = {**body_of("config", job), **more}
         self.store.add_resource(
-            Resource(kind=ENDPOINT, name=name, arn=f"arn:{name}", created=1.0, modified=1.0, body=body)
+            StoredResource(kind=ENDPOINT, name=name, arn=f"arn:{name}", created=1.0, modified=1.0, body=body)
         )
 
     def status(self, name: str) -> str | None:

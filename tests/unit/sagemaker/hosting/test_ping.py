@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.sagemaker.hosting.ping import ping
+from smlocal.sagemaker.hosting.servers import ping
 
 
 @pytest.fixture

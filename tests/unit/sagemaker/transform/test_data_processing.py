@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.sagemaker.transform.data_processing import Form, Processing, ProcessingError, form_of
+from smlocal.sagemaker.transform.data_processing import Processing, ProcessingError, RecordForm, form_of
 from smlocal.sagemaker.transform.json_path import parse
 
 
@@ -13,7 +13,7 @@ def processing(before: str = "$", after: str = "$", *, join: bool = False, **mor
     return Processing(before=parse(before), after=parse(after), join=join, **more)
 
 
-JSON: dict[str, Any] = {"records": Form.JSON, "answers": Form.JSON}
+JSON: dict[str, Any] = {"records": RecordForm.JSON, "answers": RecordForm.JSON}
 
 
 def test_without_filters_nothing_is_touched() -> None:
@@ -49,7 +49,9 @@ def test_documents_are_joined_with_their_answers() -> None:
 
 
 def test_the_output_is_filtered_without_a_join_too() -> None:
-    assert processing(after="$['class']", answers=Form.JSON).kept(b"1,2", b'{"class":"a","score":1}\n') == b'"a"\n'
+    assert (
+        processing(after="$['class']", answers=RecordForm.JSON).kept(b"1,2", b'{"class":"a","score":1}\n') == b'"a"\n'
+    )
     assert processing(after="$[0]").kept(b"1\n2\n", b"a,1\nb,2\n") == b"a\nb\n"
 
 
@@ -71,6 +73,6 @@ def test_what_does_not_fit_is_said(by: Processing, payload: bytes, answer: bytes
 
 
 def test_the_form_is_that_of_the_content_type() -> None:
-    assert form_of("text/csv; charset=utf-8") is Form.CSV
-    assert form_of("application/jsonlines") is form_of("Application/JSON") is Form.JSON
+    assert form_of("text/csv; charset=utf-8") is RecordForm.CSV
+    assert form_of("application/jsonlines") is form_of("Application/JSON") is RecordForm.JSON
     assert form_of(None) is form_of("image/png") is None

@@ -1,6 +1,6 @@
 """The median rule, and results that no longer improve."""
 
-from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER, Progress, is_below_median
+from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER, SearchProgress, is_below_median
 from smlocal.sagemaker.tuning.trials import Objective
 
 LEAST = Objective(metric="loss", direction="Minimize")
@@ -26,18 +26,18 @@ def test_only_jobs_that_reached_the_epoch_count() -> None:
 
 
 def test_an_improvement_is_more_than_one_percent() -> None:
-    progress = Progress(objective=LEAST)
+    progress = SearchProgress(objective=LEAST)
     for value in (100.0, 99.5, 99.0, 98.0, None):
         progress.add(value, 1.0)
     assert (progress.best, progress.idle) == (98.0, 1)
-    negative = Progress(objective=MOST)
+    negative = SearchProgress(objective=MOST)
     for value in (-10.0, -9.95, -9.0):
         negative.add(value, 1.0)
     assert (negative.best, negative.idle) == (-9.0, 0)
 
 
 def test_it_converges_once() -> None:
-    progress = Progress(objective=LEAST)
+    progress = SearchProgress(objective=LEAST)
     for at in range(CONVERGED_AFTER + 5):
         progress.add(1.0, float(at))
     assert progress.converged == CONVERGED_AFTER

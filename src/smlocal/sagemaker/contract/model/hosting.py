@@ -6,7 +6,7 @@ Written by scripts/generate-models from botocore 1.44.5; do not edit.
 from typing import Annotated
 
 from smlocal.jobs.contract.model.structure import Items, Structure
-from smlocal.sagemaker.contract.model import hosting_shapes
+from smlocal.sagemaker.contract.model import hosting_shapes, request, shapes
 
 # ruff: noqa: D101 - each is the service's structure of that name
 
@@ -26,15 +26,8 @@ class ImageConfig(Structure):
 _ImageConfig = ImageConfig
 
 
-class ModelAccessConfig(Structure):
-    AcceptEula: hosting_shapes.AcceptEula
-
-
-_ModelAccessConfig = ModelAccessConfig
-
-
 class InferenceHubAccessConfig(Structure):
-    HubContentArn: hosting_shapes.HubContentArn
+    HubContentArn: shapes.HubContentArn
 
 
 _InferenceHubAccessConfig = InferenceHubAccessConfig
@@ -44,7 +37,7 @@ class S3ModelDataSource(Structure):
     S3Uri: hosting_shapes.S3ModelUri
     S3DataType: hosting_shapes.S3ModelDataType
     CompressionType: hosting_shapes.ModelCompressionType
-    ModelAccessConfig: _ModelAccessConfig | None = None
+    ModelAccessConfig: request.ModelAccessConfig | None = None
     HubAccessConfig: _InferenceHubAccessConfig | None = None
     ManifestS3Uri: hosting_shapes.S3ModelUri | None = None
     ETag: hosting_shapes.String | None = None
@@ -116,31 +109,15 @@ class InferenceExecutionConfig(Structure):
 _InferenceExecutionConfig = InferenceExecutionConfig
 
 
-class Tag(Structure):
-    Key: hosting_shapes.TagKey
-    Value: hosting_shapes.TagValue
-
-
-_Tag = Tag
-
-
-class VpcConfig(Structure):
-    SecurityGroupIds: hosting_shapes.VpcSecurityGroupIds
-    Subnets: hosting_shapes.Subnets
-
-
-_VpcConfig = VpcConfig
-
-
 class CreateModelInput(Structure):
     ModelName: hosting_shapes.ModelName | None = None
     PrimaryContainer: _ContainerDefinition | None = None
     Containers: Annotated[list[_ContainerDefinition], Items(minimum=0, maximum=15)] | None = None
     InferenceExecutionConfig: _InferenceExecutionConfig | None = None
-    ExecutionRoleArn: hosting_shapes.RoleArn | None = None
-    Tags: Annotated[list[_Tag], Items(minimum=0, maximum=50)] | None = None
-    VpcConfig: _VpcConfig | None = None
-    EnableNetworkIsolation: hosting_shapes.Boolean | None = None
+    ExecutionRoleArn: shapes.RoleArn | None = None
+    Tags: Annotated[list[request.Tag], Items(minimum=0, maximum=50)] | None = None
+    VpcConfig: request.VpcConfig | None = None
+    EnableNetworkIsolation: shapes.Boolean | None = None
 
 
 _CreateModelInput = CreateModelInput
@@ -157,7 +134,7 @@ _InstancePool = InstancePool
 
 class ProductionVariantCoreDumpConfig(Structure):
     DestinationS3Uri: hosting_shapes.DestinationS3Uri
-    KmsKeyId: hosting_shapes.KmsKeyId | None = None
+    KmsKeyId: shapes.KmsKeyId | None = None
 
 
 _ProductionVariantCoreDumpConfig = ProductionVariantCoreDumpConfig
@@ -270,7 +247,7 @@ class DataCaptureConfig(Structure):
     EnableCapture: hosting_shapes.EnableCapture | None = None
     InitialSamplingPercentage: hosting_shapes.SamplingPercentage
     DestinationS3Uri: hosting_shapes.DestinationS3Uri
-    KmsKeyId: hosting_shapes.KmsKeyId | None = None
+    KmsKeyId: shapes.KmsKeyId | None = None
     CaptureOptions: Annotated[list[_CaptureOption], Items(minimum=1, maximum=32)]
     CaptureContentTypeHeader: _CaptureContentTypeHeader | None = None
 
@@ -295,7 +272,7 @@ _AsyncInferenceNotificationConfig = AsyncInferenceNotificationConfig
 
 
 class AsyncInferenceOutputConfig(Structure):
-    KmsKeyId: hosting_shapes.KmsKeyId | None = None
+    KmsKeyId: shapes.KmsKeyId | None = None
     S3OutputPath: hosting_shapes.DestinationS3Uri | None = None
     NotificationConfig: _AsyncInferenceNotificationConfig | None = None
     S3FailurePath: hosting_shapes.DestinationS3Uri | None = None
@@ -394,14 +371,14 @@ class CreateEndpointConfigInput(Structure):
     EndpointConfigName: hosting_shapes.EndpointConfigName | None = None
     ProductionVariants: Annotated[list[_ProductionVariant], Items(minimum=1, maximum=10)] | None = None
     DataCaptureConfig: _DataCaptureConfig | None = None
-    Tags: Annotated[list[_Tag], Items(minimum=0, maximum=50)] | None = None
-    KmsKeyId: hosting_shapes.KmsKeyId | None = None
+    Tags: Annotated[list[request.Tag], Items(minimum=0, maximum=50)] | None = None
+    KmsKeyId: shapes.KmsKeyId | None = None
     AsyncInferenceConfig: _AsyncInferenceConfig | None = None
     ExplainerConfig: _ExplainerConfig | None = None
     ShadowProductionVariants: Annotated[list[_ProductionVariant], Items(minimum=1, maximum=10)] | None = None
-    ExecutionRoleArn: hosting_shapes.RoleArn | None = None
-    VpcConfig: _VpcConfig | None = None
-    EnableNetworkIsolation: hosting_shapes.Boolean | None = None
+    ExecutionRoleArn: shapes.RoleArn | None = None
+    VpcConfig: request.VpcConfig | None = None
+    EnableNetworkIsolation: shapes.Boolean | None = None
     MetricsConfig: _MetricsConfig | None = None
     CrossRegionTrafficConfig: _CrossRegionTrafficConfig | None = None
 
@@ -473,7 +450,7 @@ class CreateEndpointInput(Structure):
     EndpointName: hosting_shapes.EndpointName | None = None
     EndpointConfigName: hosting_shapes.EndpointConfigName | None = None
     DeploymentConfig: _DeploymentConfig | None = None
-    Tags: Annotated[list[_Tag], Items(minimum=0, maximum=50)] | None = None
+    Tags: Annotated[list[request.Tag], Items(minimum=0, maximum=50)] | None = None
 
 
 _CreateEndpointInput = CreateEndpointInput

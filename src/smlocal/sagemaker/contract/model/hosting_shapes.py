@@ -1,4 +1,4 @@
-"""Strings, numbers, lists and maps of CreateModel, CreateEndpointConfig and CreateEndpoint.
+"""Strings, numbers, lists and maps that only CreateModel, CreateEndpointConfig and CreateEndpoint have.
 
 Written by scripts/generate-models from botocore 1.44.5; do not edit.
 """
@@ -17,8 +17,6 @@ Url = Annotated[str, Text(minimum=0, maximum=1024, pattern="(https|s3)://([^/]+)
 S3ModelUri = Annotated[str, Text(minimum=0, maximum=1024, pattern="(https|s3)://([^/]+)/?(.*)", or_path=True)]
 S3ModelDataType = Literal["S3Prefix", "S3Object"]
 ModelCompressionType = Literal["None", "Gzip"]
-AcceptEula = bool
-HubContentArn = Annotated[str, Text(minimum=0, maximum=255, pattern=".*")]
 String = Annotated[str, Text()]
 AdditionalModelChannelName = Annotated[str, Text(minimum=1, maximum=64, pattern="[A-Za-z0-9\\.\\-_]+")]
 EnvironmentKey = Annotated[str, Text(minimum=0, maximum=1024, pattern="[a-zA-Z_][a-zA-Z0-9_]*")]
@@ -37,16 +35,6 @@ ModelCacheSetting = Literal["Enabled", "Disabled"]
 MetricsEndpointPath = Annotated[str, Text(minimum=0, maximum=256, pattern="/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]+")]
 MetricPublishFrequencyInSeconds = Annotated[int, Whole()]
 InferenceExecutionMode = Literal["Serial", "Direct"]
-RoleArn = Annotated[
-    str, Text(minimum=20, maximum=2048, pattern="arn:aws[a-z\\-]*:iam::\\d{12}:role/?[a-zA-Z_0-9+=,.@\\-_/]+")
-]
-TagKey = Annotated[str, Text(minimum=1, maximum=128, pattern="([\\p{L}\\p{Z}\\p{N}_.:/=+\\-@]*)")]
-TagValue = Annotated[str, Text(minimum=0, maximum=256, pattern="([\\p{L}\\p{Z}\\p{N}_.:/=+\\-@]*)")]
-SecurityGroupId = Annotated[str, Text(minimum=0, maximum=32, pattern="[-0-9a-zA-Z]+")]
-VpcSecurityGroupIds = Annotated[list[SecurityGroupId], Items(minimum=1, maximum=5)]
-SubnetId = Annotated[str, Text(minimum=0, maximum=32, pattern="[-0-9a-zA-Z]+")]
-Subnets = Annotated[list[SubnetId], Items(minimum=1, maximum=16)]
-Boolean = bool
 EndpointConfigName = Annotated[str, Text(minimum=0, maximum=63, pattern="[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")]
 VariantName = Annotated[str, Text(minimum=0, maximum=63, pattern="[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")]
 InitialTaskCount = Annotated[int, Whole(minimum=1)]
@@ -339,7 +327,6 @@ ProductionVariantAcceleratorType = Literal[
     "ml.eia1.medium", "ml.eia1.large", "ml.eia1.xlarge", "ml.eia2.medium", "ml.eia2.large", "ml.eia2.xlarge"
 ]
 DestinationS3Uri = Annotated[str, Text(minimum=0, maximum=512, pattern="(https|s3)://([^/])/?(.*)")]
-KmsKeyId = Annotated[str, Text(minimum=0, maximum=2048, pattern="[a-zA-Z0-9:/_-]*")]
 ServerlessMemorySizeInMB = Annotated[int, Whole(minimum=1024, maximum=6144)]
 ServerlessMaxConcurrency = Annotated[int, Whole(minimum=1, maximum=200)]
 ServerlessProvisionedConcurrency = Annotated[int, Whole(minimum=1, maximum=200)]

@@ -3,50 +3,302 @@
 Written by scripts/generate-models from botocore 1.44.5; do not edit.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from smlocal.jobs.contract.model.structure import Items, Structure
-from smlocal.sagemaker.contract.model import processing_shapes
+from smlocal.jobs.contract.model.structure import Items, OrHere, Structure, Text, Whole
+from smlocal.sagemaker.contract.model import request, shapes
 
 # ruff: noqa: D101 - each is the service's structure of that name
 
+_String = Annotated[str, Text()]
+_AppManaged = bool
+_ProcessingLocalPath = Annotated[str, Text(minimum=0, maximum=256, pattern=".*")]
+_ProcessingS3DataType = Literal["ManifestFile", "S3Prefix"]
+_ProcessingS3InputMode = Literal["Pipe", "File"]
+_ProcessingS3DataDistributionType = Literal["FullyReplicated", "ShardedByS3Key"]
+_ProcessingS3CompressionType = Literal["None", "Gzip"]
+_AthenaCatalog = Annotated[
+    str, Text(minimum=1, maximum=256, pattern="[\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF\\t]*")
+]
+_AthenaDatabase = Annotated[str, Text(minimum=1, maximum=255, pattern=".*")]
+_AthenaQueryString = Annotated[str, Text(minimum=1, maximum=4096, pattern="[\\s\\S]+")]
+_AthenaWorkGroup = Annotated[str, Text(minimum=1, maximum=128, pattern="[a-zA-Z0-9._-]+")]
+_AthenaResultFormat = Literal["PARQUET", "ORC", "AVRO", "JSON", "TEXTFILE"]
+_AthenaResultCompressionType = Literal["GZIP", "SNAPPY", "ZLIB"]
+_RedshiftClusterId = Annotated[str, Text(minimum=1, maximum=63, pattern=".*")]
+_RedshiftDatabase = Annotated[str, Text(minimum=1, maximum=64, pattern=".*")]
+_RedshiftUserName = Annotated[str, Text(minimum=1, maximum=128, pattern=".*")]
+_RedshiftQueryString = Annotated[str, Text(minimum=1, maximum=4096, pattern="[\\s\\S]+")]
+_RedshiftResultFormat = Literal["PARQUET", "CSV"]
+_RedshiftResultCompressionType = Literal["None", "GZIP", "BZIP2", "ZSTD", "SNAPPY"]
+_DataDistributionType = Literal["FullyReplicated", "ShardedByS3Key"]
+_InputMode = Literal["Pipe", "File"]
+_ProcessingS3UploadMode = Literal["Continuous", "EndOfJob"]
+_FeatureGroupName = Annotated[str, Text(minimum=1, maximum=64, pattern="[a-zA-Z0-9]([_-]*[a-zA-Z0-9]){0,63}")]
+_ProcessingJobName = Annotated[str, Text(minimum=1, maximum=63, pattern="[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")]
+_ProcessingInstanceCount = Annotated[int, Whole(minimum=1, maximum=100)]
+_ProcessingInstanceType = Annotated[
+    Literal[
+        "ml.t3.medium",
+        "ml.t3.large",
+        "ml.t3.xlarge",
+        "ml.t3.2xlarge",
+        "ml.m4.xlarge",
+        "ml.m4.2xlarge",
+        "ml.m4.4xlarge",
+        "ml.m4.10xlarge",
+        "ml.m4.16xlarge",
+        "ml.c4.xlarge",
+        "ml.c4.2xlarge",
+        "ml.c4.4xlarge",
+        "ml.c4.8xlarge",
+        "ml.p2.xlarge",
+        "ml.p2.8xlarge",
+        "ml.p2.16xlarge",
+        "ml.p3.2xlarge",
+        "ml.p3.8xlarge",
+        "ml.p3.16xlarge",
+        "ml.c5.xlarge",
+        "ml.c5.2xlarge",
+        "ml.c5.4xlarge",
+        "ml.c5.9xlarge",
+        "ml.c5.18xlarge",
+        "ml.m5.large",
+        "ml.m5.xlarge",
+        "ml.m5.2xlarge",
+        "ml.m5.4xlarge",
+        "ml.m5.12xlarge",
+        "ml.m5.24xlarge",
+        "ml.r5.large",
+        "ml.r5.xlarge",
+        "ml.r5.2xlarge",
+        "ml.r5.4xlarge",
+        "ml.r5.8xlarge",
+        "ml.r5.12xlarge",
+        "ml.r5.16xlarge",
+        "ml.r5.24xlarge",
+        "ml.g4dn.xlarge",
+        "ml.g4dn.2xlarge",
+        "ml.g4dn.4xlarge",
+        "ml.g4dn.8xlarge",
+        "ml.g4dn.12xlarge",
+        "ml.g4dn.16xlarge",
+        "ml.g5.xlarge",
+        "ml.g5.2xlarge",
+        "ml.g5.4xlarge",
+        "ml.g5.8xlarge",
+        "ml.g5.16xlarge",
+        "ml.g5.12xlarge",
+        "ml.g5.24xlarge",
+        "ml.g5.48xlarge",
+        "ml.r5d.large",
+        "ml.r5d.xlarge",
+        "ml.r5d.2xlarge",
+        "ml.r5d.4xlarge",
+        "ml.r5d.8xlarge",
+        "ml.r5d.12xlarge",
+        "ml.r5d.16xlarge",
+        "ml.r5d.24xlarge",
+        "ml.g6.xlarge",
+        "ml.g6.2xlarge",
+        "ml.g6.4xlarge",
+        "ml.g6.8xlarge",
+        "ml.g6.12xlarge",
+        "ml.g6.16xlarge",
+        "ml.g6.24xlarge",
+        "ml.g6.48xlarge",
+        "ml.g6e.xlarge",
+        "ml.g6e.2xlarge",
+        "ml.g6e.4xlarge",
+        "ml.g6e.8xlarge",
+        "ml.g6e.12xlarge",
+        "ml.g6e.16xlarge",
+        "ml.g6e.24xlarge",
+        "ml.g6e.48xlarge",
+        "ml.m6i.large",
+        "ml.m6i.xlarge",
+        "ml.m6i.2xlarge",
+        "ml.m6i.4xlarge",
+        "ml.m6i.8xlarge",
+        "ml.m6i.12xlarge",
+        "ml.m6i.16xlarge",
+        "ml.m6i.24xlarge",
+        "ml.m6i.32xlarge",
+        "ml.c6i.xlarge",
+        "ml.c6i.2xlarge",
+        "ml.c6i.4xlarge",
+        "ml.c6i.8xlarge",
+        "ml.c6i.12xlarge",
+        "ml.c6i.16xlarge",
+        "ml.c6i.24xlarge",
+        "ml.c6i.32xlarge",
+        "ml.m7i.large",
+        "ml.m7i.xlarge",
+        "ml.m7i.2xlarge",
+        "ml.m7i.4xlarge",
+        "ml.m7i.8xlarge",
+        "ml.m7i.12xlarge",
+        "ml.m7i.16xlarge",
+        "ml.m7i.24xlarge",
+        "ml.m7i.48xlarge",
+        "ml.c7i.large",
+        "ml.c7i.xlarge",
+        "ml.c7i.2xlarge",
+        "ml.c7i.4xlarge",
+        "ml.c7i.8xlarge",
+        "ml.c7i.12xlarge",
+        "ml.c7i.16xlarge",
+        "ml.c7i.24xlarge",
+        "ml.c7i.48xlarge",
+        "ml.r7i.large",
+        "ml.r7i.xlarge",
+        "ml.r7i.2xlarge",
+        "ml.r7i.4xlarge",
+        "ml.r7i.8xlarge",
+        "ml.r7i.12xlarge",
+        "ml.r7i.16xlarge",
+        "ml.r7i.24xlarge",
+        "ml.r7i.48xlarge",
+        "ml.p5.4xlarge",
+        "ml.g7e.2xlarge",
+        "ml.g7e.4xlarge",
+        "ml.g7e.8xlarge",
+        "ml.g7e.12xlarge",
+        "ml.g7e.24xlarge",
+        "ml.g7e.48xlarge",
+        "ml.g7.2xlarge",
+        "ml.g7.4xlarge",
+        "ml.g7.8xlarge",
+        "ml.g7.12xlarge",
+        "ml.g7.24xlarge",
+        "ml.g7.48xlarge",
+        "ml.r6i.large",
+        "ml.r6i.xlarge",
+        "ml.r6i.2xlarge",
+        "ml.r6i.4xlarge",
+        "ml.r6i.8xlarge",
+        "ml.r6i.12xlarge",
+        "ml.r6i.16xlarge",
+        "ml.r6i.24xlarge",
+        "ml.r6i.32xlarge",
+        "ml.m8i.large",
+        "ml.m8i.xlarge",
+        "ml.m8i.2xlarge",
+        "ml.m8i.4xlarge",
+        "ml.m8i.8xlarge",
+        "ml.m8i.12xlarge",
+        "ml.m8i.16xlarge",
+        "ml.m8i.24xlarge",
+        "ml.m8i.32xlarge",
+        "ml.m8i.48xlarge",
+        "ml.m8i.96xlarge",
+        "ml.c8i.xlarge",
+        "ml.c8i.2xlarge",
+        "ml.c8i.4xlarge",
+        "ml.c8i.8xlarge",
+        "ml.c8i.12xlarge",
+        "ml.c8i.16xlarge",
+        "ml.c8i.24xlarge",
+        "ml.c8i.32xlarge",
+        "ml.c8i.48xlarge",
+        "ml.c8i.96xlarge",
+        "ml.r8i.large",
+        "ml.r8i.xlarge",
+        "ml.r8i.2xlarge",
+        "ml.r8i.4xlarge",
+        "ml.r8i.8xlarge",
+        "ml.r8i.12xlarge",
+        "ml.r8i.16xlarge",
+        "ml.r8i.24xlarge",
+        "ml.r8i.32xlarge",
+        "ml.r8i.48xlarge",
+        "ml.r8i.96xlarge",
+        "ml.m7i-flex.large",
+        "ml.m7i-flex.xlarge",
+        "ml.m7i-flex.2xlarge",
+        "ml.m7i-flex.4xlarge",
+        "ml.m7i-flex.8xlarge",
+        "ml.m7i-flex.12xlarge",
+        "ml.m7i-flex.16xlarge",
+        "ml.c7i-flex.xlarge",
+        "ml.c7i-flex.2xlarge",
+        "ml.c7i-flex.4xlarge",
+        "ml.c7i-flex.8xlarge",
+        "ml.c7i-flex.12xlarge",
+        "ml.c7i-flex.16xlarge",
+        "ml.m8i-flex.large",
+        "ml.m8i-flex.xlarge",
+        "ml.m8i-flex.2xlarge",
+        "ml.m8i-flex.4xlarge",
+        "ml.m8i-flex.8xlarge",
+        "ml.m8i-flex.12xlarge",
+        "ml.m8i-flex.16xlarge",
+        "ml.c8i-flex.xlarge",
+        "ml.c8i-flex.2xlarge",
+        "ml.c8i-flex.4xlarge",
+        "ml.c8i-flex.8xlarge",
+        "ml.c8i-flex.12xlarge",
+        "ml.c8i-flex.16xlarge",
+        "ml.r8i-flex.large",
+        "ml.r8i-flex.xlarge",
+        "ml.r8i-flex.2xlarge",
+        "ml.r8i-flex.4xlarge",
+        "ml.r8i-flex.8xlarge",
+        "ml.r8i-flex.12xlarge",
+        "ml.r8i-flex.16xlarge",
+    ],
+    OrHere(words=("local", "local_gpu")),
+]
+_ProcessingVolumeSizeInGB = Annotated[int, Whole(minimum=1, maximum=16384)]
+_ProcessingMaxRuntimeInSeconds = Annotated[int, Whole(minimum=1, maximum=777600)]
+_ImageUri = Annotated[str, Text(minimum=0, maximum=255, pattern=".*")]
+_ContainerEntrypointString = Annotated[str, Text(minimum=0, maximum=256, pattern=".*")]
+_ContainerEntrypoint = Annotated[list[_ContainerEntrypointString], Items(minimum=1, maximum=100)]
+_ContainerArgument = Annotated[str, Text(minimum=0, maximum=256, pattern=".*")]
+_ContainerArguments = Annotated[list[_ContainerArgument], Items(minimum=1, maximum=100)]
+_ProcessingEnvironmentKey = Annotated[str, Text(minimum=0, maximum=256, pattern="[a-zA-Z_][a-zA-Z0-9_]*")]
+_ProcessingEnvironmentValue = Annotated[str, Text(minimum=0, maximum=256, pattern="[\\S\\s]*")]
+_ProcessingEnvironmentMap = Annotated[
+    dict[_ProcessingEnvironmentKey, _ProcessingEnvironmentValue], Items(minimum=0, maximum=100)
+]
+
 
 class ProcessingS3Input(Structure):
-    S3Uri: processing_shapes.S3Uri
-    LocalPath: processing_shapes.ProcessingLocalPath | None = None
-    S3DataType: processing_shapes.ProcessingS3DataType | None = None
-    S3InputMode: processing_shapes.ProcessingS3InputMode | None = None
-    S3DataDistributionType: processing_shapes.ProcessingS3DataDistributionType | None = None
-    S3CompressionType: processing_shapes.ProcessingS3CompressionType | None = None
+    S3Uri: shapes.S3Uri
+    LocalPath: _ProcessingLocalPath | None = None
+    S3DataType: _ProcessingS3DataType | None = None
+    S3InputMode: _ProcessingS3InputMode | None = None
+    S3DataDistributionType: _ProcessingS3DataDistributionType | None = None
+    S3CompressionType: _ProcessingS3CompressionType | None = None
 
 
 _ProcessingS3Input = ProcessingS3Input
 
 
 class AthenaDatasetDefinition(Structure):
-    Catalog: processing_shapes.AthenaCatalog
-    Database: processing_shapes.AthenaDatabase
-    QueryString: processing_shapes.AthenaQueryString
-    WorkGroup: processing_shapes.AthenaWorkGroup | None = None
-    OutputS3Uri: processing_shapes.S3Uri
-    KmsKeyId: processing_shapes.KmsKeyId | None = None
-    OutputFormat: processing_shapes.AthenaResultFormat
-    OutputCompression: processing_shapes.AthenaResultCompressionType | None = None
+    Catalog: _AthenaCatalog
+    Database: _AthenaDatabase
+    QueryString: _AthenaQueryString
+    WorkGroup: _AthenaWorkGroup | None = None
+    OutputS3Uri: shapes.S3Uri
+    KmsKeyId: shapes.KmsKeyId | None = None
+    OutputFormat: _AthenaResultFormat
+    OutputCompression: _AthenaResultCompressionType | None = None
 
 
 _AthenaDatasetDefinition = AthenaDatasetDefinition
 
 
 class RedshiftDatasetDefinition(Structure):
-    ClusterId: processing_shapes.RedshiftClusterId
-    Database: processing_shapes.RedshiftDatabase
-    DbUser: processing_shapes.RedshiftUserName
-    QueryString: processing_shapes.RedshiftQueryString
-    ClusterRoleArn: processing_shapes.RoleArn
-    OutputS3Uri: processing_shapes.S3Uri
-    KmsKeyId: processing_shapes.KmsKeyId | None = None
-    OutputFormat: processing_shapes.RedshiftResultFormat
-    OutputCompression: processing_shapes.RedshiftResultCompressionType | None = None
+    ClusterId: _RedshiftClusterId
+    Database: _RedshiftDatabase
+    DbUser: _RedshiftUserName
+    QueryString: _RedshiftQueryString
+    ClusterRoleArn: shapes.RoleArn
+    OutputS3Uri: shapes.S3Uri
+    KmsKeyId: shapes.KmsKeyId | None = None
+    OutputFormat: _RedshiftResultFormat
+    OutputCompression: _RedshiftResultCompressionType | None = None
 
 
 _RedshiftDatasetDefinition = RedshiftDatasetDefinition
@@ -55,17 +307,17 @@ _RedshiftDatasetDefinition = RedshiftDatasetDefinition
 class DatasetDefinition(Structure):
     AthenaDatasetDefinition: _AthenaDatasetDefinition | None = None
     RedshiftDatasetDefinition: _RedshiftDatasetDefinition | None = None
-    LocalPath: processing_shapes.ProcessingLocalPath | None = None
-    DataDistributionType: processing_shapes.DataDistributionType | None = None
-    InputMode: processing_shapes.InputMode | None = None
+    LocalPath: _ProcessingLocalPath | None = None
+    DataDistributionType: _DataDistributionType | None = None
+    InputMode: _InputMode | None = None
 
 
 _DatasetDefinition = DatasetDefinition
 
 
 class ProcessingInput(Structure):
-    InputName: processing_shapes.String
-    AppManaged: processing_shapes.AppManaged | None = None
+    InputName: _String
+    AppManaged: _AppManaged | None = None
     S3Input: _ProcessingS3Input | None = None
     DatasetDefinition: _DatasetDefinition | None = None
 
@@ -74,26 +326,26 @@ _ProcessingInput = ProcessingInput
 
 
 class ProcessingS3Output(Structure):
-    S3Uri: processing_shapes.S3Uri
-    LocalPath: processing_shapes.ProcessingLocalPath | None = None
-    S3UploadMode: processing_shapes.ProcessingS3UploadMode | None = None
+    S3Uri: shapes.S3Uri
+    LocalPath: _ProcessingLocalPath | None = None
+    S3UploadMode: _ProcessingS3UploadMode | None = None
 
 
 _ProcessingS3Output = ProcessingS3Output
 
 
 class ProcessingFeatureStoreOutput(Structure):
-    FeatureGroupName: processing_shapes.FeatureGroupName
+    FeatureGroupName: _FeatureGroupName
 
 
 _ProcessingFeatureStoreOutput = ProcessingFeatureStoreOutput
 
 
 class ProcessingOutput(Structure):
-    OutputName: processing_shapes.String
+    OutputName: _String
     S3Output: _ProcessingS3Output | None = None
     FeatureStoreOutput: _ProcessingFeatureStoreOutput | None = None
-    AppManaged: processing_shapes.AppManaged | None = None
+    AppManaged: _AppManaged | None = None
 
 
 _ProcessingOutput = ProcessingOutput
@@ -101,28 +353,28 @@ _ProcessingOutput = ProcessingOutput
 
 class ProcessingOutputConfig(Structure):
     Outputs: Annotated[list[_ProcessingOutput], Items(minimum=0, maximum=10)]
-    KmsKeyId: processing_shapes.KmsKeyId | None = None
+    KmsKeyId: shapes.KmsKeyId | None = None
 
 
 _ProcessingOutputConfig = ProcessingOutputConfig
 
 
 class ProcessingInstancePreference(Structure):
-    InstanceType: processing_shapes.ProcessingInstanceType
-    InstanceCount: processing_shapes.ProcessingInstanceCount | None = None
+    InstanceType: _ProcessingInstanceType
+    InstanceCount: _ProcessingInstanceCount | None = None
 
 
 _ProcessingInstancePreference = ProcessingInstancePreference
 
 
 class ProcessingClusterConfig(Structure):
-    InstanceCount: processing_shapes.ProcessingInstanceCount | None = None
-    InstanceType: processing_shapes.ProcessingInstanceType | None = None
-    VolumeSizeInGB: processing_shapes.ProcessingVolumeSizeInGB | None = None
-    VolumeKmsKeyId: processing_shapes.KmsKeyId | None = None
+    InstanceCount: _ProcessingInstanceCount | None = None
+    InstanceType: _ProcessingInstanceType | None = None
+    VolumeSizeInGB: _ProcessingVolumeSizeInGB | None = None
+    VolumeKmsKeyId: shapes.KmsKeyId | None = None
     InstancePreferences: Annotated[list[_ProcessingInstancePreference], Items(minimum=1, maximum=5)] | None = None
-    SelectedInstanceType: processing_shapes.ProcessingInstanceType | None = None
-    SelectedInstanceCount: processing_shapes.ProcessingInstanceCount | None = None
+    SelectedInstanceType: _ProcessingInstanceType | None = None
+    SelectedInstanceCount: _ProcessingInstanceCount | None = None
 
 
 _ProcessingClusterConfig = ProcessingClusterConfig
@@ -136,68 +388,42 @@ _ProcessingResources = ProcessingResources
 
 
 class ProcessingStoppingCondition(Structure):
-    MaxRuntimeInSeconds: processing_shapes.ProcessingMaxRuntimeInSeconds
+    MaxRuntimeInSeconds: _ProcessingMaxRuntimeInSeconds
 
 
 _ProcessingStoppingCondition = ProcessingStoppingCondition
 
 
 class AppSpecification(Structure):
-    ImageUri: processing_shapes.ImageUri
-    ContainerEntrypoint: processing_shapes.ContainerEntrypoint | None = None
-    ContainerArguments: processing_shapes.ContainerArguments | None = None
+    ImageUri: _ImageUri
+    ContainerEntrypoint: _ContainerEntrypoint | None = None
+    ContainerArguments: _ContainerArguments | None = None
 
 
 _AppSpecification = AppSpecification
 
 
-class VpcConfig(Structure):
-    SecurityGroupIds: processing_shapes.VpcSecurityGroupIds
-    Subnets: processing_shapes.Subnets
-
-
-_VpcConfig = VpcConfig
-
-
 class NetworkConfig(Structure):
-    EnableInterContainerTrafficEncryption: processing_shapes.Boolean | None = None
-    EnableNetworkIsolation: processing_shapes.Boolean | None = None
-    VpcConfig: _VpcConfig | None = None
+    EnableInterContainerTrafficEncryption: shapes.Boolean | None = None
+    EnableNetworkIsolation: shapes.Boolean | None = None
+    VpcConfig: request.VpcConfig | None = None
 
 
 _NetworkConfig = NetworkConfig
 
 
-class Tag(Structure):
-    Key: processing_shapes.TagKey
-    Value: processing_shapes.TagValue
-
-
-_Tag = Tag
-
-
-class ExperimentConfig(Structure):
-    ExperimentName: processing_shapes.ExperimentEntityName | None = None
-    TrialName: processing_shapes.ExperimentEntityName | None = None
-    TrialComponentDisplayName: processing_shapes.ExperimentEntityName | None = None
-    RunName: processing_shapes.ExperimentEntityName | None = None
-
-
-_ExperimentConfig = ExperimentConfig
-
-
 class CreateProcessingJobRequest(Structure):
     ProcessingInputs: Annotated[list[_ProcessingInput], Items(minimum=0, maximum=10)] | None = None
     ProcessingOutputConfig: _ProcessingOutputConfig | None = None
-    ProcessingJobName: processing_shapes.ProcessingJobName | None = None
+    ProcessingJobName: _ProcessingJobName | None = None
     ProcessingResources: _ProcessingResources | None = None
     StoppingCondition: _ProcessingStoppingCondition | None = None
     AppSpecification: _AppSpecification
-    Environment: processing_shapes.ProcessingEnvironmentMap | None = None
+    Environment: _ProcessingEnvironmentMap | None = None
     NetworkConfig: _NetworkConfig | None = None
-    RoleArn: processing_shapes.RoleArn | None = None
-    Tags: Annotated[list[_Tag], Items(minimum=0, maximum=50)] | None = None
-    ExperimentConfig: _ExperimentConfig | None = None
+    RoleArn: shapes.RoleArn | None = None
+    Tags: Annotated[list[request.Tag], Items(minimum=0, maximum=50)] | None = None
+    ExperimentConfig: request.ExperimentConfig | None = None
 
 
 _CreateProcessingJobRequest = CreateProcessingJobRequest

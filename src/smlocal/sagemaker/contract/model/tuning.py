@@ -3,17 +3,50 @@
 Written by scripts/generate-models from botocore 1.44.5; do not edit.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from smlocal.jobs.contract.model.structure import Items, Structure
-from smlocal.sagemaker.contract.model import request, shapes, tuning_shapes
+from smlocal.jobs.contract.model.structure import Items, Structure, Text, Whole
+from smlocal.sagemaker.contract.model import request, shapes
 
 # ruff: noqa: D101 - each is the service's structure of that name
 
+_HyperParameterTuningJobName = Annotated[str, Text(minimum=1, maximum=32, pattern="[a-zA-Z0-9](-*[a-zA-Z0-9]){0,31}")]
+_HyperParameterTuningJobStrategyType = Literal["Bayesian", "Random", "Hyperband", "Grid"]
+_HyperbandStrategyMinResource = Annotated[int, Whole(minimum=1)]
+_HyperbandStrategyMaxResource = Annotated[int, Whole(minimum=1)]
+_HyperParameterTuningJobObjectiveType = Literal["Maximize", "Minimize"]
+_MaxNumberOfTrainingJobs = Annotated[int, Whole(minimum=1)]
+_MaxParallelTrainingJobs = Annotated[int, Whole(minimum=1)]
+_HyperParameterTuningMaxRuntimeInSeconds = Annotated[int, Whole(minimum=120, maximum=15768000)]
+_ParameterKey = Annotated[str, Text(minimum=0, maximum=256, pattern=".*")]
+_ParameterValue = Annotated[str, Text(minimum=0, maximum=256, pattern=".*")]
+_HyperParameterScalingType = Literal["Auto", "Linear", "Logarithmic", "ReverseLogarithmic"]
+_ParameterValues = Annotated[list[_ParameterValue], Items(minimum=1, maximum=30)]
+_TrainingJobEarlyStoppingType = Literal["Off", "Auto"]
+_TargetObjectiveMetricValue = float
+_MaxNumberOfTrainingJobsNotImproving = Annotated[int, Whole(minimum=3)]
+_CompleteOnConvergence = Literal["Disabled", "Enabled"]
+_RandomSeed = Annotated[int, Whole(minimum=0)]
+_HyperParameterTrainingJobDefinitionName = Annotated[
+    str, Text(minimum=1, maximum=64, pattern="[a-zA-Z0-9](-*[a-zA-Z0-9]){0,63}")
+]
+_HyperParameterTuningAllocationStrategy = Literal["Prioritized"]
+_VolumeSizeInGB = Annotated[int, Whole(minimum=1)]
+_HyperParameterTrainingJobEnvironmentKey = Annotated[
+    str, Text(minimum=0, maximum=512, pattern="[a-zA-Z_][a-zA-Z0-9_]*")
+]
+_HyperParameterTrainingJobEnvironmentValue = Annotated[str, Text(minimum=0, maximum=512, pattern="[\\S\\s]*")]
+_HyperParameterTrainingJobEnvironmentMap = Annotated[
+    dict[_HyperParameterTrainingJobEnvironmentKey, _HyperParameterTrainingJobEnvironmentValue],
+    Items(minimum=0, maximum=48),
+]
+_HyperParameterTuningJobWarmStartType = Literal["IdenticalDataAndAlgorithm", "TransferLearning"]
+_AutotuneMode = Literal["Enabled"]
+
 
 class HyperbandStrategyConfig(Structure):
-    MinResource: tuning_shapes.HyperbandStrategyMinResource | None = None
-    MaxResource: tuning_shapes.HyperbandStrategyMaxResource | None = None
+    MinResource: _HyperbandStrategyMinResource | None = None
+    MaxResource: _HyperbandStrategyMaxResource | None = None
 
 
 _HyperbandStrategyConfig = HyperbandStrategyConfig
@@ -27,7 +60,7 @@ _HyperParameterTuningJobStrategyConfig = HyperParameterTuningJobStrategyConfig
 
 
 class HyperParameterTuningJobObjective(Structure):
-    Type: tuning_shapes.HyperParameterTuningJobObjectiveType
+    Type: _HyperParameterTuningJobObjectiveType
     MetricName: shapes.MetricName
 
 
@@ -35,45 +68,45 @@ _HyperParameterTuningJobObjective = HyperParameterTuningJobObjective
 
 
 class ResourceLimits(Structure):
-    MaxNumberOfTrainingJobs: tuning_shapes.MaxNumberOfTrainingJobs | None = None
-    MaxParallelTrainingJobs: tuning_shapes.MaxParallelTrainingJobs
-    MaxRuntimeInSeconds: tuning_shapes.HyperParameterTuningMaxRuntimeInSeconds | None = None
+    MaxNumberOfTrainingJobs: _MaxNumberOfTrainingJobs | None = None
+    MaxParallelTrainingJobs: _MaxParallelTrainingJobs
+    MaxRuntimeInSeconds: _HyperParameterTuningMaxRuntimeInSeconds | None = None
 
 
 _ResourceLimits = ResourceLimits
 
 
 class IntegerParameterRange(Structure):
-    Name: tuning_shapes.ParameterKey
-    MinValue: tuning_shapes.ParameterValue
-    MaxValue: tuning_shapes.ParameterValue
-    ScalingType: tuning_shapes.HyperParameterScalingType | None = None
+    Name: _ParameterKey
+    MinValue: _ParameterValue
+    MaxValue: _ParameterValue
+    ScalingType: _HyperParameterScalingType | None = None
 
 
 _IntegerParameterRange = IntegerParameterRange
 
 
 class ContinuousParameterRange(Structure):
-    Name: tuning_shapes.ParameterKey
-    MinValue: tuning_shapes.ParameterValue
-    MaxValue: tuning_shapes.ParameterValue
-    ScalingType: tuning_shapes.HyperParameterScalingType | None = None
+    Name: _ParameterKey
+    MinValue: _ParameterValue
+    MaxValue: _ParameterValue
+    ScalingType: _HyperParameterScalingType | None = None
 
 
 _ContinuousParameterRange = ContinuousParameterRange
 
 
 class CategoricalParameterRange(Structure):
-    Name: tuning_shapes.ParameterKey
-    Values: tuning_shapes.ParameterValues
+    Name: _ParameterKey
+    Values: _ParameterValues
 
 
 _CategoricalParameterRange = CategoricalParameterRange
 
 
 class AutoParameter(Structure):
-    Name: tuning_shapes.ParameterKey
-    ValueHint: tuning_shapes.ParameterValue
+    Name: _ParameterKey
+    ValueHint: _ParameterValue
 
 
 _AutoParameter = AutoParameter
@@ -90,21 +123,21 @@ _ParameterRanges = ParameterRanges
 
 
 class BestObjectiveNotImproving(Structure):
-    MaxNumberOfTrainingJobsNotImproving: tuning_shapes.MaxNumberOfTrainingJobsNotImproving | None = None
+    MaxNumberOfTrainingJobsNotImproving: _MaxNumberOfTrainingJobsNotImproving | None = None
 
 
 _BestObjectiveNotImproving = BestObjectiveNotImproving
 
 
 class ConvergenceDetected(Structure):
-    CompleteOnConvergence: tuning_shapes.CompleteOnConvergence | None = None
+    CompleteOnConvergence: _CompleteOnConvergence | None = None
 
 
 _ConvergenceDetected = ConvergenceDetected
 
 
 class TuningJobCompletionCriteria(Structure):
-    TargetObjectiveMetricValue: tuning_shapes.TargetObjectiveMetricValue | None = None
+    TargetObjectiveMetricValue: _TargetObjectiveMetricValue | None = None
     BestObjectiveNotImproving: _BestObjectiveNotImproving | None = None
     ConvergenceDetected: _ConvergenceDetected | None = None
 
@@ -113,14 +146,14 @@ _TuningJobCompletionCriteria = TuningJobCompletionCriteria
 
 
 class HyperParameterTuningJobConfig(Structure):
-    Strategy: tuning_shapes.HyperParameterTuningJobStrategyType
+    Strategy: _HyperParameterTuningJobStrategyType
     StrategyConfig: _HyperParameterTuningJobStrategyConfig | None = None
     HyperParameterTuningJobObjective: _HyperParameterTuningJobObjective | None = None
     ResourceLimits: _ResourceLimits
     ParameterRanges: _ParameterRanges | None = None
-    TrainingJobEarlyStoppingType: tuning_shapes.TrainingJobEarlyStoppingType | None = None
+    TrainingJobEarlyStoppingType: _TrainingJobEarlyStoppingType | None = None
     TuningJobCompletionCriteria: _TuningJobCompletionCriteria | None = None
-    RandomSeed: tuning_shapes.RandomSeed | None = None
+    RandomSeed: _RandomSeed | None = None
 
 
 _HyperParameterTuningJobConfig = HyperParameterTuningJobConfig
@@ -139,7 +172,7 @@ _HyperParameterAlgorithmSpecification = HyperParameterAlgorithmSpecification
 class HyperParameterTuningInstanceConfig(Structure):
     InstanceType: shapes.TrainingInstanceType
     InstanceCount: shapes.TrainingInstanceCount
-    VolumeSizeInGB: tuning_shapes.VolumeSizeInGB
+    VolumeSizeInGB: _VolumeSizeInGB
 
 
 _HyperParameterTuningInstanceConfig = HyperParameterTuningInstanceConfig
@@ -150,7 +183,7 @@ class HyperParameterTuningResourceConfig(Structure):
     InstanceCount: shapes.TrainingInstanceCount | None = None
     VolumeSizeInGB: shapes.OptionalVolumeSizeInGB | None = None
     VolumeKmsKeyId: shapes.KmsKeyId | None = None
-    AllocationStrategy: tuning_shapes.HyperParameterTuningAllocationStrategy | None = None
+    AllocationStrategy: _HyperParameterTuningAllocationStrategy | None = None
     InstanceConfigs: Annotated[list[_HyperParameterTuningInstanceConfig], Items(minimum=1, maximum=6)] | None = None
 
 
@@ -158,7 +191,7 @@ _HyperParameterTuningResourceConfig = HyperParameterTuningResourceConfig
 
 
 class HyperParameterTrainingJobDefinition(Structure):
-    DefinitionName: tuning_shapes.HyperParameterTrainingJobDefinitionName | None = None
+    DefinitionName: _HyperParameterTrainingJobDefinitionName | None = None
     TuningObjective: _HyperParameterTuningJobObjective | None = None
     HyperParameterRanges: _ParameterRanges | None = None
     StaticHyperParameters: shapes.HyperParameters | None = None
@@ -175,14 +208,14 @@ class HyperParameterTrainingJobDefinition(Structure):
     EnableManagedSpotTraining: shapes.Boolean | None = None
     CheckpointConfig: request.CheckpointConfig | None = None
     RetryStrategy: request.RetryStrategy | None = None
-    Environment: tuning_shapes.HyperParameterTrainingJobEnvironmentMap | None = None
+    Environment: _HyperParameterTrainingJobEnvironmentMap | None = None
 
 
 _HyperParameterTrainingJobDefinition = HyperParameterTrainingJobDefinition
 
 
 class ParentHyperParameterTuningJob(Structure):
-    HyperParameterTuningJobName: tuning_shapes.HyperParameterTuningJobName | None = None
+    HyperParameterTuningJobName: _HyperParameterTuningJobName | None = None
 
 
 _ParentHyperParameterTuningJob = ParentHyperParameterTuningJob
@@ -190,21 +223,21 @@ _ParentHyperParameterTuningJob = ParentHyperParameterTuningJob
 
 class HyperParameterTuningJobWarmStartConfig(Structure):
     ParentHyperParameterTuningJobs: Annotated[list[_ParentHyperParameterTuningJob], Items(minimum=1, maximum=5)]
-    WarmStartType: tuning_shapes.HyperParameterTuningJobWarmStartType
+    WarmStartType: _HyperParameterTuningJobWarmStartType
 
 
 _HyperParameterTuningJobWarmStartConfig = HyperParameterTuningJobWarmStartConfig
 
 
 class Autotune(Structure):
-    Mode: tuning_shapes.AutotuneMode
+    Mode: _AutotuneMode
 
 
 _Autotune = Autotune
 
 
 class CreateHyperParameterTuningJobRequest(Structure):
-    HyperParameterTuningJobName: tuning_shapes.HyperParameterTuningJobName | None = None
+    HyperParameterTuningJobName: _HyperParameterTuningJobName | None = None
     HyperParameterTuningJobConfig: _HyperParameterTuningJobConfig
     TrainingJobDefinition: _HyperParameterTrainingJobDefinition | None = None
     TrainingJobDefinitions: (

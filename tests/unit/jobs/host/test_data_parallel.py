@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.data_parallel.byte_counts import data_parallel_block, read_record
+from smlocal.jobs.host.data_parallel import data_parallel_block, read_record
 
 
 def rank(number: int, **more: Any) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 from typing import Any
 
-from smlocal.jobfile.option import Kind
+from smlocal.jobfile.option import Taker
 from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
 from smlocal.jobs.contract.model.structure import members
 from smlocal.sagemaker.contract.coverage.members import TABLE
 from smlocal.sagemaker.jobfile.job_file import FAULT_KINDS
-from smlocal.sagemaker.jobfile.schema import job_file_schema
+from smlocal.sagemaker.requests import job_file_schema
 
 
 def resolve(schema: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def test_constraints_are_there() -> None:
 
 def test_local_settings_are_described() -> None:
     local = job_file_schema()["properties"]["Local"]
-    assert set(local["properties"]) == set(members(LocalSettings)) - set(refused_settings(Kind.TRAINING))
+    assert set(local["properties"]) == set(members(LocalSettings)) - set(refused_settings(Taker.TRAINING))
     fault = job_file_schema()["$defs"]["Fault"]["properties"]
     assert fault["Kind"]["enum"] == [*FAULT_KINDS]
     assert set(fault) == set(members(Fault)) - {"Replica"}
