@@ -17,8 +17,8 @@ def _warm_pool(plan: JobPlan, job: JobFile) -> str | None:
     pool = plan.warm_pool
     if pool is None:
         return None
-    kept = "only the cache folder of a warm pool is kept" if pool.directory else "nothing of a warm pool is kept"
-    return f"{kept}, for {pool.seconds} s; there are no instances, and no job starts faster"
+    kept = f"its cache folder is kept for {pool.seconds} s" if pool.directory else "not even its cache folder is kept"
+    return f"a warm pool has no instances here, so no job starts faster; {kept}"
 
 
 WARM_POOL_RULES = (NoteRule(id="warm-pool", says=_warm_pool),)
