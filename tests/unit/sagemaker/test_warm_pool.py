@@ -88,8 +88,8 @@ def test_each_host_has_a_folder_in_the_home_for_the_run_that_has_the_pool(plan: 
 def test_an_engine_that_does_not_see_our_folders_and_mirrored_files_in_the_cache_keep_nothing(plan: Planner) -> None:
     remote = plan({"ResourceConfig": RESOURCES}, engine=replace(FACTS.engines.first, shares_folders=False))
     assert all("/" not in volume for volume in cache_folders(remote))
-    checkpoints = {"S3Uri": "s3://bucket/c", "LocalPath": "/opt/ml/sagemaker/warmpoolcache/checkpoints"}
-    inside = plan({"ResourceConfig": RESOURCES, "CheckpointConfig": checkpoints})
+    tensors = {"S3OutputPath": "s3://bucket/t", "LocalPath": "/opt/ml/sagemaker/warmpoolcache/tensors"}
+    inside = plan({"ResourceConfig": RESOURCES, "DebugHookConfig": tensors})
     assert cache_folders(inside) == [
         f"/home/jobs/job-1/hosts/algo-{number}/sagemaker/warmpoolcache" for number in (1, 2)
     ]
