@@ -6,9 +6,9 @@ earlier job, then renames the folder. Both may be done again after a crash.
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from smlocal.base.removal import remove_tree
 from smlocal.errors import JobUnknownError
@@ -27,16 +27,34 @@ from smlocal.jobs.contract.warm_pools import (
     pool_state,
 )
 from smlocal.jobs.store.home import home_unusable
-
-if TYPE_CHECKING:
-    from smlocal.jobs.store.jobs import Store
-    from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.store.records import JobRecord, StoredJob
 
 WARM_POOL: Final = "warm-pool"
 """The kind of document of a job that has one. It is made when the job has its machines."""
 
 
-def join(store: "Store", name: str, run_id: str, *, like: str, seconds: int) -> str | None:
+class Pooled(Protocol):
+    """What is needed of a `Store`, which clears ended pools itself."""
+
+    home: str
+
+    def get(self, name: str) -> JobRecord:
+        """See `Store`."""
+
+    def read(self, name: str, kinds: Sequence[str]) -> StoredJob:
+        """See `Store`."""
+
+    def document(self, name: str, kind: str) -> Any:
+        """See `Store`."""
+
+    def put_document(self, name: str, kind: str, document: Any) -> None:
+        """See `Store`."""
+
+    def change_document(self, name: str, kind: str, change: Callable[[Any], Any]) -> Any:
+        """See `Store`."""
+
+
+def join(store: Pooled, name: str, run_id: str, *, like: str, seconds: int) -> str | None:
     """Give a job that begins the pool of an ended one with the same settings, or a new one; returns the ended job."""
     mine = folder_name(name, run_id)
     document, earlier = store.document(name, WARM_POOL), None
@@ -57,7 +75,7 @@ def join(store: "Store", name: str, run_id: str, *, like: str, seconds: int) -> 
     return None if earlier is None else job_of(earlier[FOLDER])
 
 
-def _take(store: "Store", mine: str, like: str, now: float) -> Mapping[str, Any] | None:
+def _take(store: Pooled, mine: str, like: str, now: float) -> Mapping[str, Any] | None:
     """The document of the pool that now goes to `mine`; of several that would do, the one whose job ended last."""
     candidates = []
     for folder in _folders(store.home):
@@ -79,13 +97,13 @@ def _take(store: "Store", mine: str, like: str, now: float) -> Mapping[str, Any]
     return None
 
 
-def keep(store: "Store", name: str) -> None:
+def keep(store: Pooled, name: str) -> None:
     """The job is about to end in a way that keeps its pool."""
     if store.document(name, WARM_POOL) is not None:
         store.change_document(name, WARM_POOL, lambda document: {**document, KEPT: True})
 
 
-def change_period(store: "Store", record: "JobRecord", seconds: int) -> bool:
+def change_period(store: Pooled, record: JobRecord, seconds: int) -> bool:
     """Keep an available pool for so long after the end of its job, or end it now; False if there is none."""
     now, done = time.time(), False
 
@@ -103,14 +121,14 @@ def change_period(store: "Store", record: "JobRecord", seconds: int) -> bool:
     return done
 
 
-def state_of(record: "JobRecord", document: Mapping[str, Any] | None) -> PoolState | None:
+def state_of(record: JobRecord, document: Mapping[str, Any] | None) -> PoolState | None:
     """The state now; None for a job that never had a pool."""
     if document is None:
         return None
     return pool_state(document, ended=record.modified if record.status.terminal else None, now=time.time())
 
 
-def clear_ended(store: "Store") -> None:
+def clear_ended(store: Pooled) -> None:
     """Delete the folders of pools that have ended. What cannot be deleted is tried again by the next one."""
     for folder in _folders(store.home):
         if not _in_use(store, folder):
@@ -118,7 +136,7 @@ def clear_ended(store: "Store") -> None:
                 remove_tree(os.path.join(store.home, POOLS, folder))
 
 
-def _in_use(store: "Store", folder: str) -> bool:
+def _in_use(store: Pooled, folder: str) -> bool:
     record = _job_of(store, folder)
     if record is None or not record.status.terminal:
         return record is not None
@@ -133,7 +151,7 @@ def _in_use(store: "Store", folder: str) -> bool:
     return state is not None and state.status == "Available"
 
 
-def _pool(store: "Store", folder: str) -> "tuple[JobRecord, Mapping[str, Any]] | None":
+def _pool(store: Pooled, folder: str) -> tuple[JobRecord, Mapping[str, Any]] | None:
     """The job whose folder this is, and its document; None if the job is gone or never had its machines."""
     with suppress(JobUnknownError):
         stored = store.read(job_of(folder), (WARM_POOL,))
@@ -143,7 +161,7 @@ def _pool(store: "Store", folder: str) -> "tuple[JobRecord, Mapping[str, Any]] |
     return None
 
 
-def _job_of(store: "Store", folder: str) -> "JobRecord | None":
+def _job_of(store: Pooled, folder: str) -> JobRecord | None:
     with suppress(JobUnknownError):
         record = store.get(job_of(folder))
         return record if folder == folder_name(record.name, record.run_id) else None
