@@ -128,3 +128,21 @@ def test_each_host_has_its_own_cache(life: Any) -> None:
         run(life, name, f"cat {CACHE}/name || true; {host}", ResourceConfig=kept(InstanceCount=2))
     assert "algo-1" in life.log("warm-hosts-2", "algo-1")
     assert "algo-2" in life.log("warm-hosts-2", "algo-2")
+
+
+@pytest.mark.slow(3)
+def test_a_shell_has_the_cache_of_a_kept_container_until_the_pool_moves_on(
+    life: Any, assert_nothing_left: Clean
+) -> None:
+    looks = ("--", "sh", "-c", LOOKS)
+    run(life, "warm-looked-at", f"{LEAVES}; exit 3", code=1, Local={"Keep": "all"})
+    assert life("shell", "warm-looked-at", *looks).stdout.split() == ["found", "./pip/warm-looked-at"]
+    new = life("shell", life.folder / "warm-looked-at.json", *looks)  # a container of nobody's
+    assert new.stdout.split() == ["found"], new.stderr
+    run(life, "warm-goes-on", LOOKS)
+    done = life("shell", "warm-looked-at", *looks)
+    assert done.stdout.split() == ["found"], done.stderr
+    assert "the warm pool is no longer this job's: /opt/ml/sagemaker/warmpoolcache is empty" in done.stderr
+    assert open_store(life) == ["warm-goes-on"]
+    assert life("rm", "warm-looked-at").returncode == 0
+    assert_nothing_left("warm-looked-at")
