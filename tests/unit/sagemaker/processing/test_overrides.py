@@ -46,7 +46,7 @@ def test_an_output() -> None:
     assert config == {
         "Outputs": [{"OutputName": "o", "S3Output": {"S3Uri": "/there", "LocalPath": "/opt/ml/processing/o"}}]
     }
-    with pytest.raises(UsageRefusedError, match="names no folder"):
+    with pytest.raises(UsageRefusedError, match="not a folder below"):
         changed({}, processing_outputs={"o": "/opt/ml/processing/o"})
 
 
