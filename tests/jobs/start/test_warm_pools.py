@@ -52,7 +52,8 @@ def test_the_next_job_like_it_finds_what_a_job_has_cached(life: Any, assert_noth
     assert "WarmPoolStatus" not in life.describe("warm-without")
     assert pools(life) == ["warm-first", "warm-other-type"]
 
-    run(life, "warm-second", LOOKS, HyperParameters={"epochs": "2"})
+    second = life.job_file("warm-second", LOOKS, ResourceConfig=kept(), HyperParameters={"epochs": "2"})
+    assert "in the warm pool of warm-first" in life("run", second).stderr
     assert life.log("warm-second").split() == ["found", "./pip/warm-first"]
     assert pools(life) == ["warm-other-type", "warm-second"]
     first = life.describe("warm-first")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from smlocal.jobs.contract.statuses import COMPLETED
-from smlocal.jobs.store import warm_pools
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.warm_pools import WARM_POOL, change_period, clear_ended, join, keep, state_of
 
@@ -111,7 +110,7 @@ def test_what_a_killed_supervisor_had_begun_is_finished(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(store if dies_in == "put_document" else warm_pools.os, dies_in, die)
+        patched.setattr(store if dies_in == "put_document" else os, dies_in, die)
         with pytest.raises(KeyboardInterrupt):
             join(store, "b", "run-b", like=LIKE, seconds=60)
     assert status(store, "a") == "Reused"
