@@ -25,7 +25,7 @@ _OLDER_WORDS = (
     "a reason without `, exit code: 1`, which it has had since 2023 at the latest; "
     "two spaces in an `InternalServerError`, last seen in 2024"
 )
-_MISSING = "warm pools, discounts for spot instances, and rules of the profiler"
+_MISSING = "discounts for spot instances, and rules of the profiler"
 _PROJECT: dict[str, Any] = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 _MAIN = f"{_PROJECT['urls']['Repository']}/blob/main"
 

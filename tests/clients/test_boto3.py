@@ -100,10 +100,14 @@ def test_every_operation_on_jobs_that_wait_run_stop_and_end(
             Resource="TrainingJob", SearchExpression={"Filters": [{"Name": "Tags.team", "Value": "b"}]}
         )
         assert [each["TrainingJob"]["TrainingJobName"] for page in by_tag for each in page["Results"]] == [running]
-        updated = sagemaker.update_training_job(
-            TrainingJobName=running, ResourceConfig={"KeepAlivePeriodInSeconds": 60}
-        )
+        updated = sagemaker.update_training_job(TrainingJobName=running, RemoteDebugConfig={"EnableRemoteDebug": True})
         assert updated["TrainingJobArn"] == arn
+        code, message = refused(
+            sagemaker.update_training_job,
+            TrainingJobName=running,
+            ResourceConfig={"KeepAlivePeriodInSeconds": 60},
+        )
+        assert (code, "InProgress" in message) == ("ValidationException", True)
 
         code, message = refused(sagemaker.delete_training_job, TrainingJobName=running)
         assert code == "ValidationException"
@@ -125,6 +129,61 @@ def test_every_operation_on_jobs_that_wait_run_stop_and_end(
             sagemaker.delete_training_job(TrainingJobName=name)
         assert [each["TrainingJobName"] for each in sagemaker.list_training_jobs()["TrainingJobSummaries"]] == [running]
     assert_nothing_left(running)
+
+
+@pytest.mark.slow(2)
+def test_a_warm_pool_is_listed_extended_reused_and_ended(
+    serve: Callable[..., Any], image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    resources = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10}
+    with serve() as address:
+        sagemaker = client_of(address, "sagemaker")
+
+        def run(name: str, script: str, **more: Any) -> dict[str, Any]:
+            sagemaker.create_training_job(**request(name, image("sh"), script, ResourceConfig={**resources, **more}))
+            sagemaker.get_waiter("training_job_completed_or_stopped").wait(TrainingJobName=name)
+            described: dict[str, Any] = sagemaker.describe_training_job(TrainingJobName=name)
+            return described
+
+        def listed(status: str) -> list[str]:
+            found = sagemaker.list_training_jobs(WarmPoolStatusEquals=status)["TrainingJobSummaries"]
+            assert {each["WarmPoolStatus"]["Status"] for each in found} <= {status}
+            return [each["TrainingJobName"] for each in found]
+
+        def update(name: str, seconds: int) -> dict[str, Any]:
+            return {"TrainingJobName": name, "ResourceConfig": {"KeepAlivePeriodInSeconds": seconds}}
+
+        cache = "/opt/ml/sagemaker/warmpoolcache"
+        run("warm-boto3-without", "true")
+        run("warm-boto3-1", f"echo cached >{cache}/file", KeepAlivePeriodInSeconds=600)
+        assert (listed("Available"), listed("Reused"), listed("InUse")) == (["warm-boto3-1"], [], [])
+        sagemaker.update_training_job(**update("warm-boto3-1", 1200))
+        described = sagemaker.describe_training_job(TrainingJobName="warm-boto3-1")
+        assert described["ResourceConfig"]["KeepAlivePeriodInSeconds"] == 1200
+
+        second = run("warm-boto3-2", f"grep cached {cache}/file", KeepAlivePeriodInSeconds=600)
+        assert (second["TrainingJobStatus"], second["WarmPoolStatus"]) == ("Completed", {"Status": "Available"})
+        assert (listed("Available"), listed("Reused")) == (["warm-boto3-2"], ["warm-boto3-1"])
+        reused = sagemaker.describe_training_job(TrainingJobName="warm-boto3-1")["WarmPoolStatus"]
+        assert reused["ReusedByJob"] == "warm-boto3-2"
+
+        sagemaker.update_training_job(**update("warm-boto3-2", 0))
+        assert (listed("Available"), listed("Terminated")) == ([], ["warm-boto3-2"])
+        for name in ("warm-boto3-1", "warm-boto3-2", "warm-boto3-without"):
+            assert refused(sagemaker.update_training_job, **update(name, 60)) == (
+                "ValidationException",
+                "The request was rejected because the training job is in status Completed.",
+            )
+        everything = {
+            each["TrainingJobName"]: each.get("WarmPoolStatus", {}).get("Status")
+            for each in sagemaker.list_training_jobs()["TrainingJobSummaries"]
+        }
+        assert everything == {
+            "warm-boto3-without": None,
+            "warm-boto3-1": "Reused",
+            "warm-boto3-2": "Terminated",
+        }
+    assert_nothing_left("warm-boto3-2")
 
 
 def test_waiters_fail_as_the_models_of_botocore_say_and_end_with_the_job(

@@ -41,6 +41,9 @@ _MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
             "ResourceConfig.InstancePreferences[].InstanceCount",
         ),
     },
+    "tests/jobs/start/test_warm_pools.py": {
+        "test_each_host_has_its_own_cache": ("ResourceConfig.KeepAlivePeriodInSeconds",),
+    },
     "tests/data/in_jobs/test_file_systems.py": {
         "test_a_file_system_is_mounted_in_place": (
             "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemId",

@@ -23,7 +23,7 @@ from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.mirrored.checkpoints import delete_downloaded_checkpoints
 from smlocal.jobs.planning.aspects.network.look import make_network
-from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.jobs.planning.model import HostPlan, JobPlan, mounted_directory
 from smlocal.jobs.planning.recall import recall, remember
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.lease import Lease, leased_folders, make_leased
@@ -165,6 +165,11 @@ def _not_served(plan: JobPlan, host: HostPlan) -> Iterator[str]:
             yield f'channel "{tree.name}" (FastFile from S3) is no longer served: {tree.target} is empty'
     if plan.credentials is not None:
         yield "AWS credentials are no longer served"
+    if plan.warm_pool is not None and plan.warm_pool.directory:
+        cache = mounted_directory(plan, host, plan.folders.warm_pool)
+        if not os.path.isdir(cache):
+            os.makedirs(cache, mode=0o700)  # or the container could not be made; the next command deletes it
+            yield f"the warm pool is no longer this job's: {plan.folders.warm_pool} is empty"
 
 
 @contextmanager
@@ -187,6 +192,7 @@ def shell_in_new(
     plan = replace(
         prepared.plan,
         debug=None,
+        warm_pool=None,
         job_directory=folder.path,
         image=replace(prepared.plan.image, entrypoint=program.words, command=()),
     )

@@ -8,12 +8,13 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.removal import remove_tree
 from smlocal.data.artifacts.artifact_errors import PackingStoppedError, no_check
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
 from smlocal.jobs.context import Context, upload_details
-from smlocal.jobs.contract.failures import INTERNAL_ERROR, NO_CAPACITY, input_failure
+from smlocal.jobs.contract.failures import INTERNAL_ERROR, NO_CAPACITY, FailureKind, input_failure
 from smlocal.jobs.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
@@ -38,6 +39,7 @@ from smlocal.jobs.logs.log_readers import log_path, logged_by
 from smlocal.jobs.metrics.job_metrics import MetricsSearch
 from smlocal.jobs.mirrored.checkpoints import with_current_checkpoints
 from smlocal.jobs.mirrored.saving import all_names, keep_not_saved, mark_ends, not_saved_document, save_mirrored
+from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import LeftOnEngine
@@ -122,10 +124,19 @@ class Supervisor:
         if self.attempt.faults.no_machines():
             self.attempt.fail(NO_CAPACITY, "simulated by Local.Faults")
         else:
+            if self.plan.warm_pool is not None:
+                self._join_pool(self.plan.warm_pool)
             self.attempt.download(self.pull_refused)
         if not self.attempt.over:
             self.attempt.train()
         self.after_training()
+
+    def _join_pool(self, pool: WarmPoolPlan) -> None:
+        from smlocal.jobs.store.warm_pools import join  # few jobs have one
+
+        earlier = join(self.context.store, self.plan.name, self.plan.run_id, like=pool.like, seconds=pool.seconds)
+        if earlier is not None:
+            self.context.reporter.progress(f"in the warm pool of {earlier}")
 
     def after_training(self) -> None:
         """Start another attempt, or upload what there is."""
@@ -144,6 +155,8 @@ class Supervisor:
             with suppress(EngineError):  # then the next attempt begins from the earlier save
                 self._save_mirrored(self.context.reporter.working, last=False)
         self._clean_up(rules=False)
+        if self.plan.warm_pool is not None and self.plan.warm_pool.directory:
+            remove_tree(self.plan.warm_pool.directory)
         if self.plan_again is not None:
             self.plan, self.plan_again = self.plan_again(), None
         self.plan = with_current_checkpoints(self.plan)
@@ -288,6 +301,8 @@ class Supervisor:
         self.results.metrics = self.metrics.finish()
         if self.attempt.ran and (ended.status is JobStatus.FAILED or self.context.reporter.verbose):
             self.results.docker_command = self.platform.docker_command(self.plan)
+        if self.plan.warm_pool is not None:
+            self._keep_pool()
         with suppress(HomeUnusableError):  # a full disk may have room after the clean-up
             self._store_decision(ended, reason)
         self._clean_up(keep=keeps_containers(self.plan, ended.status))
@@ -304,6 +319,15 @@ class Supervisor:
                 details=[f"{ended.status}{f': {reason}' if reason else ''}", error.sentence, *error.details],
                 remedy=[f"Free some space there, then: smlocal describe {self.plan.name}"],
             ) from error
+
+    def _keep_pool(self) -> None:
+        """Not after a failure that says nothing good of the machines. The next supervisor may repeat this."""
+        from smlocal.jobs.store.warm_pools import keep
+
+        failure = self.attempt.outcome.failure
+        if failure is None or failure.kind not in {FailureKind.INTERNAL, FailureKind.CAPACITY}:
+            with suppress(HomeUnusableError):
+                keep(self.context.store, self.plan.name)
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the job ends, and the reason in the platform's words."""

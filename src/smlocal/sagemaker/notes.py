@@ -17,6 +17,7 @@ from smlocal.jobs.planning.aspects.mirrored.show import COLLECTOR_RULES, MIRRORE
 from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.aspects.output.show import MERGED_RULES, OUTPUT_RULES
 from smlocal.jobs.planning.aspects.rules.show import RULE_RULES
+from smlocal.jobs.planning.aspects.warm_pool.show import WARM_POOL_RULES
 from smlocal.jobs.planning.model import JobPlan, Note
 from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.sagemaker.contract.documents.hosts import INTERFACE
@@ -154,6 +155,7 @@ RULES = (
     *DEBUG_RULES,
     *METRIC_RULES,
     *COLLECTOR_RULES,
+    *WARM_POOL_RULES,
     *RULE_RULES,
     NoteRule(id="recorded", says=_recorded),
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from smlocal.jobfile.settings import LocalSettings
+from smlocal.jobs.contract.checkpoints import within
 from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.contract.json_size import compact
 from smlocal.jobs.contract.limits import Limits
@@ -26,6 +27,7 @@ from smlocal.jobs.planning.aspects.network.asked import endpoints_of, plan_netwo
 from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork
 from smlocal.jobs.planning.aspects.output.asked import output_of
 from smlocal.jobs.planning.aspects.rules.asked import rules_of
+from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan, pool_directory
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import ContainerFolders, HostPlan, IdentityPlan, JobPlan, KeptPlan, StopPlan
 from smlocal.sagemaker.contract import paths
@@ -45,6 +47,7 @@ from smlocal.sagemaker.contract.model.request import (
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.contract.paths import container_path, is_own_mount
 from smlocal.sagemaker.contract.requested_hosts import hosts_of
+from smlocal.sagemaker.contract.warm_pool import matching_settings
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.notes import notes
@@ -116,6 +119,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         metrics=definitions_of(job.raw),
         data_parallel=data_parallel,
         debug=debug_of(local.DebugPort, [host.name for host in hosts]),
+        warm_pool=_warm_pool(request, facts, name=name, hosts=hosts, mirrored=mirrored),
         stop=_stop(request, local),
         faults=faults_of(faults_to_come(job)),
         kept=KeptPlan(containers=local.Keep, changes=local.ListChanges),
@@ -216,6 +220,23 @@ def _network(
         )
     return JobNetwork(
         own=own, unreachable=() if isolated else facts.network.loopback_only, joined=tuple(local.Networks)
+    )
+
+
+def _warm_pool(
+    request: CreateTrainingJobRequest, facts: Facts, *, name: str, hosts: tuple[Host, ...], mirrored: MirroredPlan
+) -> WarmPoolPlan | None:
+    resources = request.ResourceConfig
+    seconds = resources.KeepAlivePeriodInSeconds if resources is not None else None
+    if not seconds:
+        return None
+    inside = [each.local_path for each in mirrored.collectors]
+    inside += [] if mirrored.checkpoints is None else [mirrored.checkpoints.local_path]
+    own = facts.engines.first.shares_folders and not any(within(path, paths.WARM_POOL) for path in inside)
+    return WarmPoolPlan(
+        seconds=seconds,
+        like=matching_settings(request, hosts),
+        directory=pool_directory(facts.job_directory, name, facts.run_id) if own else "",
     )
 
 

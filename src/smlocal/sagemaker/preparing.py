@@ -18,13 +18,14 @@ from smlocal.jobs.planning.aspects.limits.show import limit_rows, limits_documen
 from smlocal.jobs.planning.aspects.mirrored.show import checkpoints_document, collector_documents, mirrored_entries
 from smlocal.jobs.planning.aspects.network.show import network_document, network_text
 from smlocal.jobs.planning.aspects.rules.show import rule_documents, rule_text
+from smlocal.jobs.planning.aspects.warm_pool.show import pool_text
 from smlocal.jobs.planning.model import (
     HostPlan,
     JobPlan,
     checkpoint_directory,
     collector_directory,
     data_parallel_directory,
-    host_directory,
+    mounted_directory,
     note_documents,
     records_directory,
 )
@@ -105,8 +106,6 @@ def file_document(content: bytes) -> dict[str, Any]:
 
 
 def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
-    below = host_directory(plan, host)
-    folders = plan.folders.mounted
     kind = _kind(plan)
     return {
         "Name": host.host.name,
@@ -130,7 +129,7 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
         "Directories": host.directories,
         "Files": {path: file_document(content) for path, content in host.files.items()},
         "Mounts": [
-            *({"Target": f, "Kind": kind, "Source": f"{below}/{f.removeprefix('/opt/ml/')}"} for f in folders),
+            *({"Target": f, "Kind": kind, "Source": mounted_directory(plan, host, f)} for f in plan.folders.mounted),
             *(
                 tree_document(tree)
                 for tree in (*host.inputs.trees, *([plan.inputs.code] if plan.inputs.code is not None else []))
@@ -214,6 +213,7 @@ def _entries(plan: JobPlan, host: HostPlan) -> dict[str, str]:
     mount = "bind mount" if plan.engines.first.shares_folders else "engine volume"
     entries = {
         **dict.fromkeys(host.directories, "empty"),
+        paths.WARM_POOL: pool_text(plan),
         paths.INPUT: f"{mount} of a new folder",
         paths.OUTPUT: f"{mount} of a new folder",
         **{path: _content(path, text) for path, text in host.files.items()},

@@ -10,6 +10,7 @@ from smlocal.jobs.documents import FINAL_METRICS, JOB, LOCAL, REQUEST, RULES, TU
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
+from smlocal.jobs.store.warm_pools import WARM_POOL, state_of
 from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.contract.documents.hosts import host_names as names_of
 from smlocal.sagemaker.contract.metric_definitions import definitions_of as metrics
@@ -34,8 +35,8 @@ __all__ = [
     "words",
 ]
 
-DOCUMENTS: Final[tuple[str, ...]] = (TUNED_BY, JOB)
-"""The tuning job that has made it, and its job file."""
+DOCUMENTS: Final[tuple[str, ...]] = (TUNED_BY, JOB, WARM_POOL)
+"""The tuning job that has made it, its job file, and its warm pool."""
 EMPTY_REASON = "AlgorithmError: , exit code: "
 NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
 NO_MODEL = "none: nothing was left in /opt/ml/model"
@@ -72,6 +73,7 @@ def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # no
             rules=stored.documents.get(RULES),
             final_metrics=local.get(FINAL_METRICS, ()) if record.status.terminal else (),
             selected=_selected(stored),
+            pool=state_of(record, stored.documents.get(WARM_POOL)),
             tuning_job=(stored.documents.get(TUNED_BY) or {}).get("Arn"),
         ),
     )
@@ -246,12 +248,21 @@ def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     preferred = " or ".join(each["InstanceType"] for each in resources.get("InstancePreferences") or ())
     kind = resources.get("SelectedInstanceType") or preferred or resources.get("InstanceType", "")
     yield "Hosts", f"{resources.get('SelectedInstanceCount') or resources.get('InstanceCount', 1)} × {kind}"
+    if pool := answer.get("WarmPoolStatus"):
+        yield "Warm pool", _pool_text(pool, resources.get("KeepAlivePeriodInSeconds", 0))
     yield "Created", local_time(answer["CreationTime"])
     if "TrainingTimeInSeconds" in answer:
         yield "Trained", f"{answer['TrainingTimeInSeconds']} s"
         if answer["BillableTimeInSeconds"] != answer["TrainingTimeInSeconds"]:
             yield "Billable", f"{answer['BillableTimeInSeconds']} s"
     yield from (("Failure file", text) for text in _failure_files(answer["Local"]))
+
+
+def _pool_text(pool: Mapping[str, Any], seconds: int) -> str:
+    retained = pool.get("ResourceRetainedBillableTimeInSeconds")
+    by = f" by {pool['ReusedByJob']}" if "ReusedByJob" in pool else ""
+    after = f"kept for {seconds} s after the job" if retained is None else f"{retained} s after the job"
+    return f"{pool['Status']}{by}, {after}"
 
 
 def _places(

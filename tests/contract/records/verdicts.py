@@ -24,12 +24,11 @@ OLDER: Final = {
 """The service has changed these words since: no such phase since 2022, a code at the end of a reason, one space."""
 
 NOT_HERE: Final = {
-    "ack-warmpool-describe-available": [".WarmPoolStatus"],
     "describe-2021-02-25-spot-fsx": ["BillableTimeInSeconds"],
     "describe-2021-06-14-completed": [".ProfilerRuleEvaluationStatuses"],
     "spot-2021-06-01": ["BillableSeconds"],
 }
-"""Parts that smlocal does not have: warm pools, prices of spot instances, rules of the profiler."""
+"""Parts that smlocal does not have: prices of spot instances, rules of the profiler."""
 
 NOT_A_TRAINING_JOB: Final = {
     "error-2020-05-08-tuning-metric",

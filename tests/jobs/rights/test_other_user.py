@@ -400,3 +400,43 @@ def test_nothing_of_an_endpoint_is_left_that_needs_root(
         assert_nothing_left(name)
     finally:
         shutil.rmtree(place)
+
+
+def test_the_cache_of_a_warm_pool_can_be_used_and_deleted(
+    user: str, interpreter: list[str], image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
+    shutil.chown(place, user)
+    home = {"SMLOCAL_HOME": str(place / "home"), "HOME": f"/home/{user}"}
+
+    def run(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+        command = [*interpreter, "-m", "smlocal", *arguments]
+        return subprocess.run(
+            command, cwd=place, env={**os.environ, **home}, capture_output=True, text=True, check=False, timeout=120
+        )
+
+    def job(name: str, script: str) -> Path:
+        request = {
+            "TrainingJobName": name,
+            "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+            "Environment": {"SCRIPT": f"umask 077; cd /opt/ml/sagemaker/warmpoolcache; {script}"},
+            "OutputDataConfig": {"S3OutputPath": "./out"},
+            "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "KeepAlivePeriodInSeconds": 600},
+        }
+        path = place / f"{name}.json"
+        path.write_text(json.dumps(request))
+        return path
+
+    try:
+        done = run("run", job("other-user-pool-1", "mkdir -p deep/er; echo cached >deep/er/file; chmod 000 deep/er"))
+        assert done.returncode == 0, done.stderr
+        folders = [path for path in (place / "home" / "warm-pools").rglob("*") if path.is_dir()]
+        assert {path.owner() for path in folders} == {user}
+        done = run("run", job("other-user-pool-2", "cat deep/er/file; echo more >deep/er/file; mkdir deep/new"))
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "cached\n"
+        assert run("rm", "other-user-pool-1", "other-user-pool-2").returncode == 0
+        assert list((place / "home" / "warm-pools").iterdir()) == []
+        assert_nothing_left("other-user-pool-2")
+    finally:
+        shutil.rmtree(place)

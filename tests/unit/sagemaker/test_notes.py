@@ -234,6 +234,10 @@ CASES: dict[str, tuple[Change, Change]] = {
     "output-merged": ((TWO, {"MergeOutput": True}, {}, {}), (TWO, {}, {}, {})),
     "encryption": (({"EnableInterContainerTrafficEncryption": True}, {}, {}, {}), NOTHING),
     "vpc": (({"VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]}}, {}, {}, {}), NOTHING),
+    "warm-pool": (
+        ({"ResourceConfig": {**TWO["ResourceConfig"], "KeepAlivePeriodInSeconds": 60}}, {}, {}, {}),
+        ({"ResourceConfig": {**TWO["ResourceConfig"], "KeepAlivePeriodInSeconds": 0}}, {}, {}, {}),
+    ),
     "max-hosts": ((TWO, {"MaxHosts": 1}, {}, {}), (TWO, {}, {}, {})),
     "isolation": ((ISOLATED, {}, {}, {}), NOTHING),
     "isolated-code": (

@@ -1,6 +1,6 @@
 """Pages of jobs, as all operations that list jobs of one kind answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from smlocal.endpoint.call import AwsCall, HasStore, validation_error
@@ -14,9 +14,18 @@ _SORTED_BY: Final[dict[str, SortBy]] = {"Name": "name", "CreationTime": "created
 
 
 def page_of_jobs(
-    serving: HasStore, call: AwsCall, *, platform: str, member: str, summary: Callable[[JobRecord], dict[str, Any]]
+    serving: HasStore,
+    call: AwsCall,
+    *,
+    platform: str,
+    member: str,
+    summary: Callable[[JobRecord], dict[str, Any]],
+    names: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Newest first, ten at a time, as the service does unless it is told otherwise. `member` has the summaries."""
+    """Newest first, ten at a time, as the service does unless it is told otherwise. `member` has the summaries.
+
+    `names`: no others.
+    """
     asked = call.parameters
     status = asked.get("StatusEquals")
     search = JobSearch(
@@ -27,6 +36,7 @@ def page_of_jobs(
         name_contains=asked.get("NameContains"),
         status=None if status is None else JobStatus(status),
         platform=platform,
+        names=names,
         sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
         descending=asked.get("SortOrder", "Descending") == "Descending",
     )

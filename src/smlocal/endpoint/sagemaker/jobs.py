@@ -3,6 +3,7 @@
 All they need is a store, so the endpoint of debugger rules has some of them too.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from smlocal.api.stopping import stop
@@ -12,6 +13,8 @@ from smlocal.errors import JobFinishedError, JobUnknownError
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.store.warm_pools import WARM_POOL, change_period, state_of
+from smlocal.sagemaker.contract.warm_pool import pool_member
 from smlocal.sagemaker.name import NAME
 
 
@@ -88,9 +91,21 @@ def _job(serving: HasStore, call: AwsCall) -> str:
 
 def list_training_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """One page of them."""
-    if call.parameters.get("WarmPoolStatusEquals") is not None:
-        return {"TrainingJobSummaries": []}  # no job has a warm pool here
-    return page_of_jobs(serving, call, platform=NAME, member="TrainingJobSummaries", summary=_summary)
+    status, member = call.parameters.get("WarmPoolStatusEquals"), "TrainingJobSummaries"
+    names = None if status is None else [each for each, pool in _pools(serving).items() if pool["Status"] == status]
+    page = page_of_jobs(serving, call, platform=NAME, member=member, summary=_summary, names=names)
+    found = page[member]
+    pools = _pools(serving, [each["TrainingJobName"] for each in found])
+    for each in found:
+        if each["TrainingJobName"] in pools:
+            each["WarmPoolStatus"] = pools[each["TrainingJobName"]]
+    return page
+
+
+def _pools(serving: HasStore, names: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
+    """`WarmPoolStatus` of these jobs, or of all, if they have it."""
+    found = ((record.name, state_of(record, body)) for record, body in serving.store.jobs_with(WARM_POOL, names))
+    return {name: pool_member(state) for name, state in found if state is not None}
 
 
 def _summary(record: JobRecord) -> dict[str, Any]:
@@ -122,14 +137,15 @@ _RECORDED = ("ProfilerConfig", "ProfilerRuleConfigurations", "RemoteDebugConfig"
 
 
 def update_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Record what the service would change. Nothing of it reaches a running container: see docs/fidelity.md."""
+    """Record what the service would change, which reaches no running container, or change an available warm pool."""
     asked = call.parameters
     record = called_job(serving, call)
-    if record.status.terminal:
-        # Only the time that a warm pool is kept could still be changed, and there is none.
-        raise validation_error(f"The request was rejected because the training job is in status {record.status}.")
     changes = {member: asked[member] for member in _RECORDED if member in asked}
     keep_alive = asked.get("ResourceConfig")
+    ended = record.status.terminal and (bool(changes) or keep_alive is None)
+    seconds = None if keep_alive is None else keep_alive["KeepAlivePeriodInSeconds"]
+    if ended or (seconds is not None and not change_period(serving.store, record, seconds)):
+        raise validation_error(f"The request was rejected because the training job is in status {record.status}.")
 
     def changed(request: dict[str, Any]) -> dict[str, Any]:
         resources = request.get("ResourceConfig")

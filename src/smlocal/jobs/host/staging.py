@@ -15,7 +15,7 @@ from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.mirrored.checkpoints import checkpoint_mounts, download_checkpoints, restore_checkpoints
 from smlocal.jobs.planning.aspects.inputs.plan import Staging, TreePlan
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
-from smlocal.jobs.planning.model import HostPlan, JobPlan, collector_directory, host_directory
+from smlocal.jobs.planning.model import HostPlan, JobPlan, collector_directory, host_directory, mounted_directory
 
 _VOLUMES = "volumes"
 """Below a job's folder: the files with the file systems."""
@@ -37,6 +37,8 @@ def build_tree(
     for tree in host.inputs.trees:
         # Otherwise the engine would make the mount point, and the user could not delete it.
         _make_directory(base + below(tree.target))
+    if plan.warm_pool is not None:
+        _make_directory(mounted_directory(plan, host, plan.folders.warm_pool))
     restore_checkpoints(plan, host, delivery, copying)
     _make_collectors(plan, host)
     if plan.data_parallel is not None:
@@ -66,8 +68,9 @@ def _volumes(plan: JobPlan, host: HostPlan) -> list[tuple[str, Mount]]:
 
 
 def _folders(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    base, below = host_directory(plan, host), plan.folders.below
-    folders = tuple(Mount(source=base + below(folder), target=folder) for folder in plan.folders.mounted)
+    folders = tuple(
+        Mount(source=mounted_directory(plan, host, folder), target=folder) for folder in plan.folders.mounted
+    )
     mirrored = (*checkpoint_mounts(plan, host), *_collector_mounts(plan, host))
     ours: tuple[Mount, ...] = ()
     if plan.data_parallel is not None:

@@ -23,6 +23,7 @@ from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.rules.plan import RulesPlan
 from smlocal.jobs.planning.aspects.serving.plan import ServerPlan, ServingPlan
+from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +98,7 @@ class ContainerFolders:
     failure: str
     """The file in which a program says why it failed, in `output`."""
     warm_pool: str = ""
-    """The folder that a warm pool would keep for the next job. Here it is empty in each."""
+    """The folder that a warm pool keeps for the next job. It is empty in each job without one."""
 
     @property
     def mounted(self) -> tuple[str, ...]:
@@ -152,6 +153,8 @@ class JobPlan:
     """None if no program waits for a debugger."""
     serving: ServingPlan | None = None
     """None if no container answers requests."""
+    warm_pool: WarmPoolPlan | None = None
+    """None if nothing is kept for the next job."""
     stop: StopPlan
     faults: FaultsPlan = field(default_factory=FaultsPlan)
     kept: KeptPlan = field(default_factory=KeptPlan)
@@ -200,6 +203,14 @@ def note_documents(plan: JobPlan) -> list[dict[str, Any]]:
 def host_directory(plan: JobPlan, host: HostPlan) -> str:
     """The folder on this machine that contains the mounted folders of one host."""
     return f"{plan.job_directory}/hosts/{host.host.name}"
+
+
+def mounted_directory(plan: JobPlan, host: HostPlan, folder: str) -> str:
+    """The folder on this machine that is mounted as one of `plan.folders.mounted`."""
+    pool = plan.warm_pool
+    if pool is not None and pool.directory and folder == plan.folders.warm_pool:
+        return f"{pool.directory}/{host.host.name}"
+    return host_directory(plan, host) + plan.folders.below(folder)
 
 
 def checkpoint_directory(plan: JobPlan, host: HostPlan) -> str:

@@ -18,6 +18,7 @@ from smlocal.errors import (
     NameInUseError,
 )
 from smlocal.jobs.contract.statuses import STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
+from smlocal.jobs.contract.warm_pools import POOLS
 from smlocal.jobs.store import resources
 from smlocal.jobs.store.database import FIRST_PLATFORM, database_errors, open_database
 from smlocal.jobs.store.home import prepare_home
@@ -33,6 +34,7 @@ from smlocal.jobs.store.records import (
     add_event,
     any_pending,
     instances_wanted,
+    jobs_with,
     move,
     put_documents,
     read_documents,
@@ -346,6 +348,11 @@ class Store:
         with self._read() as connection:
             return read_documents(connection, self._find(name)[0], [kind]).get(kind)
 
+    def jobs_with(self, kind: str, names: Sequence[str] | None = None) -> Sequence[tuple[JobRecord, Any]]:
+        """The jobs, or those of these, that have a document of this kind, and the document."""
+        with self._read() as connection:
+            return jobs_with(connection, kind, names)
+
     def read(self, name: str, kinds: Sequence[str]) -> StoredJob:
         """A job with its history and its documents of these kinds, as they are at one moment."""
         with self._read() as connection:
@@ -528,7 +535,14 @@ class Store:
         return aside
 
     def _finish_removals(self) -> None:
-        """Finish removals of processes that died: restore the folder if the job still exists, or else delete it."""
+        """Finish removals of processes that died: restore the folder if the job still exists, or else delete it.
+
+        Warm pools whose time is over are removed too: nothing waits for that.
+        """
+        if os.path.isdir(os.path.join(self.home, POOLS)):
+            from smlocal.jobs.store.warm_pools import clear_ended  # few homes have any
+
+            clear_ended(self)
         folder = os.path.join(self.home, _TRASH)
         try:
             entries = os.listdir(folder)

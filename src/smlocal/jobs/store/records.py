@@ -125,6 +125,20 @@ def read_documents(connection: sqlite3.Connection, job: int, kinds: Sequence[str
     return {kind: json.loads(body) for kind, body in rows}
 
 
+def jobs_with(connection: sqlite3.Connection, kind: str, names: Sequence[str] | None) -> list[tuple[JobRecord, Any]]:
+    """Jobs with a document of this kind. Without names, the index is searched, and no other document is read."""
+    wanted = "SELECT rowid FROM documents WHERE kind = ?"
+    values: list[Any] = [kind]
+    if names is not None:
+        wanted += " AND job IN (SELECT id FROM jobs WHERE name IN (SELECT value FROM json_each(?)))"
+        values.append(json.dumps(names))
+    rows = connection.execute(
+        f"SELECT {COLUMNS}, body FROM documents JOIN jobs ON id = job WHERE documents.rowid IN ({wanted})",  # noqa: S608 - constants
+        values,
+    ).fetchall()
+    return [(record_of(row), json.loads(row[-1])) for row in rows]
+
+
 def put_documents(connection: sqlite3.Connection, job: int, documents: Mapping[str, Any]) -> None:
     """Add documents, or replace those of the same kinds."""
     connection.executemany(

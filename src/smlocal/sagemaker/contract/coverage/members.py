@@ -141,7 +141,9 @@ TABLE: dict[str, Row] = {
         "With Local.EnforceInstanceLimits the size of a disk for data, model and output; without it only recorded."
     ),
     "ResourceConfig.VolumeKmsKeyId": recorded(_NO_ENCRYPTION),
-    "ResourceConfig.KeepAlivePeriodInSeconds": recorded("There are no warm pools here."),
+    "ResourceConfig.KeepAlivePeriodInSeconds": emulated(
+        "The cache folder of a warm pool is kept for this time, for the next job that matches; no job starts faster."
+    ),
     "ResourceConfig.InstanceGroups[].InstanceType": emulated(
         "As ResourceConfig.InstanceType, for the hosts of this group."
     ),

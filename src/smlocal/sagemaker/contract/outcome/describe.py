@@ -5,7 +5,9 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus, PhaseMessage, training_seconds
+from smlocal.jobs.contract.warm_pools import PoolState
 from smlocal.sagemaker.contract.outcome.rule_statuses import shown_statuses
+from smlocal.sagemaker.contract.warm_pool import last_message, pool_member
 
 DEFAULT_MAX_RUNTIME = 86_400
 
@@ -16,6 +18,7 @@ _ECHOED = (
     "InputDataConfig",
     "OutputDataConfig",
     "ResourceConfig",
+    "WarmPoolStatus",
     "VpcConfig",
 )
 _ECHOED_LAST = (
@@ -82,6 +85,8 @@ class JobFacts:
     """Instance type and count selected from `InstancePreferences`."""
     tuning_job: str | None = None
     """The ARN of the tuning job that has made it."""
+    pool: PoolState | None = None
+    """None for a job that never had a warm pool."""
 
 
 def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
@@ -97,7 +102,8 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
     }
     if job.failure_reason is not None:
         answer["FailureReason"] = job.failure_reason
-    answer.update(completed(_given(request, _ECHOED), _ECHOED))
+    pool = {} if job.pool is None else {"WarmPoolStatus": pool_member(job.pool)}
+    answer.update(completed(_given(request, _ECHOED) | pool, _ECHOED))
     if job.selected is not None:
         kind, count = job.selected
         answer["ResourceConfig"] |= {"SelectedInstanceType": kind, "SelectedInstanceCount": count}
@@ -110,6 +116,8 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
     if job.started is not None and job.ended is not None:
         times["BillableTimeInSeconds"] = _billable(job, times["TrainingTimeInSeconds"])
     answer["SecondaryStatusTransitions"] = [_transition(transition) for transition in job.transitions]
+    if job.pool is not None and (message := last_message(job.status, job.pool)) is not None:
+        answer["SecondaryStatusTransitions"][-1]["StatusMessage"] = message
     if job.final_metrics:
         answer["FinalMetricDataList"] = list(job.final_metrics)
     answer.update({name: bool(request.get(name, False)) for name in _SWITCHES})
