@@ -126,6 +126,83 @@ def test_every_operation_on_tuning_jobs(
         assert_nothing_left(each["TrainingJobName"])
 
 
+@pytest.mark.slow(10)
+def test_two_algorithms_are_tuned_together(
+    serve: Callable[..., Any],
+    user: User,
+    image: Callable[[str], str],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    name = "search-two"
+    given = tuning_request(name, image("sh"))
+    shared = given.pop("TrainingJobDefinition")
+    config = given["HyperParameterTuningJobConfig"]
+    ranges, objective = config.pop("ParameterRanges"), config.pop("HyperParameterTuningJobObjective")
+    config["ResourceLimits"] = {"MaxNumberOfTrainingJobs": 4, "MaxParallelTrainingJobs": 4}
+    shell = {**shared, "DefinitionName": "shell", "TuningObjective": objective, "HyperParameterRanges": ranges}
+    program = """
+import json
+given = json.load(open("/opt/ml/input/config/hyperparameters.json"))
+print("loss=100;")
+print("score:", 10 + int(given["depth"]))
+"""
+    python = {
+        **shared,
+        "DefinitionName": "python",
+        "TuningObjective": {"Type": "Maximize", "MetricName": "score"},
+        "HyperParameterRanges": {"CategoricalParameterRanges": [{"Name": "depth", "Values": ["1", "2"]}]},
+        "StaticHyperParameters": {"fixed": "yes"},
+        "AlgorithmSpecification": {
+            "TrainingImage": image("py"),
+            "TrainingInputMode": "File",
+            "MetricDefinitions": [{"Name": "score", "Regex": "score: ([0-9.]+)"}],
+        },
+        "Environment": {"SCRIPT": program},
+        "ResourceConfig": {"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "VolumeSizeInGB": 10},
+    }
+    given["TrainingJobDefinitions"] = [shell, python]
+    with serve() as address:
+        sagemaker = client_of(address, "sagemaker")
+        arn = sagemaker.create_hyper_parameter_tuning_job(**given)["HyperParameterTuningJobArn"]
+
+        def described() -> Any:
+            return sagemaker.describe_hyper_parameter_tuning_job(HyperParameterTuningJobName=name)
+
+        until(lambda: described()["HyperParameterTuningJobStatus"] != "InProgress")
+        answer = described()
+        assert answer["HyperParameterTuningJobStatus"] == "Completed", answer
+        assert answer["ObjectiveStatusCounters"] == {"Succeeded": 4, "Pending": 0, "Failed": 0}
+        assert "TrainingJobDefinition" not in answer
+        assert [each["DefinitionName"] for each in answer["TrainingJobDefinitions"]] == ["shell", "python"]
+        statics = [each["StaticHyperParameters"] for each in answer["TrainingJobDefinitions"]]
+        assert statics == [{"_tuning_objective_metric": "loss"}, {"_tuning_objective_metric": "score", "fixed": "yes"}]
+        found = sagemaker.list_training_jobs_for_hyper_parameter_tuning_job(
+            HyperParameterTuningJobName=name, SortBy="FinalObjectiveMetricValue", SortOrder="Descending"
+        )["TrainingJobSummaries"]
+        assert [each["TrainingJobDefinitionName"] for each in found] == ["python", "python", "shell", "shell"]
+        metrics = [each["FinalHyperParameterTuningJobObjectiveMetric"] for each in found]
+        assert [(each["MetricName"], each["Value"]) for each in metrics[:2]] == [("score", 12), ("score", 11)]
+        assert [each["MetricName"] for each in metrics[2:]] == ["loss", "loss"]
+        assert [list(each["TunedHyperParameters"]) for each in found] == [["depth"], ["depth"], ["n"], ["n"]]
+        assert answer["BestTrainingJob"] == found[0]
+        children = [sagemaker.describe_training_job(TrainingJobName=each["TrainingJobName"]) for each in found]
+    for child, definition in zip(children, (python, python, shell, shell), strict=True):
+        assert child["TuningJobArn"] == arn
+        assert child["AlgorithmSpecification"]["TrainingImage"] == definition["AlgorithmSpecification"]["TrainingImage"]
+        assert child["ResourceConfig"]["InstanceType"] == definition["ResourceConfig"]["InstanceType"]
+        assert child["HyperParameters"]["_tuning_objective_metric"] == definition["TuningObjective"]["MetricName"]
+    assert children[0]["HyperParameters"] == {"_tuning_objective_metric": "score", "fixed": "yes", "depth": "2"}
+    assert {each["MetricName"] for each in children[0]["FinalMetricDataList"]} == {"score"}
+
+    best = found[0]["TrainingJobName"]
+    report = user.run([sys.executable, "-m", "smlocal", "report", name, "--html", "report.html"])
+    assert report.returncode == 0, report.stderr
+    text = (user.own / "report.html").read_text()
+    assert all(word in text for word in ("shell", "python", best))
+    for each in found:
+        assert_nothing_left(each["TrainingJobName"])
+
+
 @pytest.mark.slow(8)
 @pytest.mark.long
 @pytest.mark.parametrize(("version", "program"), [("1", first_version), ("2", second_version)])

@@ -15,13 +15,17 @@ _STRATEGY: Final = {
     "published",
     "Bayesian": "points are chosen by Optuna (TPE); the service's Bayesian search is not published and chooses others",
 }
+_DIRECTIONS: Final = (
+    "some definitions maximize and some minimize: values to maximize count with their signs turned around; how the "
+    "service compares them is not published"
+)
 _OF_A_NAME: Final = frozenset({"relaxed-name"})
 """Notes of training jobs that say nothing about those of a tuning job."""
 
 
 def notes(of_training: Sequence[Note], file: TuningFile) -> tuple[Note, ...]:
     """Those of the training jobs, and those of the search."""
-    found = [note for note in of_training if note.id not in _OF_A_NAME]
+    found = [note for note in dict.fromkeys(of_training) if note.id not in _OF_A_NAME]
     found += [Note(id=name, text=text) for name, text in _own(file)]
     return tuple(sorted(found, key=lambda note: not note.warning))
 
@@ -48,6 +52,10 @@ def _own(file: TuningFile) -> Iterator[tuple[str, str]]:
         yield "tuning-convergence", f"{converged}; the service's rule is not published"
     if len(plan.definitions) > 1:
         yield "tuning-definitions", "training jobs go to the definitions in turn; the service's choice is not published"
+        if plan.early:
+            yield "tuning-early-definitions", "the developer guide has early stopping for a single algorithm only"
+        if len({each.objective.direction for each in plan.definitions}) > 1:
+            yield "tuning-directions", _DIRECTIONS
     if plan.most > facts.QUOTA_JOBS:
         yield "tuning-quota", f"{plan.most:,} training jobs are above the service's usual quota of {facts.QUOTA_JOBS}"
     if config.get("RandomSeed") is None and plan.strategy != "Grid":

@@ -1,7 +1,7 @@
 """From a validated tuning job to its plan: what one of its training jobs needs, without a container of its own."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,17 +50,21 @@ def prepare(
         )
         for index in range(len(file.definitions))
     ]
-    plan = _plan(file, prepared[0].plan, name=name, home=home, run_id=run_id)
+    plan = _plan(file, [each.plan for each in prepared], name=name, home=home, run_id=run_id)
     return Prepared(plan=plan, job=_pinned(file, plan))
 
 
 def plan_job(file: TuningFile, *, name: str, home: str, engines: Engines) -> JobPlan:
     """Only the plan: no image is pulled."""
     _check_parents(file, home)
-    job = training_job(file, 0, _sample(file, 0))
     first = facts.child_name(name, 1, "00000000")
-    plan = training.plan_job(job, name=first, home=home, engines=engines, strict=False)
-    return _plan(file, plan, name=name, home=home, run_id=None)
+    plans = [
+        training.plan_job(
+            training_job(file, index, _sample(file, index)), name=first, home=home, engines=engines, strict=False
+        )
+        for index in range(len(file.definitions))
+    ]
+    return _plan(file, plans, name=name, home=home, run_id=None)
 
 
 def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
@@ -86,7 +90,9 @@ def _check_parents(file: TuningFile, home: str) -> None:
             earlier_of(file, store)
 
 
-def _plan(file: TuningFile, of: JobPlan, *, name: str, home: str, run_id: str | None) -> JobPlan:
+def _plan(file: TuningFile, plans: Sequence[JobPlan], *, name: str, home: str, run_id: str | None) -> JobPlan:
+    """`plans`: of a training job of each definition."""
+    of = plans[0]
     region, account = of.identity.region, of.identity.account
     plan = replace(
         of,
@@ -112,7 +118,7 @@ def _plan(file: TuningFile, of: JobPlan, *, name: str, home: str, run_id: str | 
         stop=StopPlan(max_runtime=_NO_END, grace=of.stop.grace, peer_grace=of.stop.peer_grace),
         kept=KeptPlan(),
     )
-    return replace(plan, notes=notes(of.notes, file))
+    return replace(plan, notes=notes([note for each in plans for note in each.notes], file))
 
 
 def _pinned(file: TuningFile, plan: JobPlan) -> dict[str, Any]:
