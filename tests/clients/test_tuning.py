@@ -217,10 +217,12 @@ def test_the_aws_cli_tunes(user: User, image: Callable[[str], str], version: str
     assert jobs.split() == ["Completed"] * 3
 
 
-@pytest.mark.slow(12)
+@pytest.mark.slow(20)
 @pytest.mark.long
-def test_a_tuner_of_sdk_2_fits_waits_and_shows_its_results(user: User, image: Callable[[str], str]) -> None:
-    done = user.execute("sdk-2", "sdk2_tuner.py", image("sh"), "sdk2-tuner")
+def test_a_tuner_of_sdk_2_fits_waits_shows_its_results_and_deploys_the_best(
+    user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    done = user.execute("sdk-2", "sdk2_tuner.py", image("train-serve"), "sdk2-tuner")
     found = last_json(done.stdout)
     assert found["rows"] == 4
     assert {"FinalObjectiveValue", "TrainingJobName", "TrainingJobStatus"} <= set(found["columns"])
@@ -229,15 +231,40 @@ def test_a_tuner_of_sdk_2_fits_waits_and_shows_its_results(user: User, image: Ca
     assert found["hyperparameters"]["c"] == "one"
     assert found["status"] == "Completed"
     assert found["attached"] == found["best"]
+    assert int(found["hyperparameters"]["factor"]) == found["best_value"]
+    best = int(found["best_value"])
+    assert found["answers"] == [f"{best},{2 * best}\n", [[str(best), str(2 * best)]]]
+    for each in ("sdk2-tuner-deployed", "sdk2-tuner-estimator"):
+        assert_nothing_left(each)
 
 
-@pytest.mark.slow(12)
+@pytest.mark.slow(16)
 @pytest.mark.long
-def test_a_tuner_of_sdk_3_tunes_and_waits(user: User, image: Callable[[str], str]) -> None:
-    done = user.execute("sdk-3", "sdk3_tuner.py", image("sh"), "sdk3-tuner")
+def test_a_tuner_of_sdk_2_tunes_two_estimators_and_deploys_the_best(
+    user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    numbers = image("train-serve")
+    done = user.execute("sdk-2", "sdk2_two_tuners.py", numbers, image("sh"), "search-sdk2-two")
+    found = last_json(done.stdout)
+    assert found["definitions"] == ["numbers", "numbers", "words", "words"]
+    assert found["image"] == numbers
+    assert found["value"] >= 2
+    assert found["answer"] == f"{found['value']:.0f},{2 * found['value']:.0f}\n"
+    assert_nothing_left("search-sdk2-two-best")
+
+
+@pytest.mark.slow(20)
+@pytest.mark.long
+def test_a_tuner_of_sdk_3_tunes_and_waits_and_a_model_builder_deploys_the_best(
+    user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    done = user.execute("sdk-3", "sdk3_tuner.py", image("train-serve"), "sdk3-tuner")
     found = last_json(done.stdout)
     assert found["status"] == "Completed"
     assert found["best"].startswith("sdk3-tuner-00")
+    factor = int(found["factor"])
+    assert found["answer"] == f"{factor},{2 * factor}\n"
+    assert_nothing_left("sdk3-tuner")
 
 
 @pytest.mark.slow(16)
