@@ -35,8 +35,8 @@ tuner = HyperparameterTuner(
 )
 tuner.tune(job_name=name, wait=True)
 best = TrainingJob.get(tuner.best_training_job())
-builder = ModelBuilder(
-    model=best,
+builder = ModelBuilder(  # this version takes each TrainingJob given as `model` for one that has customized a model
+    s3_model_data_url=best.model_artifacts.s3_model_artifacts,
     image_uri=best.algorithm_specification.training_image,
     role_arn=best.role_arn,
     sagemaker_session=Session(),
