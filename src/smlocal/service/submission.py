@@ -38,7 +38,7 @@ def check_name(service: Service, name: str) -> None:
     raise _in_use(service.kind, name, f"It is {status}, and was made at {made:%Y-%m-%d %H:%M} UTC.")
 
 
-def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
+def check_image(service: Service, request: Mapping[str, Any], *, named_by: str = "with --image") -> str | None:
     """`ImageNotInEcrError` for an image that Amazon ECR does not have; a sentence if that cannot be found out."""
     found = _ECR.fullmatch(kind_of(request).image_of(request) or "")
     if found is None:
@@ -59,7 +59,7 @@ def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
         raise ImageNotInEcrError(
             f"Amazon ECR does not have the image {found[0]}",
             details=error.details,
-            remedy=("Push it:  docker push " + found[0], "Or name another one with --image."),
+            remedy=("Push it:  docker push " + found[0], f"Or name another one {named_by}."),
         ) from error
     except SmlocalError as error:
         return f"smlocal could not find out whether Amazon ECR has the image: {error.sentence}"

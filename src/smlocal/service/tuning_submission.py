@@ -16,7 +16,7 @@ from smlocal.errors import (
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
-from smlocal.jobs.contract.validation.violation import Path
+from smlocal.jobs.contract.validation.violation import Path, spoken
 from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.job_file import without_nulls
@@ -25,8 +25,9 @@ from smlocal.sagemaker.tuning.preparing import instance_hours
 from smlocal.sagemaker.tuning.tuning_file import Definition, broken_request, definitions_of, jobs_at_most
 from smlocal.service import submission
 from smlocal.service.following import ENDED, Following, Viewer
+from smlocal.service.job_kind import JobKind
 from smlocal.service.service import Service
-from smlocal.service.submit_checks import flags_for
+from smlocal.service.submit_checks import flags_for, refuse_other_image
 from smlocal.service.submit_plan import SubmitOptions, SubmitPlan, plan_submit
 from smlocal.service.uploads import Upload
 
@@ -51,6 +52,7 @@ def plan_tuning(
     uploads: dict[str, Upload] = {}
     notes: list[str] = []
     for index, each in enumerate(definitions_of(_request(document))):
+        refuse_other_image(document, each.request, options.region, path=_image_of(each))
         scratch = os.path.join(options.scratch, str(index))
         os.makedirs(scratch, exist_ok=True)
         job = _training_job(document, each)
@@ -61,6 +63,11 @@ def plan_tuning(
         _take_over(document, each, plan.request)
     _check(document)
     return SubmitPlan(request=_request(document), uploads=tuple(uploads.values()), notes=tuple(dict.fromkeys(notes)))
+
+
+def _image_of(definition: Definition) -> Path:
+    """Where its image is."""
+    return (*definition.path, *JobKind.TRAINING.image)
 
 
 def _with_scratch(options: SubmitOptions, scratch: str) -> SubmitOptions:
@@ -193,7 +200,10 @@ def _in_use(name: str, detail: str) -> NameInUseError:
 
 def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
     """`ImageNotInEcrError` for an image that Amazon ECR does not have; a sentence if that cannot be found out."""
-    said = [submission.check_image(service, each.request) for each in definitions_of(request)]
+    said = [
+        submission.check_image(service, each.request, named_by=f"in {spoken(_image_of(each))}")
+        for each in definitions_of(request)
+    ]
     return next((each for each in said if each is not None), None)
 
 
