@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.clients.aws_cli import first_version, second_version
 from tests.clients.conftest import PROGRAMS, User, last_json
+from tests.clients.hosting import archive
 from tests.kit import until
 from tests.kit.answer_shapes import client_of
 
@@ -126,6 +128,12 @@ def test_every_operation_on_tuning_jobs(
         assert_nothing_left(each["TrainingJobName"])
 
 
+def _read(model: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = model.extractfile(member)
+    assert file is not None
+    return file.read()
+
+
 @pytest.mark.slow(10)
 def test_two_algorithms_are_tuned_together(
     serve: Callable[..., Any],
@@ -139,30 +147,43 @@ def test_two_algorithms_are_tuned_together(
     config = given["HyperParameterTuningJobConfig"]
     ranges, objective = config.pop("ParameterRanges"), config.pop("HyperParameterTuningJobObjective")
     config["ResourceLimits"] = {"MaxNumberOfTrainingJobs": 4, "MaxParallelTrainingJobs": 4}
-    shell = {**shared, "DefinitionName": "shell", "TuningObjective": objective, "HyperParameterRanges": ranges}
+    shell = {
+        **shared,
+        "DefinitionName": "shell",
+        "TuningObjective": objective,
+        "HyperParameterRanges": ranges,
+        "StaticHyperParameters": {"sagemaker_submit_directory": json.dumps("s3://search-code/shell.tar.gz")},
+        "Environment": {"SCRIPT": f"{LOSS}; cp /opt/ml/code/name /opt/ml/model/code"},
+    }
     program = """
 import json
 given = json.load(open("/opt/ml/input/config/hyperparameters.json"))
 print("loss=100;")
 print("score:", 10 + int(given["depth"]))
+open("/opt/ml/model/code", "w").write(open("/opt/ml/code/name").read())
 """
     python = {
         **shared,
         "DefinitionName": "python",
         "TuningObjective": {"Type": "Maximize", "MetricName": "score"},
         "HyperParameterRanges": {"CategoricalParameterRanges": [{"Name": "depth", "Values": ["1", "2"]}]},
-        "StaticHyperParameters": {"fixed": "yes"},
+        "StaticHyperParameters": {"sagemaker_submit_directory": json.dumps("s3://search-code/python.tar.gz")},
         "AlgorithmSpecification": {
             "TrainingImage": image("py"),
             "TrainingInputMode": "File",
             "MetricDefinitions": [{"Name": "score", "Regex": "score: ([0-9.]+)"}],
         },
         "Environment": {"SCRIPT": program},
+        "OutputDataConfig": {"S3OutputPath": "s3://search-others/models"},
         "ResourceConfig": {"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "VolumeSizeInGB": 10},
     }
     given["TrainingJobDefinitions"] = [shell, python]
     with serve() as address:
-        sagemaker = client_of(address, "sagemaker")
+        sagemaker, s3 = client_of(address, "sagemaker"), client_of(address, "s3")
+        for bucket in ("artifacts", "search-others", "search-code"):
+            s3.create_bucket(Bucket=bucket)
+        for each in ("shell", "python"):
+            s3.put_object(Bucket="search-code", Key=f"{each}.tar.gz", Body=archive({"name": each}))
         arn = sagemaker.create_hyper_parameter_tuning_job(**given)["HyperParameterTuningJobArn"]
 
         def described() -> Any:
@@ -175,7 +196,7 @@ print("score:", 10 + int(given["depth"]))
         assert "TrainingJobDefinition" not in answer
         assert [each["DefinitionName"] for each in answer["TrainingJobDefinitions"]] == ["shell", "python"]
         statics = [each["StaticHyperParameters"] for each in answer["TrainingJobDefinitions"]]
-        assert statics == [{"_tuning_objective_metric": "loss"}, {"_tuning_objective_metric": "score", "fixed": "yes"}]
+        assert [each["_tuning_objective_metric"] for each in statics] == ["loss", "score"]
         found = sagemaker.list_training_jobs_for_hyper_parameter_tuning_job(
             HyperParameterTuningJobName=name, SortBy="FinalObjectiveMetricValue", SortOrder="Descending"
         )["TrainingJobSummaries"]
@@ -186,12 +207,20 @@ print("score:", 10 + int(given["depth"]))
         assert [list(each["TunedHyperParameters"]) for each in found] == [["depth"], ["depth"], ["n"], ["n"]]
         assert answer["BestTrainingJob"] == found[0]
         children = [sagemaker.describe_training_job(TrainingJobName=each["TrainingJobName"]) for each in found]
+        for child, (bucket, code) in zip(
+            children[1:3], (("search-others", b"python"), ("artifacts", b"shell")), strict=True
+        ):
+            key = f"models/{child['TrainingJobName']}/output/model.tar.gz"
+            assert child["ModelArtifacts"]["S3ModelArtifacts"] == f"s3://{bucket}/{key}"
+            with tarfile.open(fileobj=s3.get_object(Bucket=bucket, Key=key)["Body"], mode="r|gz") as model:
+                assert {each.name: _read(model, each) for each in model if each.isfile()} == {"code": code}
     for child, definition in zip(children, (python, python, shell, shell), strict=True):
         assert child["TuningJobArn"] == arn
         assert child["AlgorithmSpecification"]["TrainingImage"] == definition["AlgorithmSpecification"]["TrainingImage"]
         assert child["ResourceConfig"]["InstanceType"] == definition["ResourceConfig"]["InstanceType"]
         assert child["HyperParameters"]["_tuning_objective_metric"] == definition["TuningObjective"]["MetricName"]
-    assert children[0]["HyperParameters"] == {"_tuning_objective_metric": "score", "fixed": "yes", "depth": "2"}
+    tuned = {"_tuning_objective_metric": "score", "depth": "2"}
+    assert children[0]["HyperParameters"] == {**python["StaticHyperParameters"], **tuned}
     assert {each["MetricName"] for each in children[0]["FinalMetricDataList"]} == {"score"}
 
     best = found[0]["TrainingJobName"]

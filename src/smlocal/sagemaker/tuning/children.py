@@ -44,8 +44,12 @@ def training_job(file: TuningFile, definition: int, tuned: Point, *, name: str |
     data = {**given.request, "HyperParameters": {**given.request["HyperParameters"], **tuned}}
     if name is not None:
         data = {"TrainingJobName": name, **data}
-    if file.document.data.get(LOCAL):
-        data[LOCAL] = dict(file.document.data[LOCAL])
+    local, parts = file.document.data.get(LOCAL) or {}, file.document.local_of_parts
+    if parts:
+        flags = {name: value for name, value in local.items() if file.document.is_overridden((LOCAL, name))}
+        local = {**parts[definition], **flags}
+    if local:
+        data[LOCAL] = dict(local)
     document = Document(data, name=file.document.name, directory=file.document.directory)
     document.empty_source_fails = file.document.empty_source_fails
     return read_job(document, strict=False)

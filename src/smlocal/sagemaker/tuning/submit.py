@@ -9,6 +9,8 @@ from smlocal.jobs.planning.aspects.output.asked import is_remote_output
 from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.submission.scheduler import InstanceLimit
+from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.children import training_job
@@ -17,14 +19,22 @@ from smlocal.sagemaker.tuning.tuning_file import TuningFile
 from smlocal.sagemaker.tuning.warm_start import earlier_of
 
 
-def submit_tuning(file: TuningFile, *, name: str, store: Store, instances: int | None) -> JobRecord:
-    """Record a valid tuning job as `InProgress`, durably. `instances`: how many its training jobs may use at once.
+def submit_tuning(file: TuningFile, *, name: str, store: Store, limit: InstanceLimit | None) -> JobRecord:
+    """Record a valid tuning job as `InProgress`, durably. `limit`: its training jobs wait until they fit.
 
-    `NameInUseError` if there is a job of this name, `WarmStartError` if its parents cannot be used.
+    `NameInUseError` if there is a job of this name, `WarmStartError` if its parents cannot be used,
+    `InstanceLimitError` if a training job can never fit.
     """
     earlier_of(file, store)
-    sample = {each.name: each.at(0.0) for each in file.definitions[0].search.ranges}
-    job = training_job(file, 0, sample)
+    jobs = [
+        training_job(file, index, {each.name: each.at(0.0) for each in definition.search.ranges})
+        for index, definition in enumerate(file.definitions)
+    ]
+    for each in jobs:
+        if limit is not None and each.request.ResourceConfig is not None:
+            hosts = hosts_of(each.request.ResourceConfig)
+            limit.check(instance_type=hosts[0].instance_type, asked=len(hosts), used=0)
+    job = jobs[0]
     region = region_of(job)
     local = {**(file.document.data.get(LOCAL) or {}), "Region": region}
     if is_remote_output(job.request.OutputDataConfig):
@@ -40,7 +50,7 @@ def submit_tuning(file: TuningFile, *, name: str, store: Store, instances: int |
         documents={
             REQUEST: {"HyperParameterTuningJobName": name, **file.raw},
             JOB: {**file.document.record(), "Data": {**file.document.data, LOCAL: local}},
-            QUEUE: {"Instances": instances},
+            QUEUE: {"Instances": None if limit is None else limit.instances},
         },
     )
     return store.get(name)
