@@ -34,6 +34,7 @@ from smlocal.sagemaker.tuning.tuning_file import TuningFile
 
 _LINES: Final = 3
 _NOT_LITERAL: Final = re.compile(r"\\.|\[[^]]*\]|\([^)]*\)")
+_NUMBER: Final = re.compile(r"\d|\b(?:nan|[+-]?inf(?:inity)?)\b", re.IGNORECASE)
 _LOG_BYTES: Final = 1 << 16
 _RETRYABLE: Final = frozenset({failure_reason.INTERNAL_ERROR, failure_reason.NO_CAPACITY})
 
@@ -148,13 +149,13 @@ class Children:
 
 
 def close_lines(text: str, metric: str, regex: str) -> list[str]:
-    """The last lines with a number and a word of the metric's name or of its regex."""
+    """The last lines with a number, or what is none, and a word of the metric's name or of its regex."""
     literal = _NOT_LITERAL.sub(" ", regex)
     words = {word.lower() for word in re.findall(r"[A-Za-z]{3,}", f"{metric} {literal}")}
     found = [
         line.strip()
         for line in text.splitlines()
-        if any(word in line.lower() for word in words) and re.search(r"\d", line)
+        if any(word in line.lower() for word in words) and _NUMBER.search(line)
     ]
     return found[-_LINES:]
 

@@ -49,6 +49,15 @@ def run(of: Search, result: Callable[[Trial], float | None], status: str = "Comp
     return verdict.reason if verdict.failed else None
 
 
+def test_a_training_job_that_could_not_be_recorded_is_none() -> None:
+    it = search()
+    first, second = it.next(named), it.next(named)
+    assert first is not None
+    assert second is not None
+    it.forget(second)
+    assert (it.trials, it.running, it.status_counters["InProgress"]) == ([first], [first], 1)
+
+
 def test_no_more_run_at_once_than_may() -> None:
     it = search()
     first, second = it.next(named), it.next(named)
