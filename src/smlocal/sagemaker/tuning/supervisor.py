@@ -218,7 +218,7 @@ class TuningSupervisor(Supervisor):
             time.sleep(_PAUSES[1])
 
     def _store_decision(self, ended: Ending, reason: str | None) -> None:
-        Supervisor._store_decision(self, ended, reason)
+        Supervisor._store_decision(self, ended, reason)  # noqa: SLF001 - what it overrides
         self._store()  # the last changes, if there was no room for them
 
     def _decide_now(self, children: Children) -> bool:
