@@ -214,6 +214,15 @@ def test_a_trial_that_is_worse_than_the_median_is_stopped() -> None:
     assert it.stops(bad)
 
 
+def test_a_search_among_a_trillion_points_begins_at_once() -> None:
+    values = tuple(str(number) for number in range(10))
+    ranges = tuple(Range(name=f"c{number}", kind="Categorical", values=values) for number in range(12))
+    plan = replace(PLAN, definitions=(SearchDefinition(objective=LEAST, ranges=ranges),), most=10_000)
+    assert size_of(plan) == 10**12
+    points = [tuple(each.tuned.values()) for each in first_points(plan, 1000)]
+    assert len(set(points)) == 1000
+
+
 def test_hyperband_stops_what_is_not_among_the_best_third() -> None:
     it = search(strategy="Hyperband", least_resource=1, most_resource=9, most=9, parallel=9)
     for _ in range(9):
