@@ -18,6 +18,7 @@ from smlocal.endpoint.sagemaker.request_folders import reopen
 from smlocal.endpoint.serving import Options, Serving, open_serving
 from smlocal.endpoint.signature import Signatures
 from smlocal.errors.serving import PortUnusableError
+from smlocal.jobs.submission.scheduler import InstanceLimit
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LONG = 3600.0
@@ -37,6 +38,8 @@ def serve(*, host: str, port: int, demand_key: bool | None, options: Options, sa
         options = replace(options, rights=replace(options.rights, allowed_buckets=None))
     with _listener(host, port) as listener, open_serving(listener, log=say, options=options) as serving:
         say(f"smlocal serves at {serving.address} {demand.why}")
+        if options.limit is not None:
+            say(_how_limited(options.limit))
         key = (chosen or key_of_home(serving.home)) if demand.needed else None
         for line in _how_to_use(serving, key, chosen=chosen is not None):
             say(line)
@@ -47,6 +50,15 @@ def serve(*, host: str, port: int, demand_key: bool | None, options: Options, sa
                 pass
             if server.failed is not None:
                 raise server.failed
+
+
+def _how_limited(limit: InstanceLimit) -> str:
+    """Whom the limit holds up, and whom not."""
+    others = "are refused" if limit.refuse else "wait"
+    instances = f"{limit.instances:,} instance{'s' * (limit.instances != 1)}"
+    return (
+        f"  above {instances} jobs of clients {others}; jobs and searches of the command line begin at once, and count"
+    )
 
 
 def _how_to_use(serving: Serving, key: Signatures | None, *, chosen: bool) -> Iterator[str]:

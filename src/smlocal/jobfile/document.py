@@ -15,6 +15,7 @@ ALIAS: Final = "Look for an alias (*name) that repeats or contains itself."
 NO_JOB: Final = "Is this a job file? No request is this large."
 _LONGEST_KEY: Final = 80
 _ELSEWHERE: Final = "Elsewhere"
+_LOCAL_OF_PARTS: Final = "LocalOfParts"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +65,8 @@ class Document:
         self.empty_source_fails = False
         """True if a channel without objects fails the download of the job, as data does that is gone when the job
         begins. Else no job is made."""
+        self.local_of_parts: Sequence[Mapping[str, Any]] = ()
+        """In place of `Local`, one for each definition of a tuning job: a server has chosen folders for each."""
         self._places = places
         self._lines: Mapping[Path, int] | None = None
         self._texts: Mapping[Path, str] | None = None
@@ -142,7 +145,8 @@ class Document:
     def record(self) -> dict[str, Any]:
         """The parts to store, for `recorded_document`."""
         elsewhere = {} if self.elsewhere is None else {_ELSEWHERE: True}
-        return {"Data": self.data, "File": self.name, "Directory": self.directory, **elsewhere}
+        parts = {_LOCAL_OF_PARTS: list(self.local_of_parts)} if self.local_of_parts else {}
+        return {"Data": self.data, "File": self.name, "Directory": self.directory, **elsewhere, **parts}
 
     def has(self, path: Path) -> bool:
         """True if the document says anything here."""
@@ -163,6 +167,7 @@ def recorded_document(recorded: Mapping[str, Any], *, name: str | None = None) -
     """The document that was stored with a job, under its own name or another."""
     document = Document(dict(recorded["Data"]), name=name or recorded["File"], directory=recorded["Directory"])
     document.elsewhere = Elsewhere(checked=True) if recorded.get(_ELSEWHERE) else None
+    document.local_of_parts = recorded.get(_LOCAL_OF_PARTS) or ()
     return document
 
 

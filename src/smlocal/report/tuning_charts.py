@@ -13,6 +13,7 @@ from smlocal.sagemaker.tuning.trials import Objective, Trial
 
 _MOST_CHARTS = 12
 _MOST_ROWS = 100
+_DEFINITION = "Definition"
 _MOST_TEXT = 24
 """Characters of a category at an axis."""
 
@@ -60,6 +61,7 @@ class TuningCharts:
 def tuning_charts(store: Store, name: str, answer: Mapping[str, Any], began: float) -> TuningCharts:
     """Read the trials of a tuning job, ended or running."""
     given = _objective(answer)
+    definitions = [each["DefinitionName"] for each in answer.get("TrainingJobDefinitions") or ()]
     trials = read_trials(store, name)
     valued = [each for each in trials if each.value is not None]
     names = list(dict.fromkeys(key for each in trials for key in each.tuned))
@@ -71,8 +73,8 @@ def tuning_charts(store: Store, name: str, answer: Mapping[str, Any], began: flo
         charts=tuple(charts),
         axes=(*axes, *([_objective_axis(valued, given)] if valued else [])),
         paths=tuple(_path(each, scales, valued) for each in sorted(valued, key=lambda t: -_cost(t, given))),
-        columns=("Training job", "Status", given.metric, *names, "Trained"),
-        orders=tuple(_orders(trials, given, names)),
+        columns=("Training job", "Status", given.metric, *([_DEFINITION] if definitions else []), *names, "Trained"),
+        orders=tuple(_orders(trials, given, names, definitions)),
         left_out=max(0, len(trials) - _MOST_ROWS),
     )
 
@@ -80,8 +82,9 @@ def tuning_charts(store: Store, name: str, answer: Mapping[str, Any], began: flo
 def _objective(answer: Mapping[str, Any]) -> Objective:
     config = answer["HyperParameterTuningJobConfig"]
     definitions = answer.get("TrainingJobDefinitions") or [{}]
-    given = config.get("HyperParameterTuningJobObjective") or definitions[0].get("TuningObjective")
-    return Objective(metric=given["MetricName"], direction=given["Type"])
+    found = [each.get("TuningObjective") or config["HyperParameterTuningJobObjective"] for each in definitions]
+    names = {each["MetricName"] for each in found}
+    return Objective(metric=names.pop() if len(names) == 1 else "objective", direction=found[0]["Type"])
 
 
 def _cost(trial: Trial, objective: Objective) -> float:
@@ -184,7 +187,9 @@ def _path(trial: Trial, scales: Mapping[str, _Scale], valued: Sequence[Trial]) -
     return tuple(f"{index * width:.1f},{119.5 - 119 * height:.1f}" for index, height in enumerate(heights))
 
 
-def _orders(trials: Sequence[Trial], objective: Objective, names: Sequence[str]) -> list[Order]:
+def _orders(
+    trials: Sequence[Trial], objective: Objective, names: Sequence[str], definitions: Sequence[str]
+) -> list[Order]:
     """The best first, then by each column."""
 
     def value_of(key: str) -> Callable[[Trial], tuple[int, float, str]]:
@@ -200,21 +205,26 @@ def _orders(trials: Sequence[Trial], objective: Objective, names: Sequence[str])
     keys: list[tuple[str, Callable[[Trial], Any]]] = [
         (objective.metric, lambda trial: (_cost(trial, objective), trial.number)),
         ("Training job", lambda trial: trial.number),
+        *([(_DEFINITION, lambda trial: (definitions[trial.definition], trial.number))] if definitions else []),
         ("Status", lambda trial: (trial.status, trial.number)),
         *((key, value_of(key)) for key in names),
     ]
     return [
-        Order(column=column, rows=tuple(_row(each, names) for each in sorted(trials, key=key)[:_MOST_ROWS]))
+        Order(
+            column=column, rows=tuple(_row(each, names, definitions) for each in sorted(trials, key=key)[:_MOST_ROWS])
+        )
         for column, key in keys[:8]
     ]
 
 
-def _row(trial: Trial, names: Sequence[str]) -> TrialRow:
+def _row(trial: Trial, names: Sequence[str], definitions: Sequence[str]) -> TrialRow:
     value = "" if trial.value is None else number(trial.value)
     took = "" if trial.started is None or trial.ended is None else duration(trial.ended - trial.started)
     tuned = [trial.tuned.get(name, "") for name in names]
     status = f"{trial.status}, early" if trial.early else trial.status
-    return TrialRow(name=trial.name, status=trial.status, cells=(trial.name, status, value, *map(_short, tuned), took))
+    definition = [definitions[trial.definition]] if definitions else []
+    cells = (trial.name, status, value, *definition, *map(_short, tuned), took)
+    return TrialRow(name=trial.name, status=trial.status, cells=cells)
 
 
 def _short(text: str) -> str:

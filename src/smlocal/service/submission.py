@@ -2,20 +2,20 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from smlocal.errors import (
     NameInUseError,
     ServiceForbiddenError,
     ServiceJobUnknownError,
     ServiceRefusedError,
-    ServiceUnreachableError,
     SmlocalError,
 )
 from smlocal.errors.submitting import ImageNotInEcrError
 from smlocal.jobs.decide.hints import is_full, is_without_credentials, is_without_shared_memory, program_hint
+from smlocal.service.following import ENDED, Following, Viewer
 from smlocal.service.job_kind import JobKind, kind_of, transitions
 from smlocal.service.last_lines import host_in
 from smlocal.service.service import Service
@@ -38,7 +38,7 @@ def check_name(service: Service, name: str) -> None:
     raise _in_use(service.kind, name, f"It is {status}, and was made at {made:%Y-%m-%d %H:%M} UTC.")
 
 
-def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
+def check_image(service: Service, request: Mapping[str, Any], *, named_by: str = "with --image") -> str | None:
     """`ImageNotInEcrError` for an image that Amazon ECR does not have; a sentence if that cannot be found out."""
     found = _ECR.fullmatch(kind_of(request).image_of(request) or "")
     if found is None:
@@ -59,7 +59,7 @@ def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
         raise ImageNotInEcrError(
             f"Amazon ECR does not have the image {found[0]}",
             details=error.details,
-            remedy=("Push it:  docker push " + found[0], "Or name another one with --image."),
+            remedy=("Push it:  docker push " + found[0], f"Or name another one {named_by}."),
         ) from error
     except SmlocalError as error:
         return f"smlocal could not find out whether Amazon ECR has the image: {error.sentence}"
@@ -86,7 +86,7 @@ def stop(service: Service, name: str) -> None:
     try:
         service.stop(name)
     except ServiceRefusedError:
-        if service.describe(name)[service.kind.status_member] not in {"Completed", "Failed", "Stopped", "Stopping"}:
+        if service.describe(name)[service.kind.status_member] not in {*ENDED, "Stopping"}:
             raise  # otherwise it has ended by itself
 
 
@@ -112,44 +112,21 @@ def _plain(value: Any) -> Any:
     return value.timestamp() if isinstance(value, datetime) else value
 
 
-_ENDED = {"Completed", "Failed", "Stopped"}
-_NO_PHASE = {*_ENDED, "MaxRuntimeExceeded", "MaxWaitTimeExceeded", "Interrupted"}
+_NO_PHASE = {*ENDED, "MaxRuntimeExceeded", "MaxWaitTimeExceeded", "Interrupted"}
 _PAUSE = 1.0
-_STEP = 0.05
-_LOST_SECONDS = 600.0
-"""So long may the service not answer while a job is followed."""
 _LOOKS_PER_SEARCH = 10
 _LAST_LOOKS = 10
 _KEPT_BYTES = 16 << 10
 """The bytes kept of the end of each host's log."""
 
 
-class Viewer(Protocol):
-    """The viewer of a job that is followed."""
-
-    def phase_began(self, phase: str) -> None:
-        """A phase, by the service's name."""
-
-    def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
-        """The phase is over."""
-
-    def lines(self, host: str, data: bytes) -> None:
-        """A host has written complete lines."""
-
-    def working(self, text: str) -> None:
-        """The state of something slow."""
-
-    def warning(self, text: str) -> None:
-        """Something that does not end the job."""
-
-
-class Followed:
+class Followed(Following):
     """One job; `follow` may be called again after it was interrupted."""
 
     def __init__(self, service: Service, name: str, viewer: Viewer, *, pause: float = _PAUSE) -> None:
         """`pause`: the seconds between two looks."""
-        self._service, self._name, self._viewer, self._kind = service, name, viewer, service.kind
-        self._pause = pause
+        super().__init__(service, name, viewer, pause=pause)
+        self._kind = service.kind
         self._tokens: dict[str, str | None] = {}
         self._shown = 0
         """Phases whose end was shown."""
@@ -157,42 +134,19 @@ class Followed:
         """The phase whose beginning was shown."""
         self._log_refused = False
         self._looks = 0
-        self._lost_since: float | None = None
         self.tails: dict[str, bytes] = {}
         """The end of the log of each host."""
 
-    def follow(self, interrupted: Callable[[], bool]) -> dict[str, Any] | None:
-        """Show the job until it has ended; returns the last answer of describe, or None if interrupted."""
-        while not interrupted():
-            try:
-                answer = self._service.describe(self._name)
-                ended = answer[self._kind.status_member] in _ENDED
-                self._show_phases(answer, log_is_read=False)
-                hosts = _hosts(answer)
-                self._read_logs(hosts)
-                if ended:
-                    self._read_rest(hosts)
-                self._show_phases(answer, log_is_read=True)
-                self._lost_since = None
-                if ended:
-                    return answer
-            except ServiceUnreachableError as error:
-                self._wait_for_service(error)
-            self._sleep(interrupted)
-        return None
-
-    def _wait_for_service(self, error: ServiceUnreachableError) -> None:
-        now = time.monotonic()
-        if self._lost_since is None:
-            self._lost_since = now
-            self._viewer.warning(f"{error.sentence}: trying again")
-        elif now - self._lost_since > _LOST_SECONDS:
-            raise error
-
-    def _sleep(self, interrupted: Callable[[], bool]) -> None:
-        until = time.monotonic() + self._pause
-        while time.monotonic() < until and not interrupted():
-            time.sleep(_STEP)
+    def _look(self) -> dict[str, Any] | None:
+        answer = self._service.describe(self._name)
+        ended = answer[self._kind.status_member] in ENDED
+        self._show_phases(answer, log_is_read=False)
+        hosts = _hosts(answer)
+        self._read_logs(hosts)
+        if ended:
+            self._read_rest(hosts)
+        self._show_phases(answer, log_is_read=True)
+        return answer if ended else None
 
     def _show_phases(self, answer: Mapping[str, Any], *, log_is_read: bool) -> None:
         """Show phases that are over.
@@ -200,7 +154,7 @@ class Followed:
         The end of training comes after the log, so before it is read only what precedes it.
         """
         phases = _phases(answer)
-        ended = answer[self._kind.status_member] in _ENDED
+        ended = answer[self._kind.status_member] in ENDED
         while self._shown < len(phases):
             phase = phases[self._shown]
             training = phase["Status"] == self._kind

@@ -11,7 +11,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.validation.violation import Violation
+from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
 from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
@@ -54,7 +54,7 @@ def strict_request(document: Document, *, region: str | None) -> dict[str, Any]:
         error = invalid_request(document, violations + _image_violation(request))
         error.remedy = tuple(flags_for(request))
         raise error
-    _check_image(document, request, region)
+    refuse_other_image(document, request, region)
     return request
 
 
@@ -116,7 +116,13 @@ def outputs_here(request: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
             yield index, name
 
 
-def _check_image(document: Document, request: dict[str, Any], region: str | None) -> None:
+def refuse_other_image(
+    document: Document, request: dict[str, Any], region: str | None, *, path: Path | None = None
+) -> None:
+    """`ImageNotInEcrError` for an image that the service cannot pull.
+
+    `path`: where it is in the document, if this is a definition of a tuning job, whose image no flag names.
+    """
     image = _not_in_ecr(request)
     if image is None:
         return
@@ -125,15 +131,16 @@ def _check_image(document: Document, request: dict[str, Any], region: str | None
     ending = ".cn" if region.startswith("cn-") else ""
     registry = f"ACCOUNT.dkr.ecr.{region}.amazonaws.com{ending}"
     pushed = f"{registry}/{repository}:{tag or 'latest'}"
+    submitted = "submit that name with --image" if path is None else f"write that name into {spoken(path)}"
     raise ImageNotInEcrError(
         f"{image} is not an image in Amazon ECR, and the service pulls no other images",
-        details=(f"{document.where(kind.image)}   {kind.image[-1]}: {image}",),
+        details=(f"{document.where(path or kind.image)}   {kind.image[-1]}: {image}",),
         remedy=(
-            "Push it there, with the number of your account, and submit that name with --image:",
+            f"Push it there, with the number of your account, and {submitted}:",
             f"  aws ecr create-repository --region {region} --repository-name {repository}",
             f"  aws ecr get-login-password --region {region} | docker login --username AWS --password-stdin {registry}",
             f"  docker tag {image} {pushed} && docker push {pushed}",
-            *([_OTHER_REGISTRY] if kind is JobKind.TRAINING else []),
+            *([_OTHER_REGISTRY] if kind is JobKind.TRAINING and path is None else []),
         ),
     )
 

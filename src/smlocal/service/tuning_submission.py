@@ -1,11 +1,10 @@
 """A tuning job on the service: its request with what is to be uploaded before, its creation, its progress and end."""
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from datetime import UTC
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from smlocal.data.sources.local_path import is_remote
 from smlocal.errors import (
@@ -13,12 +12,11 @@ from smlocal.errors import (
     ServiceForbiddenError,
     ServiceJobUnknownError,
     ServiceRefusedError,
-    ServiceUnreachableError,
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
-from smlocal.jobs.contract.validation.violation import Path
+from smlocal.jobs.contract.validation.violation import Path, spoken
 from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.job_file import without_nulls
@@ -26,8 +24,10 @@ from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY
 from smlocal.sagemaker.tuning.preparing import instance_hours
 from smlocal.sagemaker.tuning.tuning_file import Definition, broken_request, definitions_of, jobs_at_most
 from smlocal.service import submission
+from smlocal.service.following import ENDED, Following, Viewer
+from smlocal.service.job_kind import JobKind
 from smlocal.service.service import Service
-from smlocal.service.submit_checks import flags_for
+from smlocal.service.submit_checks import flags_for, refuse_other_image
 from smlocal.service.submit_plan import SubmitOptions, SubmitPlan, plan_submit
 from smlocal.service.uploads import Upload
 
@@ -35,11 +35,7 @@ NAME: Final = "HyperParameterTuningJobName"
 STATUS: Final = "HyperParameterTuningJobStatus"
 _PLACEHOLDER: Final = "s3://bucket/prefix"
 _STATICS: Final = "StaticHyperParameters"
-_ENDED: Final = frozenset({"Completed", "Failed", "Stopped"})
 _PAUSE: Final = 2.0
-_STEP: Final = 0.05
-_LOST_SECONDS: Final = 600.0
-"""So long may the service not answer while a job is followed."""
 
 
 def plan_tuning(
@@ -56,6 +52,7 @@ def plan_tuning(
     uploads: dict[str, Upload] = {}
     notes: list[str] = []
     for index, each in enumerate(definitions_of(_request(document))):
+        refuse_other_image(document, each.request, options.region, path=_image_of(each))
         scratch = os.path.join(options.scratch, str(index))
         os.makedirs(scratch, exist_ok=True)
         job = _training_job(document, each)
@@ -66,6 +63,11 @@ def plan_tuning(
         _take_over(document, each, plan.request)
     _check(document)
     return SubmitPlan(request=_request(document), uploads=tuple(uploads.values()), notes=tuple(dict.fromkeys(notes)))
+
+
+def _image_of(definition: Definition) -> Path:
+    """Where its image is."""
+    return (*definition.path, *JobKind.TRAINING.image)
 
 
 def _with_scratch(options: SubmitOptions, scratch: str) -> SubmitOptions:
@@ -198,7 +200,10 @@ def _in_use(name: str, detail: str) -> NameInUseError:
 
 def check_image(service: Service, request: Mapping[str, Any]) -> str | None:
     """`ImageNotInEcrError` for an image that Amazon ECR does not have; a sentence if that cannot be found out."""
-    said = [submission.check_image(service, each.request) for each in definitions_of(request)]
+    said = [
+        submission.check_image(service, each.request, named_by=f"in {spoken(_image_of(each))}")
+        for each in definitions_of(request)
+    ]
     return next((each for each in said if each is not None), None)
 
 
@@ -224,66 +229,32 @@ def stop(service: Service, name: str) -> None:
     try:
         service.call("sagemaker", "StopHyperParameterTuningJob", HyperParameterTuningJobName=name)
     except ServiceRefusedError:
-        if describe(service, name)[STATUS] not in {*_ENDED, "Stopping"}:
+        if describe(service, name)[STATUS] not in {*ENDED, "Stopping"}:
             raise  # otherwise it has ended by itself
 
 
-class Viewer(Protocol):
-    """The viewer of a tuning job that is followed."""
-
-    def progress(self, text: str) -> None:
-        """Something is over."""
-
-    def working(self, text: str) -> None:
-        """The state of the search."""
-
-    def warning(self, text: str) -> None:
-        """Something that does not end the job."""
-
-
-class FollowedTuning:
+class FollowedTuning(Following):
     """One tuning job; `follow` may be called again after it was interrupted."""
 
     def __init__(self, service: Service, name: str, viewer: Viewer, *, pause: float = _PAUSE) -> None:
         """`pause`: the seconds between two looks."""
-        self._service, self._name, self._viewer, self._pause = service, name, viewer, pause
-        self._ended: set[str] = set()
+        super().__init__(service, name, viewer, pause=pause)
+        self._shown: set[str] = set()
         """Training jobs whose end was shown."""
         self._counted: Any = None
         self._list_refused = False
-        self._lost_since: float | None = None
 
-    def follow(self, interrupted: Callable[[], bool]) -> dict[str, Any] | None:
-        """Show the job until it has ended; returns the last answer of describe, or None if interrupted."""
-        while not interrupted():
-            try:
-                answer = describe(self._service, self._name)
-                ended = answer[STATUS] in _ENDED
-                counted = (answer.get("TrainingJobStatusCounters"), answer.get("ObjectiveStatusCounters"))
-                if counted != self._counted or ended:
-                    self._show_training_jobs()
-                    self._counted = counted
-                self._lost_since = None
-                if ended:
-                    return answer
-                self._viewer.working(state_of(answer))
-            except ServiceUnreachableError as error:
-                self._wait_for_service(error)
-            self._sleep(interrupted)
+    def _look(self) -> dict[str, Any] | None:
+        answer = describe(self._service, self._name)
+        ended = answer[STATUS] in ENDED
+        counted = (answer.get("TrainingJobStatusCounters"), answer.get("ObjectiveStatusCounters"))
+        if counted != self._counted or ended:
+            self._show_training_jobs()
+            self._counted = counted
+        if ended:
+            return answer
+        self._viewer.working(state_of(answer))
         return None
-
-    def _wait_for_service(self, error: ServiceUnreachableError) -> None:
-        now = time.monotonic()
-        if self._lost_since is None:
-            self._lost_since = now
-            self._viewer.warning(f"{error.sentence}: trying again")
-        elif now - self._lost_since > _LOST_SECONDS:
-            raise error
-
-    def _sleep(self, interrupted: Callable[[], bool]) -> None:
-        until = time.monotonic() + self._pause
-        while time.monotonic() < until and not interrupted():
-            time.sleep(_STEP)
 
     def _show_training_jobs(self) -> None:
         """Show those that have ended since the last look."""
@@ -298,8 +269,8 @@ class FollowedTuning:
                 SortOrder="Ascending",
             ):
                 for each in page["TrainingJobSummaries"]:
-                    if each["TrainingJobStatus"] in _ENDED and each["TrainingJobName"] not in self._ended:
-                        self._ended.add(each["TrainingJobName"])
+                    if each["TrainingJobStatus"] in ENDED and each["TrainingJobName"] not in self._shown:
+                        self._shown.add(each["TrainingJobName"])
                         self._show(each)
         except ServiceForbiddenError as error:
             self._list_refused = True

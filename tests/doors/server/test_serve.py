@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
+from tests.jobs.tuning.conftest import LOSS, WAIT, Tuning
 from tests.kit.answer_shapes import client_of
 
 from smlocal.engine.timeouts import VARIABLE
@@ -49,8 +50,10 @@ class Server:
         found = re.search(r"http://\S+:(\d+)", said)
         assert found is not None, said + self.process.stderr.read()
         self.address, self.port = found[0], int(found[1])
+        self.said = ""
         while (line := self.process.stderr.readline()).strip() != self.address:  # how it is used
             assert line
+            self.said += line
         self._image = life.image
 
     def client(self, service: str = "sagemaker", **config: Any) -> Any:
@@ -138,6 +141,24 @@ def test_jobs_outlive_a_killed_server_and_the_next_one_starts_those_that_wait(
     second.until_completed("killed-runs", "killed-waits")
     for name in ("killed-runs", "killed-waits"):
         assert_nothing_left(name)
+
+
+@pytest.mark.slow(6)
+def test_a_search_of_the_command_line_begins_at_once_and_counts(
+    life: Any, serve: Callable[..., Server], assert_nothing_left: Clean
+) -> None:
+    server, tuning = serve("--max-instances", "1"), Tuning(life=life)
+    path = tuning.file("search-counts", f"{LOSS}; {WAIT}", values=["1", "2"])
+    assert life("run", "--detach", path).returncode == 0
+    tuning.until_training("search-counts", 2)
+    server.create("search-waits")
+    assert server.status("search-waits") == ("InProgress", "Pending")
+    for child in tuning.children("search-counts"):
+        life.let_go(child.name)
+    server.until_completed("search-waits")
+    assert tuning.wait("search-counts")["TrainingJobStatusCounters"]["Completed"] == 2
+    assert "above 1 instance jobs of clients wait; jobs and searches of the command line begin at once" in server.said
+    assert_nothing_left("search-waits")
 
 
 @pytest.mark.slow(5)

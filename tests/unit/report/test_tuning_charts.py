@@ -1,7 +1,8 @@
 """What the report draws of a tuning job."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST
@@ -19,7 +20,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def drawn(store: Store, *trials: Trial) -> TuningCharts:
+def drawn(store: Store, *trials: Trial, answer: Mapping[str, Any] = REQUEST) -> TuningCharts:
     store.add_pending(
         "drawn",
         run_id="0",
@@ -34,7 +35,7 @@ def drawn(store: Store, *trials: Trial) -> TuningCharts:
         instances=0,
         platform=facts.NAME,
     )
-    return tuning_charts(store, "drawn", REQUEST, 1.0)
+    return tuning_charts(store, "drawn", answer, 1.0)
 
 
 def ended(number: int, value: float | None, **tuned: str) -> Trial:
@@ -67,3 +68,22 @@ def test_training_jobs_without_a_value_are_in_the_table_alone(store: Store) -> N
 def test_before_the_first_training_job_nothing_is_drawn(store: Store) -> None:
     found = drawn(store)
     assert (found.charts, found.paths, found.orders[0].rows) == ((), (), ())
+
+
+def test_training_jobs_of_several_definitions_have_a_column_of_their_names(store: Store) -> None:
+    config = {name: each for name, each in REQUEST["HyperParameterTuningJobConfig"].items() if "Objective" not in name}
+    definitions = [
+        {"DefinitionName": name, "TuningObjective": {"Type": "Maximize", "MetricName": metric}}
+        for name, metric in (("tree", "score"), ("net", "accuracy"))
+    ]
+    answer = {"HyperParameterTuningJobConfig": config, "TrainingJobDefinitions": definitions}
+    tree, net = ended(1, 3.0, depth="4"), ended(2, 5.0, lr="0.1")
+    net.definition = 1
+    found = drawn(store, tree, net, answer=answer)
+    assert found.columns == ("Training job", "Status", "objective", "Definition", "depth", "lr", "Trained")
+    orders = {order.column: [row.cells[:5] for row in order.rows] for order in found.orders}
+    assert orders["objective"] == [
+        ("t-2", "Completed", "5", "net", ""),
+        ("t-1", "Completed", "3", "tree", "4"),
+    ]
+    assert [cells[3] for cells in orders["Definition"]] == ["net", "tree"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from smlocal.errors import ServiceForbiddenError, ServiceRefusedError, ServiceUnreachableError
-from smlocal.service import submission
+from smlocal.service import following
 from smlocal.service.last_lines import host_in
 from smlocal.service.service import Service
 from smlocal.service.submission import Followed
@@ -30,6 +30,9 @@ class Said:
 
     def lines(self, host: str, data: bytes) -> None:
         self.lines_ += [f"{host}: {line}" for line in data.decode().splitlines()]
+
+    def progress(self, text: str) -> None:
+        self.lines_.append(f"  {text}")
 
     def working(self, text: str) -> None:
         self.lines_.append(f"… {text}")
@@ -156,7 +159,7 @@ def test_a_service_that_does_not_answer_is_asked_again(monkeypatch: pytest.Monke
     assert followed([lost, lost, answer(status="Stopped")]) == [
         "! SageMaker does not answer in eu-west-1: trying again"
     ]
-    monkeypatch.setattr(submission, "_LOST_SECONDS", -1.0)
+    monkeypatch.setattr(following, "_LOST_SECONDS", -1.0)
     with pytest.raises(ServiceUnreachableError):
         followed([lost, lost])
 

@@ -20,8 +20,9 @@ from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
 from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.views.followed_job import describe_command, follow_job
-from smlocal.cli.views.followed_tuning import describe_tuning_command, follow_tuning
+from smlocal.cli.views.followed_job import job_there
+from smlocal.cli.views.followed_tuning import tuning_job_there
+from smlocal.cli.views.job_there import run_there
 from smlocal.errors import RegionMissingError, SmlocalError
 from smlocal.errors.submitting import SubmitNotConfirmedError
 from smlocal.jobfile.document import Document
@@ -165,19 +166,21 @@ def _submit(given: dict[str, Any]) -> int:
                     screen.finish()
                     _print_plan(plan, given, _region_if_known(service))
                     return 0
-                name = _start(plan, given, service, screen)
+                if not _ready(plan, given, service, screen):
+                    return _NOT_CONFIRMED
+            name = _name(plan)
+            there = tuning_job_there if is_tuning_job(plan.request) else job_there
+            job = there(service, name, screen, lambda: _make(plan, service, screen))
+            code = run_there(
+                job, screen, ask=not given["yes"], wait=given["wait"], as_json=given["as_json"], report=report
+            )
         except BaseException:
             screen.finish()
             raise
-    if name is None:
-        return _NOT_CONFIRMED
-    if not given["wait"]:
+    if code is None:
         screen.finish()
         _print_started(service, plan, name, as_json=given["as_json"])
-        return 0
-
-    follow = follow_tuning if is_tuning_job(plan.request) else follow_job
-    return follow(service, name, screen, ask=not given["yes"], as_json=given["as_json"], report=report)
+    return code or 0
 
 
 _NOT_CONFIRMED = 2
@@ -289,17 +292,15 @@ def _region_if_known(service: "Service") -> str | None:
         return None
 
 
-def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen: "Screen") -> str | None:
-    """Ask, upload, create the job; returns its name, None if the answer was no."""
-    if tuning := is_tuning_job(plan.request):
-        from smlocal.service.tuning_submission import about, check_image, check_name, create
+def _ready(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen: "Screen") -> bool:
+    """Check, ask and upload; False if the answer was no."""
+    if is_tuning_job(plan.request):
+        from smlocal.service.tuning_submission import check_image, check_name
     else:
-        from smlocal.service.submission import check_image, check_name, create
+        from smlocal.service.submission import check_image, check_name
     from smlocal.service.uploads import look, open_bucket, send
 
-    name = _name(plan)
-    shown = (describe_tuning_command if tuning else describe_command)(service, name)
-    check_name(service, name)
+    check_name(service, _name(plan))
     unknown = check_image(service, plan.request)
     if unknown is not None:
         screen.progress(unknown)
@@ -308,24 +309,34 @@ def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen
     if left is not None and left.note:
         screen.warning(left.note)
     if not _confirmed(plan, left, given, service, screen):
-        return None
+        return False
     if store is not None and left is not None:
         if left.pending:
             with _said_if_ended(screen, "ended while uploading: no job was made. The same command sends the rest"):
                 send(store, left.pending, screen.working)
         store.close()
         screen.progress(_uploaded(left))
-    with _said_if_ended(screen, f"ended while the job was made. Whether it was:  {shown}"):
-        create(service, plan.request)
-    if tuning:
-        screen.headline(name, f"{printable(about(plan.request))} · {service.region}", hosts=["algo-1"])
-        return name
+    return True
+
+
+def _make(plan: "SubmitPlan", service: "Service", screen: "Screen") -> None:
+    """Create the job."""
+    name = _name(plan)
+    if is_tuning_job(plan.request):
+        from smlocal.service import tuning_submission
+
+        tuning_submission.create(service, plan.request)
+        about = printable(tuning_submission.about(plan.request))
+        screen.headline(name, f"{about} · {service.region}", hosts=["algo-1"])
+        return
+    from smlocal.service.submission import create
+
+    create(service, plan.request)
     count, kind, hosts = _hosts(plan.request)
     image = service.kind.image_of(plan.request) or "no image"
     screen.headline(
         name, f"{printable(image)} · {count} × {kind} · {service.region}", hosts=hosts, member=service.kind.name_member
     )
-    return name
 
 
 def _name(plan: "SubmitPlan") -> str:

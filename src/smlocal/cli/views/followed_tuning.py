@@ -1,100 +1,35 @@
-"""Follow a tuning job of the service on the screen of a run."""
+"""A tuning job of the service, for the screen of a run."""
 
-import json
-import signal
-import sys
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import click
-
-from smlocal.cli.terminal.printable import json_without_commands
-from smlocal.cli.views.followed_job import EXIT_CODES, SIGNALLED, NoticedSignals, may_stop
-from smlocal.errors import SmlocalError
+from smlocal.cli.views.followed_job import ServiceView
+from smlocal.cli.views.job_there import JobThere
 from smlocal.service.service import Service
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
 
 
-def follow_tuning(
-    service: "Service", name: str, screen: "Screen", *, ask: bool, as_json: bool, report: str | None
-) -> int:
-    """Show the search until it ends; returns the exit code of the command. Signals as `follow_job` has them."""
-    from smlocal.service.tuning_submission import FollowedTuning, stop
+def tuning_job_there(service: "Service", name: str, screen: "Screen", make: Callable[[], None]) -> JobThere:
+    """The tuning job of this name, which `make` creates."""
+    from smlocal.service.tuning_submission import STATUS, FollowedTuning, stop
 
-    followed = FollowedTuning(service, name, screen)
-    stopped_by: int | None = None
-    while True:
-        signals = NoticedSignals()
-        try:
-            with signals.noticed():
-                answer = followed.follow(signals)
-        except SmlocalError as error:
-            screen.finish()
-            raise _with_job(error, service, name) from error
-        if answer is not None:
-            return _ended(answer, screen, as_json=as_json, report=report, stopped_by=stopped_by)
-        number = signals.number or signal.SIGINT
-        if stopped_by is not None or not may_stop(name, screen, number, ask=ask):
-            screen.finish()
-            click.echo(_runs_on(service, name), err=True)
-            return SIGNALLED + number
-        try:
-            stop(service, name)
-        except SmlocalError as error:
-            screen.finish()
-            raise _with_job(error, service, name) from error
-        stopped_by = number
-        screen.progress("◌ Stopping: SIGTERM for training jobs, and up to 120 s to save (Ctrl-C again to leave it)")
-
-
-def _ended(
-    answer: Mapping[str, Any], screen: "Screen", *, as_json: bool, report: str | None, stopped_by: int | None
-) -> int:
-    from smlocal.jobs.finish.report_files import write_report
-    from smlocal.service.submission import answer_document
-    from smlocal.service.tuning_submission import STATUS
-
-    document = answer_document(answer)
-    screen.ended_there(document, [], lambda: None)
-    if as_json:
-        click.echo(json_without_commands(json.dumps(document, indent=2)))
-    code = EXIT_CODES.get(document[STATUS], 1)
-    if stopped_by is not None and document[STATUS] == "Stopped":
-        code = SIGNALLED + stopped_by
-    if report is not None:
-        try:
-            write_report(report, f"{json.dumps(document, indent=2)}\n")
-        except SmlocalError as error:
-            screen.show_error(error, debug=False)
-            code = code or error.exit_code
-    sys.stdout.flush()
-    return code
-
-
-def describe_tuning_command(service: "Service", name: str) -> str:
-    """The command of the AWS CLI that shows the state of a tuning job."""
-    return f"aws sagemaker describe-hyper-parameter-tuning-job {_named(name)}{service.cli_options}"
-
-
-def _named(name: str) -> str:
-    return f"--hyper-parameter-tuning-job-name {name}"
-
-
-def _runs_on(service: "Service", name: str) -> str:
-    return "\n".join(_lines(service, name))
-
-
-def _lines(service: "Service", name: str) -> Iterator[str]:
+    named = f"--hyper-parameter-tuning-job-name {name}{service.cli_options}"
+    described = f"aws sagemaker describe-hyper-parameter-tuning-job {named}"
     log = f"aws logs tail /aws/sagemaker/TrainingJobs --log-stream-name-prefix {name}- --follow"
-    yield f"{name} runs on."
-    yield f"  its state   {describe_tuning_command(service, name)}"
-    yield f"  its logs    {log}{service.cli_options}"
-    yield f"  stop it     aws sagemaker stop-hyper-parameter-tuning-job {_named(name)}{service.cli_options}"
-
-
-def _with_job(error: SmlocalError, service: "Service", name: str) -> SmlocalError:
-    """The same error, which must not let anybody believe that the job has ended."""
-    error.remedy = (*error.remedy, *_lines(service, name))
-    return error
+    return JobThere(
+        name=name,
+        make=make,
+        follow=FollowedTuning(service, name, ServiceView(screen)).follow,
+        stop=lambda: stop(service, name),
+        stopping="SIGTERM for training jobs, and up to 120 s to save",
+        status_member=STATUS,
+        described_by=described,
+        runs_on=(
+            f"{name} runs on.",
+            f"  its state   {described}",
+            f"  its logs    {log}{service.cli_options}",
+            f"  stop it     aws sagemaker stop-hyper-parameter-tuning-job {named}",
+        ),
+    )

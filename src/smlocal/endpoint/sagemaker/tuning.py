@@ -1,7 +1,7 @@
 """Operations on tuning jobs."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any, Final
 
 from smlocal.api.removing import remove
@@ -14,6 +14,7 @@ from smlocal.endpoint.sagemaker.jobs import unknown_job
 from smlocal.endpoint.sagemaker.request_folders import local_block
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import (
+    InstanceLimitError,
     JobFinishedError,
     JobNotFinishedError,
     JobUnknownError,
@@ -38,7 +39,8 @@ _ON_A_PAGE: Final = 10
 def create_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Record the tuning job, and answer. Its training jobs are made by a process of its own."""
     document = Document(dict(call.parameters), name="request", directory="/")
-    document.data[LOCAL] = {**local_block(serving, _as_training(document.data)), "Region": call.region}
+    parts = [{**local_block(serving, each), "Region": call.region} for each in _as_training_jobs(document.data)]
+    document.data[LOCAL], document.local_of_parts = parts[0], parts if len(parts) > 1 else ()
     file = _read(document)
     name = file.raw.get("HyperParameterTuningJobName")
     if name is None:
@@ -46,21 +48,22 @@ def create_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
             "1 validation error detected: Value null at 'hyperParameterTuningJobName' failed to satisfy constraint: "
             "Member must not be null"
         )
-    with submitted_code(serving, name, file.definitions[0].request) as code:
-        if code is not None and file.local.Code is None:
-            document.data[LOCAL]["Code"] = code
-            file = _read(document)
-        limit = serving.options.limit
+    with ExitStack() as kept:
+        for local, definition in zip(parts, file.definitions, strict=True):
+            code = kept.enter_context(submitted_code(serving, name, definition.request))
+            if code is not None and "Code" not in local:
+                local["Code"] = code
+        file = _read(document)
         try:
-            record = submit_tuning(
-                file, name=name, store=serving.store, instances=None if limit is None else limit.instances
-            )
+            record = submit_tuning(file, name=name, store=serving.store, limit=serving.options.limit)
         except NameInUseError:
             raise ServiceError(
                 "ResourceInUse",
                 "Hyperparameter tuning job names must be unique within an AWS account and region, and a job with this "
                 f"name already exists ({name})",
             ) from None
+        except InstanceLimitError as error:
+            raise ServiceError("ResourceLimitExceeded", error.sentence) from None
         except SmlocalError as error:
             raise validation_error(in_one_line(error)) from None
     serving.waiting_jobs.look()
@@ -68,13 +71,15 @@ def create_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     return {"HyperParameterTuningJobArn": record.arn}
 
 
-def _as_training(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a training job request that say which folders of this machine are meant."""
+def _as_training_jobs(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The parts of each definition that say which folders of this machine are meant, as a training job has them."""
     several = request.get("TrainingJobDefinitions")
     given = [request.get("TrainingJobDefinition"), *(several if isinstance(several, list) else ())]
-    first, *others = [each for each in given if isinstance(each, dict)] or [{}]
     local = {LOCAL: request[LOCAL]} if LOCAL in request else {}
-    return {**first, "HyperParameters": first.get("StaticHyperParameters"), "Others": others, **local}
+    return [
+        {**each, "HyperParameters": each.get("StaticHyperParameters"), **local}
+        for each in [each for each in given if isinstance(each, dict)] or [{}]
+    ]
 
 
 def _read(document: Document) -> TuningFile:

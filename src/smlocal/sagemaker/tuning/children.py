@@ -34,6 +34,7 @@ from smlocal.sagemaker.tuning.tuning_file import TuningFile
 
 _LINES: Final = 3
 _NOT_LITERAL: Final = re.compile(r"\\.|\[[^]]*\]|\([^)]*\)")
+_NUMBER: Final = re.compile(r"\d|\b(?:nan|[+-]?inf(?:inity)?)\b", re.IGNORECASE)
 _LOG_BYTES: Final = 1 << 16
 _RETRYABLE: Final = frozenset({failure_reason.INTERNAL_ERROR, failure_reason.NO_CAPACITY})
 
@@ -44,8 +45,12 @@ def training_job(file: TuningFile, definition: int, tuned: Point, *, name: str |
     data = {**given.request, "HyperParameters": {**given.request["HyperParameters"], **tuned}}
     if name is not None:
         data = {"TrainingJobName": name, **data}
-    if file.document.data.get(LOCAL):
-        data[LOCAL] = dict(file.document.data[LOCAL])
+    local, parts = file.document.data.get(LOCAL) or {}, file.document.local_of_parts
+    if parts:
+        flags = {name: value for name, value in local.items() if file.document.is_overridden((LOCAL, name))}
+        local = {**parts[definition], **flags}
+    if local:
+        data[LOCAL] = dict(local)
     document = Document(data, name=file.document.name, directory=file.document.directory)
     document.empty_source_fails = file.document.empty_source_fails
     return read_job(document, strict=False)
@@ -144,13 +149,13 @@ class Children:
 
 
 def close_lines(text: str, metric: str, regex: str) -> list[str]:
-    """The last lines with a number and a word of the metric's name or of its regex."""
+    """The last lines with a number, or what is none, and a word of the metric's name or of its regex."""
     literal = _NOT_LITERAL.sub(" ", regex)
     words = {word.lower() for word in re.findall(r"[A-Za-z]{3,}", f"{metric} {literal}")}
     found = [
         line.strip()
         for line in text.splitlines()
-        if any(word in line.lower() for word in words) and re.search(r"\d", line)
+        if any(word in line.lower() for word in words) and _NUMBER.search(line)
     ]
     return found[-_LINES:]
 

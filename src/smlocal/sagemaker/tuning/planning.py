@@ -24,8 +24,10 @@ from smlocal.jobs.planning.model import IdentityPlan, JobPlan, KeptPlan, Note, S
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.submission.scheduler import InstanceLimit
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
+from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.children import training_job
@@ -42,6 +44,10 @@ _NOTE_OF_STRATEGY: Final = {
     "published",
     "Bayesian": "points are chosen by Optuna (TPE); the service's Bayesian search is not published and chooses others",
 }
+_NOTE_OF_DIRECTIONS: Final = (
+    "some definitions maximize and some minimize: values to maximize count with their signs turned around; how the "
+    "service compares them is not published"
+)
 _NOTES_OF_A_NAME: Final = frozenset({"relaxed-name"})
 """Notes of training jobs that say nothing about those of a tuning job."""
 _NO_END = 2**31
@@ -68,17 +74,21 @@ def prepare(
         )
         for index in range(len(file.definitions))
     ]
-    plan = _plan(file, prepared[0].plan, name=name, home=home, run_id=run_id)
+    plan = _plan(file, [each.plan for each in prepared], name=name, home=home, run_id=run_id)
     return Prepared(plan=plan, job=_pinned(file, plan))
 
 
 def plan_job(file: TuningFile, *, name: str, home: str, engines: Engines) -> JobPlan:
     """Only the plan: no image is pulled."""
     _check_parents(file, home)
-    job = training_job(file, 0, _sample(file, 0))
     first = facts.child_name(name, 1, "00000000")
-    plan = training.plan_job(job, name=first, home=home, engines=engines, strict=False)
-    return _plan(file, plan, name=name, home=home, run_id=None)
+    plans = [
+        training.plan_job(
+            training_job(file, index, _sample(file, index)), name=first, home=home, engines=engines, strict=False
+        )
+        for index in range(len(file.definitions))
+    ]
+    return _plan(file, plans, name=name, home=home, run_id=None)
 
 
 def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
@@ -104,7 +114,9 @@ def _check_parents(file: TuningFile, home: str) -> None:
             earlier_of(file, store)
 
 
-def _plan(file: TuningFile, of: JobPlan, *, name: str, home: str, run_id: str | None) -> JobPlan:
+def _plan(file: TuningFile, plans: Sequence[JobPlan], *, name: str, home: str, run_id: str | None) -> JobPlan:
+    """`plans`: of a training job of each definition."""
+    of = plans[0]
     region, account = of.identity.region, of.identity.account
     plan = replace(
         of,
@@ -130,7 +142,7 @@ def _plan(file: TuningFile, of: JobPlan, *, name: str, home: str, run_id: str | 
         stop=StopPlan(max_runtime=_NO_END, grace=of.stop.grace, peer_grace=of.stop.peer_grace),
         kept=KeptPlan(),
     )
-    return replace(plan, notes=notes(of.notes, file))
+    return replace(plan, notes=notes([note for each in plans for note in each.notes], file))
 
 
 def _pinned(file: TuningFile, plan: JobPlan) -> dict[str, Any]:
@@ -151,7 +163,7 @@ def first_trials(file: TuningFile, name: str, count: int) -> list[tuple[str | No
 
 def notes(of_training: Sequence[Note], file: TuningFile) -> tuple[Note, ...]:
     """The notes of the training jobs, and those of the search."""
-    found = [note for note in of_training if note.id not in _NOTES_OF_A_NAME]
+    found = [note for note in dict.fromkeys(of_training) if note.id not in _NOTES_OF_A_NAME]
     found += [Note(id=name, text=text) for name, text in _own_notes(file)]
     return tuple(sorted(found, key=lambda note: not note.warning))
 
@@ -178,20 +190,29 @@ def _own_notes(file: TuningFile) -> Iterator[tuple[str, str]]:
         yield "tuning-convergence", f"{converged}; the service's rule is not published"
     if len(plan.definitions) > 1:
         yield "tuning-definitions", "training jobs go to the definitions in turn; the service's choice is not published"
+        if plan.early:
+            yield "tuning-early-definitions", "the developer guide has early stopping for a single algorithm only"
+        if len({each.objective.direction for each in plan.definitions}) > 1:
+            yield "tuning-directions", _NOTE_OF_DIRECTIONS
     if plan.most > facts.QUOTA_JOBS:
         yield "tuning-quota", f"{plan.most:,} training jobs are above the service's usual quota of {facts.QUOTA_JOBS}"
     if config.get("RandomSeed") is None and plan.strategy != "Grid":
         yield "tuning-seed", "without RandomSeed the points follow from the name; on the service they differ each time"
 
 
-def submit_tuning(file: TuningFile, *, name: str, store: Store, instances: int | None) -> JobRecord:
-    """Record a valid tuning job as `InProgress`, durably. `instances`: how many its training jobs may use at once.
+def submit_tuning(file: TuningFile, *, name: str, store: Store, limit: InstanceLimit | None) -> JobRecord:
+    """Record a valid tuning job as `InProgress`, durably. `limit`: its training jobs wait until they fit.
 
-    `NameInUseError` if there is a job of this name, `WarmStartError` if its parents cannot be used.
+    `NameInUseError` if there is a job of this name, `WarmStartError` if its parents cannot be used,
+    `InstanceLimitError` if a training job can never fit.
     """
     earlier_of(file, store)
-    sample = {each.name: each.at(0.0) for each in file.definitions[0].search.ranges}
-    job = training_job(file, 0, sample)
+    jobs = [training_job(file, index, _sample(file, index)) for index in range(len(file.definitions))]
+    for each in jobs:
+        if limit is not None and each.request.ResourceConfig is not None:
+            hosts = hosts_of(each.request.ResourceConfig)
+            limit.check(instance_type=hosts[0].instance_type, asked=len(hosts), used=0)
+    job = jobs[0]
     region = region_of(job)
     local = {**(file.document.data.get(LOCAL) or {}), "Region": region}
     if is_remote_output(job.request.OutputDataConfig):
@@ -207,7 +228,7 @@ def submit_tuning(file: TuningFile, *, name: str, store: Store, instances: int |
         documents={
             REQUEST: {"HyperParameterTuningJobName": name, **file.raw},
             JOB: {**file.document.record(), "Data": {**file.document.data, LOCAL: local}},
-            QUEUE: {"Instances": instances},
+            QUEUE: {"Instances": None if limit is None else limit.instances},
         },
     )
     return store.get(name)

@@ -72,13 +72,13 @@ def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
     """Heads, and the texts beside them."""
     file = _file(plan)
     search = file.plan(plan.name)
-    objective = search.definitions[0].objective
+    objectives = [f"{each.objective.direction} {each.objective.metric}" for each in search.definitions]
     size = size_of(search)
     yield "Tuning job", plan.name
     yield "", plan.identity.arn
     yield "Image", ", ".join(dict.fromkeys(_images(file)))
     yield "Strategy", search.strategy
-    yield "Objective", f"{objective.direction} {objective.metric}"
+    yield "Objective", ", ".join(dict.fromkeys(objectives))
     yield "Jobs", f"{search.most:,}, {search.parallel:,} at once"
     yield "Points", "not countable" if size is None else f"{size:,}"
     hours = ", ".join(

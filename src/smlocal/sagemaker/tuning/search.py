@@ -186,6 +186,11 @@ class Search:
         ]
         return is_below_median(values, earlier, objective)
 
+    def forget(self, trial: Trial) -> None:
+        """The last trial has no job."""
+        self._running.pop(trial.number, None)
+        self.trials.remove(trial)
+
     def end(self, trial: Trial, at: float) -> None:
         """A trial has ended; its record says how."""
         self._running.pop(trial.number, None)

@@ -42,6 +42,8 @@ from smlocal.sagemaker.tuning.warm_start import earlier_of, with_earlier
 
 _PAUSES: Final = (0.01, 0.25)
 """Seconds between looks at the store: they grow while nothing changes."""
+_ABANDONED_SECONDS: Final = 60.0
+"""So long may training jobs take to end that are killed with the search."""
 _ORPHANS_EVERY: Final = 2.0
 """Seconds between looks for training jobs without a supervisor."""
 
@@ -140,7 +142,7 @@ class TuningSupervisor(Supervisor):
                 self._search(children, changes)
             except SmlocalError:  # such as a full disk: the training jobs are not wanted any more
                 with suppress(SmlocalError):
-                    self._stop_children(children, 0)
+                    self._abandon(children)
                 raise
         context.phases.leave(self._said(), good=self.verdict is None or not self.verdict.failed)
 
@@ -203,6 +205,21 @@ class TuningSupervisor(Supervisor):
     def _stop_children(self, children: Children, grace: float | None) -> None:
         for trial in self.search.running:
             children.stop(trial, grace)
+
+    def _abandon(self, children: Children) -> None:
+        """Stop the training jobs, and take over how they end; one that was not recorded is none."""
+        last = self.search.trials[-1] if self.search.trials else None
+        if last is not None and not last.over and children.look(last, orphans=False) is None:
+            self.search.forget(last)
+        self._stop_children(children, 0)
+        until = time.monotonic() + _ABANDONED_SECONDS
+        while self.search.running and time.monotonic() < until:
+            self._look(children, orphans=False)
+            time.sleep(_PAUSES[1])
+
+    def _store_decision(self, ended: Ending, reason: str | None) -> None:
+        Supervisor._store_decision(self, ended, reason)  # noqa: SLF001 - what it overrides
+        self._store()  # the last changes, if there was no room for them
 
     def _decide_now(self, children: Children) -> bool:
         """Whether the search ends now; its training jobs are stopped then."""

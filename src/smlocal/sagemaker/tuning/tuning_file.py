@@ -216,6 +216,8 @@ def _broken_rules(raw: Mapping[str, Any], definitions: Sequence[Definition]) -> 
         return
     if len({each.path[0] for each in definitions}) > 1:
         yield _says(("TrainingJobDefinitions",), "TrainingJobDefinition and TrainingJobDefinitions exclude each other")
+    if len(definitions) > 1 and raw.get("WarmStartConfig"):
+        yield _says(("WarmStartConfig",), "a warm start is for one training job definition, and not for several")
     for each in definitions:
         yield from _broken_definition(raw, each)
     yield from _broken_limits(config, definitions)

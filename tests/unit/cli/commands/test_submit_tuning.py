@@ -148,7 +148,13 @@ def test_what_the_service_refuses_is_said_before_data_is_read(
 def test_an_image_of_this_machine_is_refused(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     given = definition(AlgorithmSpecification={**definition()["AlgorithmSpecification"], "TrainingImage": "held"})
     assert run_command_line(["submit", write(here, request(TrainingJobDefinition=given)), *DRY]) == 2
-    assert "held is not an image in Amazon ECR" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert "held is not an image in Amazon ECR" in said
+    assert "tuning.yaml:" in said
+    place = "TrainingJobDefinition.AlgorithmSpecification.TrainingImage"
+    assert f"with the number of your account, and write that name into {place}:" in said
+    assert "--image" not in said
+    assert "TrainingImageConfig" not in said
 
 
 def test_what_runs_only_on_the_service_is_submitted(here: Path, capfd: pytest.CaptureFixture[str]) -> None:

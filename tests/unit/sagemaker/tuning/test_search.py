@@ -49,6 +49,15 @@ def run(of: Search, result: Callable[[Trial], float | None], status: str = "Comp
     return verdict.reason if verdict.failed else None
 
 
+def test_a_training_job_that_could_not_be_recorded_is_none() -> None:
+    it = search()
+    first, second = it.next(named), it.next(named)
+    assert first is not None
+    assert second is not None
+    it.forget(second)
+    assert (it.trials, it.running, it.status_counters["InProgress"]) == ([first], [first], 1)
+
+
 def test_no_more_run_at_once_than_may() -> None:
     it = search()
     first, second = it.next(named), it.next(named)
@@ -203,6 +212,15 @@ def test_a_trial_that_is_worse_than_the_median_is_stopped() -> None:
     assert not it.stops(bad)
     it.values[bad.number] = [0.9, 0.9]
     assert it.stops(bad)
+
+
+def test_a_search_among_a_trillion_points_begins_at_once() -> None:
+    values = tuple(str(number) for number in range(10))
+    ranges = tuple(Range(name=f"c{number}", kind="Categorical", values=values) for number in range(12))
+    plan = replace(PLAN, definitions=(SearchDefinition(objective=LEAST, ranges=ranges),), most=10_000)
+    assert size_of(plan) == 10**12
+    points = [tuple(each.tuned.values()) for each in first_points(plan, 1000)]
+    assert len(set(points)) == 1000
 
 
 def test_hyperband_stops_what_is_not_among_the_best_third() -> None:

@@ -35,6 +35,7 @@ def test_a_training_job_of_a_point() -> None:
     [
         ("epoch 1\nloss: 0.5\nLoss = 7\nnothing\n", ["loss: 0.5", "Loss = 7"]),
         ("validation 3\n", []),
+        ("loss=nan\nLoss: -Infinity\nloss of information\n", ["loss=nan", "Loss: -Infinity"]),
         ("loss is unknown\n", []),
     ],
 )

@@ -8,6 +8,8 @@ import pytest
 
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
+from smlocal.jobs.planning.model import Note
+from smlocal.sagemaker.tuning.planning import notes
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, default_name, read_tuning
 
 DEFINITION: dict[str, Any] = {
@@ -194,8 +196,38 @@ def test_several_definitions() -> None:
         ("TrainingJobDefinitions", [{**each, "DefinitionName": "a"}, {**each, "DefinitionName": "b"}]),
     )
     assert [definition.name for definition in file.definitions] == ["a", "b"]
+    alone = (CONFIG, config), ("TrainingJobDefinition", None)
     with pytest.raises(RequestInvalidError):
-        read((CONFIG, config), ("TrainingJobDefinition", None), ("TrainingJobDefinitions", [each]))
+        read(*alone, ("TrainingJobDefinitions", [each]))
+    two = [{**each, "DefinitionName": "a"}, {**each, "DefinitionName": "b"}]
+    start = {
+        "ParentHyperParameterTuningJobs": [{"HyperParameterTuningJobName": "p"}],
+        "WarmStartType": "TransferLearning",
+    }
+    assert read(*alone, ("TrainingJobDefinitions", two[:1]), ("WarmStartConfig", start)).parents == ["p"]
+    with pytest.raises(RequestInvalidError) as raised:
+        read(*alone, ("TrainingJobDefinitions", two), ("WarmStartConfig", start))
+    assert "WarmStartConfig: a warm start is for one" in "\n".join(raised.value.details)
+
+
+def test_definitions_that_look_for_different_things_are_noted() -> None:
+    each = {**DEFINITION, "HyperParameterRanges": {"IntegerParameterRanges": [number("1", "9")]}}
+    given = [
+        {**each, "DefinitionName": direction, "TuningObjective": {"Type": direction, "MetricName": "loss"}}
+        for direction in ("Maximize", "Minimize")
+    ]
+    config = {
+        name: value for name, value in REQUEST[CONFIG].items() if "Objective" not in name and "Ranges" not in name
+    }
+    file = read(
+        (CONFIG, {**config, "TrainingJobEarlyStoppingType": "Auto"}),
+        ("TrainingJobDefinition", None),
+        ("TrainingJobDefinitions", given),
+    )
+    twice = [Note(id="env", text="same")] * 2
+    found = [note.id for note in notes(twice, file)]
+    assert found.count("env") == 1
+    assert {"tuning-definitions", "tuning-early-definitions", "tuning-directions"} <= set(found)
 
 
 def test_a_name_has_at_most_32_characters() -> None:
