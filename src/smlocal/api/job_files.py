@@ -38,7 +38,7 @@ _MOST_FOLDERS = 5
 """Allowed folders that a message names."""
 
 
-class Reading(Protocol):
+class JobReader(Protocol):
     """The module that reads the job files of a kind."""
 
     def read_named(
@@ -48,7 +48,7 @@ class Reading(Protocol):
         ...
 
 
-class Planning(Protocol):
+class JobPlanner(Protocol):
     """The module that plans the jobs of a kind."""
 
     def prepare(
@@ -91,7 +91,7 @@ def read_other(
     module = _reading(document.data)
     if module is None:
         raise ValueError("it is a training job")
-    reading: Reading = import_module(module)
+    reading: JobReader = import_module(module)
     return reading.read_named(document, name=name, stem=stem, strict=strict, local_allowed=local_allowed)
 
 
@@ -121,8 +121,8 @@ def _reading(data: Mapping[str, Any]) -> str | None:
     return _OF_REPLICAS if is_replica_job(data) else None
 
 
-def _planning(job: "AnyJobFile | ModelFile") -> Planning:
-    module: Planning = import_module(PLANNING[type(job).__module__])
+def _planning(job: "AnyJobFile | ModelFile") -> JobPlanner:
+    module: JobPlanner = import_module(PLANNING[type(job).__module__])
     return module
 
 

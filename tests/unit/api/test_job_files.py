@@ -7,7 +7,7 @@ import pytest
 from smlocal.ai_platform import job_preparation
 from smlocal.ai_platform.jobfile import job_file as of_replicas
 from smlocal.api import job_files
-from smlocal.api.job_files import PLANNING, Planning, Reading, is_other_kind
+from smlocal.api.job_files import PLANNING, JobPlanner, JobReader, is_other_kind
 from smlocal.sagemaker import prepare
 from smlocal.sagemaker.hosting import model_file
 from smlocal.sagemaker.hosting import planning as of_endpoints
@@ -19,14 +19,14 @@ from smlocal.sagemaker.transform import transform_file
 from smlocal.sagemaker.tuning import planning as of_tuning
 from smlocal.sagemaker.tuning import tuning_file
 
-READING: dict[str, Reading] = {
+READING: dict[str, JobReader] = {
     "AppSpecification": processing_file,
     "TransformInput": transform_file,
     "HyperParameterTuningJobConfig": tuning_file,
     "trainingInput": of_replicas,
 }
 """Checked for types here, as the next: the tables import them by their names."""
-PLANS: list[Planning] = [prepare, of_processing, of_transform, of_tuning, of_endpoints, job_preparation]
+PLANS: list[JobPlanner] = [prepare, of_processing, of_transform, of_tuning, of_endpoints, job_preparation]
 FILES: list[Any] = [
     job_file.JobFile,
     processing_file.ProcessingFile,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.job_argument import job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.printable import printable
 from smlocal.errors import SmlocalError
@@ -146,12 +147,11 @@ def _write(path: str, text: str) -> None:
 
 def _clean(engine: "Engine", folder: str) -> None:
     from smlocal.api.job_list import matching_jobs
-    from smlocal.api.training_job import TrainingJob
     from smlocal.base.removal import remove_tree
     from smlocal.engine.interface import Resource, ResourceKind
 
     for name in filter(_JOB.fullmatch, matching_jobs(f"{_JOBS}*")):
-        TrainingJob(name).remove(stop=True, on_message=_say)
+        job_named(name).remove(stop=True, on_message=_say)
         _say(f"removed {name}")
     for image in (IMAGE, *_pulled(folder)):
         if engine.image(image) is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.commands.run import EXIT_CODES
+from smlocal.cli.job_argument import job_named
 from smlocal.cli.job_options import variables
 from smlocal.cli.screen_options import SCREEN_OPTIONS, screen_of
 from smlocal.cli.shown_help import shown_command, shown_option
@@ -137,6 +138,4 @@ def _print_end(name: str) -> None:
 
 
 def _print_json(name: str) -> None:
-    from smlocal.api.training_job import TrainingJob
-
-    click.echo(json_without_commands(json.dumps(TrainingJob(name).describe(), indent=2)))
+    click.echo(json_without_commands(json.dumps(job_named(name).describe(), indent=2)))

@@ -11,6 +11,7 @@ import click
 
 from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, chosen_service, ci_option
 from smlocal.cli.image_build import build_job_image, with_built_image
+from smlocal.cli.job_argument import job_named
 from smlocal.cli.job_file_here import files_here, with_job_file
 from smlocal.cli.job_options import job_options, read_job_options, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
@@ -215,9 +216,7 @@ def _usable(path: str | None) -> str | None:
 
 def _answer_so_far(name: str) -> str:
 
-    from smlocal.api.training_job import TrainingJob
-
-    return json_without_commands(json.dumps(TrainingJob(name).describe(), indent=2))
+    return json_without_commands(json.dumps(job_named(name).describe(), indent=2))
 
 
 def _finish(
