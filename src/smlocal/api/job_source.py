@@ -44,6 +44,7 @@ from smlocal.errors import (
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
+from smlocal.jobs.contract.validation.suggestions import close_matches
 from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
@@ -337,12 +338,10 @@ def _decoded(content: bytes, name: str) -> str:
 
 
 def _similar(path: str) -> list[str]:
-    from difflib import get_close_matches
-
     folder = os.path.dirname(path) or "."
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     wanted = os.path.basename(path)
     # By their stems first: with the ending, any two names of job files are alike.
-    stems = get_close_matches(os.path.splitext(wanted)[0], {os.path.splitext(name)[0] for name in names}, n=3)
-    meant = get_close_matches(wanted, [name for name in names if os.path.splitext(name)[0] in stems], n=1)
+    stems = close_matches(os.path.splitext(wanted)[0], {os.path.splitext(name)[0] for name in names}, most=3)
+    meant = close_matches(wanted, [name for name in names if os.path.splitext(name)[0] in stems])
     return [f"Did you mean {os.path.join(os.path.dirname(path), meant[0])}?"] if meant else []

@@ -5,10 +5,12 @@ import time
 
 import click
 
+from smlocal.api.job_list import unfinished_jobs
 from smlocal.api.job_names import resolve_job_name
 from smlocal.api.stopping import LONGEST_GRACE
 from smlocal.cli.job_argument import completed_jobs, job_named
 from smlocal.cli.shown_help import shown_command
+from smlocal.errors import JobUnknownError
 from smlocal.jobs.contract.statuses import JobStatus
 
 _MOST_SHOWN = 5
@@ -65,9 +67,6 @@ def command(*, given: str | None, grace: float | None, force: bool, wait: bool) 
 
 def _confirmed_job() -> str:
     """The newest job that runs, if a person at a terminal says that it is meant."""
-    from smlocal.api.job_list import unfinished_jobs
-    from smlocal.errors import JobUnknownError
-
     running = unfinished_jobs()
     if not running:
         raise JobUnknownError("no job is running", remedy=["smlocal jobs lists the jobs that there are."])

@@ -19,7 +19,6 @@ _MOST_NAMED = 4
 
 def show_check(report: CheckReport, again: str = "smlocal check …") -> None:
     """Show what was found, what was skipped, and how it ended; `again`: the command for another look."""
-
     name = max((len(result.rule.id) for result in report.results), default=0)
     told = ""
     for result in report.results:
