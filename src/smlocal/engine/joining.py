@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
-from urllib.parse import quote
 
 from smlocal.engine.client import Client
+from smlocal.engine.http import quote
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError
 
@@ -16,9 +16,7 @@ def join_networks(client: Client, container: str, names: Sequence[str]) -> None:
     """Connect a container, before its start, to further networks. It is removed if that fails."""
     try:
         for name in names:
-            client.tell(
-                "POST", f"/networks/{quote(name, safe='')}/connect", document={"Container": container}, call=Call.ACTION
-            )
+            client.tell("POST", f"/networks/{quote(name)}/connect", document={"Container": container}, call=Call.ACTION)
     except EngineError:
         with suppress(EngineError):
             client.tell("DELETE", f"/containers/{container}", parameters={"force": "1", "v": "1"}, fine={_ABSENT})
