@@ -16,7 +16,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.interface import CheckReport, Severity
 from smlocal.check.report_forms import check_annotations, check_suite, check_summary, sarif
 from smlocal.cli.ci_messages import add_summary, annotate, file_of_repository
-from smlocal.jobs.finish.report_files import check_report_path, write_report
+from smlocal.jobs.finish.report_path import check_report_path, write_report
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

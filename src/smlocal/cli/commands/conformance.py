@@ -16,6 +16,7 @@ from smlocal.cli.new_file import check_new_folder
 from smlocal.cli.shown_help import shown_group
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import OutputUnusableError
+from smlocal.jobs.finish.report_path import check_report_path
 from smlocal.service.conformance.cases import ConformanceCase, write_context, write_jobs
 from smlocal.service.conformance.service_run import ServicePlace, requests, run_on_service
 from smlocal.service.service import Service
@@ -265,8 +266,6 @@ def diff(*, first: str, second: str, everything: bool, as_json: bool) -> int:
 def _refuse_unwritable(file: str) -> None:
     """Before jobs that take minutes."""
     if file != "-":
-        from smlocal.jobs.finish.report_files import check_report_path
-
         check_report_path(os.path.abspath(file))
 
 

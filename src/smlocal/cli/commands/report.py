@@ -7,6 +7,7 @@ import click
 from smlocal.cli.job_argument import job_argument, job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.links import with_file_links
+from smlocal.jobs.finish.report_path import check_report_path, write_report
 
 
 @shown_command(
@@ -32,7 +33,6 @@ def command(*, name: str, path: str | None, opened: bool) -> None:
     """
     if opened and path == "-":
         raise click.UsageError("--open needs a file, and --html - writes to standard output.")
-    from smlocal.jobs.finish.report_files import check_report_path, write_report
 
     job = job_named(name)
     if path == "-":

@@ -14,6 +14,7 @@ import click
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
+from smlocal.jobs.finish.report_path import write_report
 from smlocal.service.job_kind import kind_of
 from smlocal.service.service import Service
 
@@ -119,7 +120,6 @@ def _ended(
     report: str | None,
     stopped_by: int | None,
 ) -> int:
-    from smlocal.jobs.finish.report_files import write_report
     from smlocal.service.submission import answer_document, failure_hints
 
     document = answer_document(answer)

@@ -11,6 +11,7 @@ import click
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.views.followed_job import EXIT_CODES, SIGNALLED, StopSignals, may_stop
 from smlocal.errors import SmlocalError
+from smlocal.jobs.finish.report_path import write_report
 from smlocal.service.service import Service
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ def follow_tuning(
 def _ended(
     answer: Mapping[str, Any], screen: "Screen", *, as_json: bool, report: str | None, stopped_by: int | None
 ) -> int:
-    from smlocal.jobs.finish.report_files import write_report
     from smlocal.service.submission import answer_document
     from smlocal.service.tuning_submission import STATUS
 
