@@ -12,7 +12,6 @@ from smlocal.cli.shown_help import ShownCommand, shown_command, shown_option
 from smlocal.jobfile.option import Head
 
 _COMMAND = "smlocal.shell.command"
-_SIGNALLED = 128
 
 
 class _WithCommand(ShownCommand):
