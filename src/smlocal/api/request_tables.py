@@ -3,7 +3,6 @@
 from typing import Any
 
 from smlocal.ai_platform.coverage.lookup import coverage_json
-from smlocal.ai_platform.jobfile import schema
 from smlocal.ai_platform.model.members import JobKind
 from smlocal.sagemaker.requests import REQUESTS
 
@@ -17,9 +16,13 @@ def job_file_schema(request: str) -> dict[str, Any]:
     """The JSON Schema of the file that holds a request, by its name as in `coverage_tables`."""
     if request in REQUESTS:
         return REQUESTS[request].schema()
+    from smlocal.ai_platform.jobfile import schema  # takes 20 ms
+
     return schema.job_file_schema(JobKind(request))
 
 
 def answer_schema(request: str) -> dict[str, Any]:
     """Properties of what the platform of jobs of replicas answers, and which are always there."""
+    from smlocal.ai_platform.jobfile import schema  # as above
+
     return schema.answer_schema(JobKind(request))

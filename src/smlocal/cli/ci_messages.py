@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import click
 
@@ -23,10 +23,6 @@ from smlocal.cli.shown_help import shown_option
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import Head
 from smlocal.jobs.contract.masking import without_passwords
-from smlocal.jobs.contract.statuses import JobStatus
-
-if TYPE_CHECKING:
-    from smlocal.jobs.view import JobView
 
 NAMES = ("github", "gitlab", "azure", "plain")
 _LINE = re.compile(r":(\d+)(?::\d+)?(?=\s|$)")
@@ -105,28 +101,6 @@ def add_summary(service: CiService, text: str) -> None:
             click.echo(f"##vso[task.uploadsummary]{path}", err=True)
     except OSError as error:
         click.echo(f"the summary cannot be written: {error.strerror or error}", err=True)
-
-
-def annotate_job(service: CiService, view: "JobView", file: str | None) -> None:
-    """Report how a job ended."""
-    from smlocal.base.ci.summary import limited, table  # only for a CI service
-
-    if view.status is not JobStatus.COMPLETED:
-        text = "\n".join((view.reason or view.ended_as, *(f"hint: {hint}" for hint in view.local["Hints"])))
-        annotate(
-            service,
-            [
-                Annotation(
-                    level=Level.ERROR,
-                    title=f"training job {view.name}: {view.ended_as}",
-                    message=text,
-                    file=file_of_repository(file),
-                )
-            ],
-        )
-    head = ("training job", "status", "seconds", "failure reason")
-    row = (view.name, view.state, f"{view.seconds:.1f}", view.reason)
-    add_summary(service, limited([table(head, [row])]))
 
 
 def _error_annotations(error: SmlocalError, file: str | None) -> Iterator[Annotation]:

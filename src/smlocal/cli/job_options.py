@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from smlocal.api.image_name import is_image_name
 from smlocal.api.overrides import Overrides, apply_defaults
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
@@ -137,6 +136,8 @@ def said(given: dict[str, Any]) -> Callable[[str], None]:
 
 def _with_image_remedy(error: "JobFileMissingError", path: str) -> "JobFileMissingError":
     """The error about a missing job file, with what to write if the name is meant as that of an image."""
+    from smlocal.api.image_name import is_image_name
+
     if os.path.lexists(path) or path.endswith(JOB_FILE_ENDINGS) or not is_image_name(path):
         return error
     command = click.get_current_context().command_path

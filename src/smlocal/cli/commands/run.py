@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, chosen_service, ci_option
+from smlocal.cli.ci_messages import LogGroup, annotated_errors, chosen_service, ci_option
 from smlocal.cli.image_build import with_built_image
 from smlocal.cli.job_argument import job_named
 from smlocal.cli.job_file_here import files_here, with_job_file
@@ -197,6 +197,8 @@ def _run(
     if conclude is not None and result.signal is None:
         code = conclude(result)
     if service is not None:
+        from smlocal.cli.job_for_ci import annotate_job
+
         annotate_job(service, result.view, file)
     for error in (*not_reported, unwritten):
         if error is not None:

@@ -23,7 +23,6 @@ from smlocal.sagemaker.jobfile.job_file import without_nulls
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import FORMS, form_of
 from smlocal.sagemaker.transform.json_path import JsonPathError, parse
-from smlocal.sagemaker.transform.known_models import with_known_model
 from smlocal.sagemaker.transform.members import MEMBERS
 
 _OUTPUT: Final = "Output"
@@ -63,6 +62,10 @@ def read_named(
     if name is not None:
         document.set(("TransformJobName",), name)
     if not strict:
+        from smlocal.sagemaker.transform.known_models import (
+            with_known_model,  # the store, which the schema does without
+        )
+
         with_known_model(document)
     job = read_transform(document, strict=strict, local_allowed=local_allowed)
     return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
