@@ -95,7 +95,10 @@ AI_PLATFORM = Platform(
         *("ai_platform", "AI Platform", "aiplatform", "Vertex", "TF_CONFIG", "CLUSTER_SPEC", "AIP_", "CLOUD_ML_"),
         *("JOB_STATE_", "workerpool0", "gs://", "/gcs"),
     ),
-    rooms={"api/job_files.py": "finds the platform of a job file"},
+    rooms={
+        "api/job_files.py": "finds the platform of a job file",
+        "api/request_tables.py": "the requests of all platforms",
+    },
     modules={
         "api/job_source.py": (frozenset({"AI Platform"}), "says what a job file is that the call cannot take"),
         **{

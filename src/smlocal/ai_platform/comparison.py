@@ -8,22 +8,16 @@ from smlocal.ai_platform.answer import stored_form, word_of
 from smlocal.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.ai_platform.lifecycle.job_states import JobState
 from smlocal.ai_platform.model.members import ReplicaJobKind, members
-from smlocal.ai_platform.shape import JOB_SPEC, TRAINING_INPUT, WORKER_POOLS, camel, job_kind
+from smlocal.ai_platform.shape import JOB_SPEC, STATE, TRAINING_INPUT, WORKER_POOLS, camel, is_answer, job_kind
 from smlocal.ai_platform.validation.reading import read_document
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
 from smlocal.jobs.contract.compared_job import ComparedEnd, ComparedJob
 
-_STATE: Final = "state"
 _RESULTS: Final = frozenset({"etag", "trainingOutput"})
 """The service returns them too, though the model does not say so."""
 _NAMES: Final = ("jobId", "displayName")
-
-
-def is_answer(data: Mapping[str, Any]) -> bool:
-    """True for what the service answers about a job; False for a request."""
-    return _STATE in data
 
 
 def request_of_answer(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,7 +42,7 @@ def compared_job(document: Document) -> ComparedJob:
         request[JOB_SPEC] = {**spec, WORKER_POOLS: pools}
     return ComparedJob(
         kind=kind.spoken,
-        state_member=_STATE,
+        state_member=STATE,
         name=next((str(reading.request[name]) for name in _NAMES if name in reading.request), ""),
         request=stored_form(kind, kind.value, request),
         end=_end(kind, document.data) if is_answer(document.data) else None,
@@ -59,7 +53,7 @@ def _end(kind: ReplicaJobKind, answer: Mapping[str, Any]) -> ComparedEnd:
     local = answer.get(LOCAL) or {}
     lifecycle = local.get("Lifecycle") or {}
     error = lifecycle.get("Error") or answer.get("error") or {}
-    state = str(answer[_STATE])
+    state = str(answer[STATE])
     return ComparedEnd(
         state=state,
         ended=state in {word_of(each, kind) for each in JobState if each.terminal},

@@ -110,7 +110,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
     )
 
 
-def plan_job(job: ReplicaJobFile, *, name: str, home: str, engines: Engines) -> JobPlan:
+def plan_job(job: ReplicaJobFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:  # noqa: ARG001 - as above
     """Only the plan: no image is pulled, and missing GPUs are not an error."""
     planned, engine = replicas(job.kind, job.request, job=name), engines.first
     facts = engine.facts()

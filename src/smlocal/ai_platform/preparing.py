@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from smlocal.ai_platform.job_preparation import plan_again, prepare_recorded
 from smlocal.ai_platform.planning_of_jobs import plan_document
+from smlocal.ai_platform.views_of_jobs import plan_rows as rows
 from smlocal.jobs.planning.model import JobPlan
 
 __all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
@@ -11,8 +12,6 @@ __all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "scri
 
 def plan_rows(plan: JobPlan) -> Iterable[tuple[str, str]]:
     """The plan for people."""
-    from smlocal.ai_platform.views_of_jobs import plan_rows as rows  # only `smlocal plan` shows it
-
     return rows(plan)
 
 

@@ -12,6 +12,7 @@ from smlocal.jobs.contract.validation.violation import Violation
 TRAINING_INPUT: Final = "trainingInput"
 JOB_SPEC: Final = "jobSpec"
 WORKER_POOLS: Final = "workerPoolSpecs"
+STATE: Final = "state"
 _KIND_OF_KEY: Final = {
     TRAINING_INPUT: ReplicaJobKind.TRAINING_JOB,
     JOB_SPEC: ReplicaJobKind.CUSTOM_JOB,
@@ -23,6 +24,11 @@ def camel(name: str) -> str:
     """`worker_pool_specs` to `workerPoolSpecs`: both spellings are accepted, as by the services."""
     first, *others = name.split("_")
     return first + "".join(other[:1].upper() + other[1:] for other in others) if first else name
+
+
+def is_answer(data: Mapping[str, Any]) -> bool:
+    """True for what the service answers about a job; False for a request."""
+    return STATE in data
 
 
 def job_kind(request: Mapping[str, Any]) -> ReplicaJobKind:

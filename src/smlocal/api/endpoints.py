@@ -1,5 +1,6 @@
 """Endpoints of this machine: made from a model, invoked, and listed."""
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.api.execution import execute_in_background
 from smlocal.api.job_files import is_transform_job
+from smlocal.api.job_names import resolve_job_name
 from smlocal.api.job_source import read_file
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import UsageRefusedError
@@ -24,6 +26,7 @@ from smlocal.jobs.contract.validation.violation import Path
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import JOB, RECALL, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
+from smlocal.jobs.finish.describe import view_job
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.store.home import home_directory
@@ -35,7 +38,7 @@ from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, is_model_file, read_model
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
-from smlocal.sagemaker.hosting.state import HOSTING, State, read_state
+from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_address, read_state
 from smlocal.sagemaker.tuning import facts as tuning
 
 if TYPE_CHECKING:
@@ -156,8 +159,6 @@ def _of_archive(path: str) -> Document:
 
 def _of_job(what: str) -> tuple[Document, str]:
     """The model, the image and the instance type of a job that has ended; of a tuning job, those of its best."""
-    from smlocal.api.job_names import resolve_job_name
-
     name = resolve_job_name(what)
     with Store.open(home_directory()) as store:
         if store.get(name).platform == tuning.NAME:
@@ -219,8 +220,6 @@ def wait_in_service(name: str, *, working: Callable[[str], None]) -> ListedEndpo
 
 def view_endpoint(name: str) -> JobView:
     """What is shown of one."""
-    from smlocal.jobs.finish.describe import view_job
-
     with Store.open(home_directory()) as store:
         return view_job(store, name)
 
@@ -249,9 +248,6 @@ def _listed(store: Store, record: JobRecord) -> ListedEndpoint:
 def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnswer:
     """Invoke an endpoint as InvokeEndpoint does. An error that it answers is raised."""
     import http.client
-    import json
-
-    from smlocal.sagemaker.hosting.state import invocation_address
 
     with Store.open(home_directory()) as store:
         named = find_endpoint(store, name)

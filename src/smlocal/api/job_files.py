@@ -3,10 +3,17 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from smlocal.errors import IsAProcessingJobError, IsATransformJobError, PathNotAllowedError, UsageRefusedError
+from smlocal.ai_platform import shape
+from smlocal.ai_platform.model.members import ReplicaJobKind
+from smlocal.ai_platform.shape import job_kinds
+from smlocal.errors import PathNotAllowedError
+from smlocal.errors.hosting import IsAnEndpointError
+from smlocal.errors.processing import IsAProcessingJobError
+from smlocal.errors.transform import IsATransformJobError
+from smlocal.errors.tuning import IsATuningJobError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
@@ -31,12 +38,65 @@ _MOST_FOLDERS = 5
 """Allowed folders that a message names."""
 
 
+class JobReader(Protocol):
+    """The module that reads the job files of a kind."""
+
+    def read_named(
+        self, document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+    ) -> "tuple[AnyJobFile, str]":
+        """The validated job, and its name; `stem` is that of its file."""
+        ...
+
+
+class JobPlanner(Protocol):
+    """The module that plans the jobs of a kind."""
+
+    def prepare(
+        self, job: Any, /, *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
+    ) -> "Prepared":
+        """Check everything that can be checked before a job is made. Mistakes are an error."""
+        ...
+
+    def plan_job(self, job: Any, /, *, name: str, home: str, engines: "Engines", strict: bool) -> "JobPlan":
+        """Only the plan: no image is pulled, and missing GPUs are not an error."""
+        ...
+
+
+_OF_REPLICAS, _PROCESSING, _TRANSFORM, _TUNING = (
+    "smlocal.ai_platform.jobfile.job_file",
+    "smlocal.sagemaker.processing.job_file",
+    "smlocal.sagemaker.transform.transform_file",
+    "smlocal.sagemaker.tuning.tuning_file",
+)
+PLANNING: Final[Mapping[str, str]] = {
+    "smlocal.sagemaker.jobfile.job_file": "smlocal.sagemaker.prepare",
+    _PROCESSING: "smlocal.sagemaker.processing.planning",
+    _TRANSFORM: "smlocal.sagemaker.transform.planning",
+    _TUNING: "smlocal.sagemaker.tuning.planning",
+    "smlocal.sagemaker.hosting.model_file": "smlocal.sagemaker.hosting.planning",
+    _OF_REPLICAS: "smlocal.ai_platform.job_preparation",
+}
+"""The module that plans a kind of job, by the module of its job files. Each is imported for its own jobs."""
+
+
+def is_other_kind(data: Mapping[str, Any]) -> bool:
+    """True for a job that is no CreateTrainingJob request, by the keys of its document; `read_other` reads it."""
+    return _reading(data) is not None
+
+
+def read_other(
+    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[AnyJobFile, str]":
+    """The validated job of another kind, and its name; `stem` is that of its file."""
+    module = _reading(document.data)
+    if module is None:
+        raise ValueError("it is a training job")
+    reading: JobReader = import_module(module)
+    return reading.read_named(document, name=name, stem=stem, strict=strict, local_allowed=local_allowed)
+
+
 def is_replica_job(data: Mapping[str, Any]) -> bool:
     """True for a job of AI Platform Training or a custom job, by the keys of its document."""
-    if not any(key[:1].islower() for key in data):
-        return False  # without an import: members of CreateTrainingJob begin with a capital letter
-    from smlocal.ai_platform.shape import job_kinds
-
     return bool(job_kinds(data))
 
 
@@ -50,23 +110,25 @@ def is_tuning_job(data: Mapping[str, Any]) -> bool:
     return "HyperParameterTuningJobConfig" in data
 
 
-def read_tuning_job(
-    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
-) -> "tuple[TuningFile, str]":
-    """The validated tuning job, and its name; `stem` is that of its file."""
-    from smlocal.sagemaker.tuning.tuning_file import default_name, read_tuning
+def _reading(data: Mapping[str, Any]) -> str | None:
+    """The module that reads a document, by its keys; None for a CreateTrainingJob request."""
+    if is_processing(data):
+        return _PROCESSING
+    if is_transform_job(data):
+        return _TRANSFORM
+    if is_tuning_job(data):
+        return _TUNING
+    return _OF_REPLICAS if is_replica_job(data) else None
 
-    if name is not None:
-        document.set(("HyperParameterTuningJobName",), name)
-    job = read_tuning(document, strict=strict, local_allowed=local_allowed)
-    return job, job.raw.get("HyperParameterTuningJobName") or default_name(stem, datetime.now().astimezone())
+
+def _planning(job: "AnyJobFile | ModelFile") -> JobPlanner:
+    module: JobPlanner = import_module(PLANNING[type(job).__module__])
+    return module
 
 
 def refuse_tuning_job(document: Document) -> None:
     """Refuse a document that describes a tuning job."""
     if is_tuning_job(document.data):
-        from smlocal.errors.tuning import IsATuningJobError
-
         raise IsATuningJobError(
             f"{document.name} describes a tuning job, and this takes training jobs",
             remedy=["A tuning job runs here with: smlocal run FILE"],
@@ -75,9 +137,6 @@ def refuse_tuning_job(document: Document) -> None:
 
 def has_environment(data: Mapping[str, Any]) -> bool:
     """True if the request of a job of replicas can set environment variables."""
-    from smlocal.ai_platform.model.members import ReplicaJobKind
-    from smlocal.ai_platform.shape import job_kinds
-
     return ReplicaJobKind.CUSTOM_JOB in job_kinds(data)
 
 
@@ -85,13 +144,11 @@ def refuse_misspelt_key(document: Document) -> None:
     """Refuse a document whose only meaning is that of a misspelt key of a job of replicas."""
     data = document.data
     if not data or "AlgorithmSpecification" in data or "OutputDataConfig" in data:
-        return  # without an import: nearly every CreateTrainingJob request has one of them
+        return
     known = {name.casefold() for name in CreateTrainingJobRequest.__annotations__}
     if any(key.casefold() in known for key in data):
         return
-    from smlocal.ai_platform.shape import refuse_misspelt_key as refuse
-
-    refuse(document)
+    shape.refuse_misspelt_key(document)
 
 
 def refuse_model_file(document: Document) -> None:
@@ -114,8 +171,6 @@ def refuse_model_file(document: Document) -> None:
         )
     if not {"PrimaryContainer", "Containers", "Models"} & data.keys():
         return
-    from smlocal.errors.hosting import IsAnEndpointError
-
     raise IsAnEndpointError(
         f"{document.name} describes an endpoint, not a job", remedy=["Deploy it: smlocal deploy FILE"]
     )
@@ -126,85 +181,35 @@ def prepare(
 ) -> "Prepared":
     """Check everything that can be checked before a job is made. Mistakes are an error."""
     with _limited_by(job):
-        if isinstance(job, JobFile):
-            from smlocal.sagemaker.prepare import prepare as prepare_sagemaker
-
-            return prepare_sagemaker(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
-        from smlocal.sagemaker.processing.job_file import ProcessingFile
-
-        if isinstance(job, ProcessingFile):
-            from smlocal.sagemaker.processing.planning import prepare as prepare_processing
-
-            return prepare_processing(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
-        from smlocal.sagemaker.hosting.model_file import (
-            ModelFile,  # the other two kinds are told apart by a module of one
-        )
-
-        if isinstance(job, ModelFile):
-            from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
-
-            return prepare_endpoint(job, name=name, home=home, engines=engines, reporter=reporter)
-        from smlocal.sagemaker.transform.transform_file import TransformFile
-
-        if isinstance(job, TransformFile):
-            from smlocal.sagemaker.transform.planning import prepare as prepare_transform
-
-            return prepare_transform(job, name=name, home=home, engines=engines, reporter=reporter)
-        from smlocal.sagemaker.tuning.tuning_file import TuningFile  # as above
-
-        if isinstance(job, TuningFile):
-            from smlocal.sagemaker.tuning.planning import prepare as prepare_tuning
-
-            return prepare_tuning(job, name=name, home=home, engines=engines, reporter=reporter)
-        from smlocal.ai_platform.job_preparation import prepare as prepare_replicas
-
-        return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
+        return _planning(job).prepare(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
 
 
 def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", strict: bool) -> "JobPlan":
     """Only the plan: no image is pulled, and missing GPUs are not an error."""
     with _limited_by(job):
-        if isinstance(job, JobFile):
-            from smlocal.sagemaker.prepare import plan_job as plan_sagemaker
-
-            return plan_sagemaker(job, name=name, home=home, engines=engines, strict=strict)
-        from smlocal.sagemaker.processing.job_file import ProcessingFile
-
-        if isinstance(job, ProcessingFile):
-            from smlocal.sagemaker.processing.planning import plan_job as plan_processing
-
-            return plan_processing(job, name=name, home=home, engines=engines, strict=strict)
-        from smlocal.sagemaker.transform.transform_file import TransformFile  # as above
-
-        if isinstance(job, TransformFile):
-            from smlocal.sagemaker.transform.planning import plan_only as plan_transform
-
-            return plan_transform(job, name=name, home=home, engines=engines)
-        from smlocal.sagemaker.tuning.tuning_file import TuningFile  # as above
-
-        if isinstance(job, TuningFile):
-            from smlocal.sagemaker.tuning.planning import plan_job as plan_tuning
-
-            return plan_tuning(job, name=name, home=home, engines=engines)
-        from smlocal.ai_platform.job_preparation import plan_job as plan_replicas
-
-        return plan_replicas(job, name=name, home=home, engines=engines)
+        return _planning(job).plan_job(job, name=name, home=home, engines=engines, strict=strict)
 
 
 def absent_paths(job: "AnyJobFile") -> list[str]:
     """A line for each local path that the job reads and that is not there."""
-    from smlocal.sagemaker.processing.job_file import ProcessingFile
-
-    if isinstance(job, ProcessingFile):
-        from smlocal.sagemaker.processing.equal_training_job import equal_training_job
-
-        job = equal_training_job(job)
-    if not isinstance(job, JobFile):
+    equal = as_training_job(job)
+    if equal is None:
         return []  # a folder for a bucket is made if it is not there
     from smlocal.jobs.planning.aspects.inputs.look import absent_paths as absent  # it loads the engine
 
-    with _limited_by(job):
-        return absent(job)
+    with _limited_by(equal):
+        return absent(equal)
+
+
+def as_training_job(job: "AnyJobFile") -> JobFile | None:
+    """The training job that needs the same of this machine, which is the job itself if it is one; None if none does."""
+    if isinstance(job, JobFile):
+        return job
+    if not is_processing(job.document.data):
+        return None
+    from smlocal.sagemaker.processing.equal_training_job import equal_training_job
+
+    return equal_training_job(cast("ProcessingFile", job))
 
 
 @contextmanager
@@ -223,46 +228,14 @@ def _limited_by(job: "AnyJobFile | ModelFile") -> Iterator[None]:
         ) from error
 
 
-def coverage_tables() -> dict[str, dict[str, Any]]:
-    """How each member of a request is handled, by the request's name."""
-    from smlocal.ai_platform.coverage.lookup import coverage_json as of_replicas
-    from smlocal.sagemaker.requests import REQUESTS
-
-    return {**{name: each.members.as_json() for name, each in REQUESTS.items()}, **of_replicas()}
-
-
-def job_file_schema(request: str) -> dict[str, Any]:
-    """The JSON Schema of the file that holds a request, by its name as in `coverage_tables`."""
-    from smlocal.sagemaker.requests import REQUESTS
-
-    if request in REQUESTS:
-        return REQUESTS[request].schema()
-    from smlocal.ai_platform.jobfile.schema import job_file_schema as of_replicas
-    from smlocal.ai_platform.model.members import ReplicaJobKind
-
-    return of_replicas(ReplicaJobKind(request))
-
-
-def answer_schema(request: str) -> dict[str, Any]:
-    """Properties of what the platform of jobs of replicas answers, and which are always there."""
-    from smlocal.ai_platform.jobfile.schema import answer_schema as of_replicas
-    from smlocal.ai_platform.model.members import ReplicaJobKind
-
-    return of_replicas(ReplicaJobKind(request))
-
-
 def replica_kind(data: Mapping[str, Any]) -> str:
     """The words for the job of replicas in a document, for sentences."""
-    from smlocal.ai_platform.shape import job_kind
-
-    return job_kind(data).spoken
+    return shape.job_kind(data).spoken
 
 
 def is_replica_answer(data: Mapping[str, Any]) -> bool:
     """True if a document of a job of replicas is what its platform answers; False for a request."""
-    from smlocal.ai_platform.comparison import is_answer
-
-    return is_answer(data)
+    return shape.is_answer(data)
 
 
 def replica_job_text(document: Document, *, file: str) -> str | None:
@@ -279,37 +252,7 @@ def compared_replica_job(document: Document) -> "ComparedJob":
     return compared_job(document)
 
 
-def read_processing_job(
-    document: Document, *, stem: str, strict: bool, local_allowed: bool = True
-) -> "tuple[ProcessingFile, str]":
-    """The validated processing job, and its name; `stem` is that of its file."""
-    from smlocal.sagemaker.contract.identity import default_name
-    from smlocal.sagemaker.processing.job_file import read_processing
-
-    job = read_processing(document, strict=strict, local_allowed=local_allowed)
-    return job, job.request.ProcessingJobName or default_name(stem, datetime.now().astimezone())
-
-
-def read_replica_job(
-    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
-) -> "tuple[ReplicaJobFile, str]":
-    """The validated job of replicas, and its name; `stem` is that of its file."""
-    from smlocal.ai_platform.identity import broken_name_rule, job_name
-    from smlocal.ai_platform.jobfile.job_file import read_job
-
-    job = read_job(document, strict=strict, local_allowed=local_allowed)
-    broken = None if name is None else broken_name_rule(job.kind, name)
-    if broken is not None:
-        raise UsageRefusedError(
-            f"{name!r} cannot be the name of a {job.kind.spoken}",
-            remedy=[f"Choose a name that has {broken}."],
-        )
-    return job, name or job_name(job.kind, job.request, stem=stem, now=datetime.now().astimezone())
-
-
-def read_again(document: Document, *, name: str | None, recorded: str, strict: bool) -> "tuple[ReplicaJobFile, str]":
-    """The validated job of another run, which gets a new name like that of the recorded one."""
+def read_again(document: Document, *, name: str | None, recorded: str, strict: bool) -> "tuple[AnyJobFile, str]":
+    """The validated job of replicas of another run, which gets a new name like that of the recorded one."""
     document.data.pop("jobId", None)
-    return read_replica_job(
-        document, name=name, stem=re.sub(r"([_-])\d{8}\1\d{6}\1\d{3}$", "", recorded), strict=strict
-    )
+    return read_other(document, name=name, stem=re.sub(r"([_-])\d{8}\1\d{6}\1\d{3}$", "", recorded), strict=strict)

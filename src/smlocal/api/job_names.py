@@ -6,15 +6,12 @@ or by its number.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownError, SmlocalError
 from smlocal.jobs.contract.validation.suggestions import closest_words
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.job_search import stored_names
-
-if TYPE_CHECKING:
-    from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.jobs import Store
 
 _MOST_SHOWN = 20
 _MOST_SUGGESTED = 3
@@ -26,8 +23,6 @@ LAST = "@last"
 
 def resolve_job_name(text: str) -> str:
     """The name of the job that is meant. `JobUnknownError` or `JobNameAmbiguousError` if that is not one job."""
-    from smlocal.jobs.store.jobs import Store  # takes 15 ms, and a person waits for completed names
-
     with Store.open(home_directory()) as store:
         if text == LAST:
             return _newest(store, f"there is no job yet, so {LAST} names none")
@@ -43,13 +38,11 @@ def resolve_job_name(text: str) -> str:
 
 def newest_job_name() -> str:
     """The name of the job that was made last; `JobUnknownError` if there is none."""
-    from smlocal.jobs.store.jobs import Store  # as above
-
     with Store.open(home_directory()) as store:
         return _newest(store, "there is no job yet")
 
 
-def _newest(store: "Store", none: str) -> str:
+def _newest(store: Store, none: str) -> str:
     newest = store.list(limit=1)
     if newest:
         return newest[0].name
@@ -69,7 +62,7 @@ def _ambiguous(text: str, found: Sequence[str]) -> JobNameAmbiguousError:
     )
 
 
-def _unknown(text: str, store: "Store") -> JobUnknownError:
+def _unknown(text: str, store: Store) -> JobUnknownError:
     near = closest_words(
         text, [LAST, *(record.name for record in store.list(limit=_MOST_COMPARED))], most=_MOST_SUGGESTED
     )
@@ -93,9 +86,9 @@ def completed_names(begun: str) -> list[str]:
         return []
 
 
-def host_in_job(store: "Store", name: str, text: str) -> str:
+def host_in_job(store: Store, name: str, text: str) -> str:
     """The name of the host of a recorded job that `text` means; `2` is `algo-2`, or the second replica."""
-    from smlocal.jobs.kinds import host_called, job_hosts  # takes 20 ms: as above
+    from smlocal.jobs.kinds import host_called, job_hosts  # takes 20 ms, and a person waits for completed names
 
     return host_named(name, text, job_hosts(store, name), called=host_called(store, name))
 

@@ -9,17 +9,16 @@ import stat
 import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from smlocal.api.image_name import is_image_name
 from smlocal.api.job_files import (
     absent_paths,
+    is_other_kind,
     is_replica_job,
     is_transform_job,
     is_tuning_job,
-    read_processing_job,
-    read_replica_job,
-    read_tuning_job,
+    read_other,
     refuse_misspelt_key,
     refuse_model_file,
     refuse_tuning_job,
@@ -45,6 +44,7 @@ from smlocal.errors import (
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
+from smlocal.jobs.contract.validation.suggestions import close_matches
 from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
@@ -52,7 +52,7 @@ from smlocal.sagemaker.processing.facts import is_processing
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
-    from smlocal.sagemaker.transform.transform_file import TransformFile
+    from smlocal.sagemaker.processing.job_file import ProcessingFile
 
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
 """A job file, or a CreateTrainingJob request with an optional `Local` block."""
@@ -87,14 +87,12 @@ def read_any(
         apply_overrides(document, given)
         return _read_processing(document, path=path, strict=strict)
     if is_transform_job(document.data):
-        return read_transform_job(document, given, stem=_stem(path) if path else "transform", strict=strict)
-    if is_tuning_job(document.data):
-        name = apply_local_overrides(document, given)
-        return read_tuning_job(document, name=name, stem=_stem(path) if path else "tuning", strict=strict)
-    if not is_replica_job(document.data):
+        apply_transform_overrides(document, given)
+        return read_other(document, name=None, stem=_stem(path) if path else "transform", strict=strict)
+    if not is_other_kind(document.data):
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
-    name = apply_local_overrides(document, given)
-    return read_replica_job(document, name=name, stem=_stem(path) if path else "job", strict=strict)
+    name, stem = apply_local_overrides(document, given), "tuning" if is_tuning_job(document.data) else "job"
+    return read_other(document, name=name, stem=_stem(path) if path else stem, strict=strict)
 
 
 def made_of_inputs(document: Document, given: Overrides) -> None:
@@ -103,27 +101,14 @@ def made_of_inputs(document: Document, given: Overrides) -> None:
         document.data["AppSpecification"] = {}
 
 
-def read_transform_job(
-    document: Document, given: Overrides, *, stem: str, strict: bool, local_allowed: bool = True
-) -> "tuple[TransformFile, str]":
-    """The validated transform job, and its name; `stem` is that of its file."""
-    from smlocal.sagemaker.transform.known_models import with_known_model
-    from smlocal.sagemaker.transform.transform_file import read_transform
-
-    apply_transform_overrides(document, given)
-    if not strict:
-        with_known_model(document)
-    job = read_transform(document, strict=strict, local_allowed=local_allowed)
-    return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
-
-
 def _read_processing(
     document: Document, *, path: str | None, strict: bool, local_allowed: bool = True
 ) -> tuple["AnyJobFile", str]:
     """The validated processing job, and its name."""
     image = (document.data.get("AppSpecification") or {}).get("ImageUri") or "job"
-    job, name = read_processing_job(document, stem=_name_stem(path, image), strict=strict, local_allowed=local_allowed)
-    _check_image_name(document, ("AppSpecification", "ImageUri"), job.image)
+    stem = _name_stem(path, image)
+    job, name = read_other(document, name=None, stem=stem, strict=strict, local_allowed=local_allowed)
+    _check_image_name(document, ("AppSpecification", "ImageUri"), cast("ProcessingFile", job).image)
     return job, name
 
 
@@ -195,18 +180,13 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
     file = "stdin" if path == "-" else path
     try:
         document = read_standard_input() if path == "-" else read_file(path)
-        if is_tuning_job(document.data):
+        if not is_replica_job(document.data) and not is_transform_job(document.data):
             prepare(document)
-            job, _ = read_tuning_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
-        elif is_replica_job(document.data):
-            job, _ = read_replica_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
-        elif is_processing(document.data):
-            prepare(document)
+        if is_processing(document.data):
             job, _ = _read_processing(document, path=None, strict=strict, local_allowed=not strict)
-        elif is_transform_job(document.data):
-            job, _ = read_transform_job(document, Overrides(), stem="job", strict=strict, local_allowed=not strict)
+        elif is_other_kind(document.data):
+            job, _ = read_other(document, name=None, stem="job", strict=strict, local_allowed=not strict)
         else:
-            prepare(document)
             job, _ = read_document(
                 document, Overrides(), path=None, fill_in=False, strict=strict, local_allowed=not strict
             )
@@ -358,12 +338,10 @@ def _decoded(content: bytes, name: str) -> str:
 
 
 def _similar(path: str) -> list[str]:
-    from difflib import get_close_matches
-
     folder = os.path.dirname(path) or "."
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     wanted = os.path.basename(path)
     # By their stems first: with the ending, any two names of job files are alike.
-    stems = get_close_matches(os.path.splitext(wanted)[0], {os.path.splitext(name)[0] for name in names}, n=3)
-    meant = get_close_matches(wanted, [name for name in names if os.path.splitext(name)[0] in stems], n=1)
+    stems = close_matches(os.path.splitext(wanted)[0], {os.path.splitext(name)[0] for name in names}, most=3)
+    meant = close_matches(wanted, [name for name in names if os.path.splitext(name)[0] in stems])
     return [f"Did you mean {os.path.join(os.path.dirname(path), meant[0])}?"] if meant else []

@@ -10,11 +10,11 @@ from smlocal.api.job_files import (
     is_transform_job,
     is_tuning_job,
     read_again,
-    read_tuning_job,
+    read_other,
     refuse_model_file,
 )
-from smlocal.api.job_source import read_any, read_document, read_transform_job
-from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides
+from smlocal.api.job_source import read_any, read_document
+from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides, apply_transform_overrides
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document, RanBefore, recorded_document
 from smlocal.jobs.contract.made_names import without_time, without_tuning_time
@@ -47,14 +47,15 @@ def read_recorded(
     document.overrides = changed_by
     if is_transform_job(document.data):
         document.data.pop("TransformJobName", None)
-        return read_transform_job(document, given, stem=without_time(recorded), strict=strict)
+        apply_transform_overrides(document, given)
+        return read_other(document, name=None, stem=without_time(recorded), strict=strict)
     if is_processing(document.data):
         return _of_processing(document, recorded, plan, given, defaults, strict=strict)
     refuse_model_file(document)
     if is_tuning_job(document.data):
         name = apply_local_overrides(document, given)
         document.data.pop("HyperParameterTuningJobName", None)
-        return read_tuning_job(document, name=name, stem=without_tuning_time(recorded), strict=strict)
+        return read_other(document, name=name, stem=without_tuning_time(recorded), strict=strict)
     if is_replica_job(document.data):
         return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)
     if image_id:

@@ -7,6 +7,8 @@ from contextlib import suppress
 from itertools import chain
 from shlex import join
 
+from smlocal.api.recovering import recover
+from smlocal.api.stopping import stop
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import JOB_LABEL
 from smlocal.errors import EngineError, JobFinishedError, JobLeftoversError, JobNotAbandonedError, MachineNotReadyError
@@ -51,9 +53,6 @@ def remove(
 
 
 def _kill(store: Store, name: str) -> None:
-    from smlocal.api.recovering import recover  # takes 10 ms, and most jobs have ended
-    from smlocal.api.stopping import stop  # as above
-
     with suppress(JobFinishedError):  # it has ended in the meantime
         stop(store, name, grace=0, on_message=lambda _: None)
     for error in recover(store, [name]).values():

@@ -6,10 +6,11 @@ from smlocal.api.job_files import plan_job
 from smlocal.api.job_source import JobSource, read_source
 from smlocal.api.keywords import RUN_SWITCHES, check_keywords
 from smlocal.api.overrides import Overrides
-from smlocal.api.training_job import TrainingJob
+from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
+    from smlocal.api.training_job import TrainingJob
     from smlocal.jobs.planning.model import JobPlan
 
 
@@ -21,7 +22,7 @@ def run(
     show: bool = False,
     strict: bool = False,
     **overrides: Unpack[Overrides],
-) -> TrainingJob:
+) -> "TrainingJob":
     """Run a training job to its end, as `smlocal run` does.
 
     `job` is a job file, a CreateTrainingJob request as a dict, or nothing: then `image=` describes the job. Keywords
@@ -34,12 +35,12 @@ def run(
 
     KeyboardInterrupt stops the job as `smlocal stop` does, a second one kills it; it is raised once the job has ended.
     """
-    from smlocal.api.run_job import run_job  # with everything that runs a job
+    from smlocal.api import run_job, training_job  # with everything that runs a job
 
     check_keywords(overrides, others=RUN_SWITCHES)
     asked, name = read_source(job, overrides, strict=strict)
-    run_job(asked, name, detach=detach, replace=replace, show=show, strict=strict)
-    return TrainingJob(name)
+    run_job.run_job(asked, name, detach=detach, replace=replace, show=show, strict=strict)
+    return training_job.TrainingJob(name)
 
 
 def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unpack[Overrides]) -> "JobPlan":
@@ -52,6 +53,5 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
 def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "JobPlan":
     """The plan of a validated job. Nothing is run or pulled, and no job is made."""
     from smlocal.engine.engines import engines_named
-    from smlocal.jobs.store.home import home_directory
 
     return plan_job(job, name=name, home=home_directory(), engines=engines_named(job.local.Engines), strict=strict)

@@ -9,6 +9,9 @@ from threading import Semaphore
 from typing import TYPE_CHECKING, TypeVar
 
 from smlocal.api.execution import execute, execute_in_background
+from smlocal.api.keywords import RUN_SWITCHES, check_keywords
+from smlocal.api.overrides import KEYWORD_ARGUMENTS, Overrides
+from smlocal.api.recorded_job import read_recorded
 from smlocal.engine.interface import Written
 from smlocal.jobs.contract.statuses import StopCause
 from smlocal.jobs.control.requests import StopRequests
@@ -45,6 +48,14 @@ def run_job(asked: "AnyJobFile", name: str, *, detach: bool, replace: bool, show
         requests=requests,
         where=lambda supervise: run_in_thread(supervise, requests, messages),
     )
+
+
+def rerun_job(recorded: str, overrides: Overrides, *, detach: bool, replace: bool, show: bool, strict: bool) -> str:
+    """Run the recorded request again, with these keywords; returns the new job's name."""
+    check_keywords(overrides, others=RUN_SWITCHES)
+    asked, name = read_recorded(recorded, overrides, strict=strict, changed_by=KEYWORD_ARGUMENTS)
+    run_job(asked, name, detach=detach, replace=replace, show=show, strict=strict)
+    return name
 
 
 def _reporter(messages: SimpleQueue[Callable[[], None] | None] | None) -> Reporter:

@@ -6,17 +6,24 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
+from smlocal.api.job_names import host_in_job
+from smlocal.api.logs import log_lines
 from smlocal.jobs.contract.rights import EVERYTHING
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus
+from smlocal.jobs.control.orphans import ensure_supervised
+from smlocal.jobs.finish.describe import describe_job, view_job
+from smlocal.jobs.kinds import Spoken, showing, spoken_of
+from smlocal.jobs.logs.log_readers import host_logs
+from smlocal.jobs.metrics.job_metrics import JobMetrics, job_metrics
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.lease import supervised
+from smlocal.jobs.view import JobView
 
 if TYPE_CHECKING:
     from smlocal.api.artifact import Artifact
     from smlocal.api.overrides import Overrides
     from smlocal.jobs.finish.publish import PublishResult
-    from smlocal.jobs.kinds import Spoken
-    from smlocal.jobs.metrics.job_metrics import JobMetrics
-    from smlocal.jobs.store.jobs import Store
-    from smlocal.jobs.view import JobView
 
 
 class TrainingJob:
@@ -27,8 +34,6 @@ class TrainingJob:
 
     def __init__(self, name: str) -> None:
         """`JobUnknownError` if there is no such job."""
-        from smlocal.jobs.store.home import home_directory
-
         self.name = name
         self._home = home_directory()
         with self._store(adopting=False) as store:
@@ -38,13 +43,13 @@ class TrainingJob:
         return f"{type(self).__name__}({self.name!r})"
 
     @property
-    def status(self) -> "JobStatus":
+    def status(self) -> JobStatus:
         """TrainingJobStatus: `InProgress`, `Stopping`, `Completed`, `Failed` or `Stopped`; a string."""
         with self._store() as store:
             return store.get(self.name).status
 
     @property
-    def secondary_status(self) -> "JobPhase":
+    def secondary_status(self) -> JobPhase:
         """SecondaryStatus, such as `Downloading`; a string."""
         with self._store() as store:
             return store.get(self.name).phase
@@ -57,31 +62,23 @@ class TrainingJob:
 
     def describe(self, *, service: bool = False) -> dict[str, Any]:
         """The DescribeTrainingJob answer, with a `Local` block; with `service` exactly the service's answer."""
-        from smlocal.jobs.finish.describe import describe_job
-
         with self._store() as store:
             return describe_job(store, self.name, service=service)
 
     @property
     def state(self) -> str:
         """The state in the words of the job's platform: for a CreateTrainingJob request its TrainingJobStatus."""
-        from smlocal.jobs.kinds import showing
-
         with self._store() as store:
             record = store.get(self.name)
         return showing(record.platform).words(record)[0]
 
-    def view(self) -> "JobView":
+    def view(self) -> JobView:
         """The data for the screens."""
-        from smlocal.jobs.finish.describe import view_job
-
         with self._store() as store:
             return view_job(store, self.name)
 
-    def described_rows(self, view: "JobView") -> "Iterable[tuple[str, str]]":
+    def described_rows(self, view: JobView) -> Iterable[tuple[str, str]]:
         """The output of `smlocal describe`, in the words of its platform."""
-        from smlocal.jobs.kinds import showing
-
         with self._store() as store:
             platform = showing(store.get(self.name).platform)
         return platform.described_rows(view, supervised=self.supervised)
@@ -89,24 +86,18 @@ class TrainingJob:
     @property
     def supervised(self) -> bool:
         """True while a process supervises the job."""
-        from smlocal.jobs.store.lease import supervised
-
         with self._store() as store:
             return supervised(store.directory(self.name))
 
     @property
     def log_files(self) -> dict[str, str]:
         """The path of each host's log, as its container wrote it. A file exists once its host has started."""
-        from smlocal.jobs.logs.log_readers import host_logs
-
         with self._store() as store:
             return host_logs(store, self.name)
 
     @property
-    def spoken(self) -> "Spoken":
+    def spoken(self) -> Spoken:
         """How sentences speak of this job: in the words of its platform."""
-        from smlocal.jobs.kinds import spoken_of
-
         with self._store(adopting=False) as store:
             return spoken_of(store.get(self.name))
 
@@ -115,8 +106,6 @@ class TrainingJob:
 
         `HostUnknownError` if there is none.
         """
-        from smlocal.api.job_names import host_in_job
-
         with self._store() as store:
             return host_in_job(store, self.name, text)
 
@@ -127,8 +116,6 @@ class TrainingJob:
         until the job has ended. Several hosts follow each other, or mix with `follow`, and each line begins with its
         host (`algo-1 | `); `host` chooses one.
         """
-        from smlocal.api.logs import log_lines
-
         files = self.log_files
         if host is not None:
             chosen = self.host_named(host)
@@ -142,7 +129,7 @@ class TrainingJob:
         wait_for_jobs([self.name], timeout=timeout, home=self._home)
         return self
 
-    def stop(self, *, grace: float | None = None, on_message: "Callable[[str], None]" = lambda _: None) -> None:
+    def stop(self, *, grace: float | None = None, on_message: Callable[[str], None] = lambda _: None) -> None:
         """Stop the job as StopTrainingJob does: SIGTERM, `grace` seconds (else as the job says, 120), SIGKILL.
 
         Returns once the stop is recorded. `JobFinishedError` when the job has ended already.
@@ -166,15 +153,9 @@ class TrainingJob:
 
         The keywords are those of `smlocal.run`, and override the request.
         """
-        from smlocal.api.keywords import RUN_SWITCHES, check_keywords
-        from smlocal.api.overrides import KEYWORD_ARGUMENTS
-        from smlocal.api.recorded_job import read_recorded
-        from smlocal.api.run_job import run_job
+        from smlocal.api.run_job import rerun_job
 
-        check_keywords(overrides, others=RUN_SWITCHES)
-        asked, name = read_recorded(self.name, overrides, strict=strict, changed_by=KEYWORD_ARGUMENTS)
-        run_job(asked, name, detach=detach, replace=replace, show=show, strict=strict)
-        return TrainingJob(name)
+        return TrainingJob(rerun_job(self.name, overrides, detach=detach, replace=replace, show=show, strict=strict))
 
     def interrupt(self) -> None:
         """Simulate a spot interruption. The job must be training, with EnableManagedSpotTraining."""
@@ -189,7 +170,7 @@ class TrainingJob:
         stop: bool = False,
         force: bool = False,
         abandon: bool = False,
-        on_message: "Callable[[str], None]" = lambda _: None,
+        on_message: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Remove the job and its logs. Artifacts in the output folder stay. Afterwards there is no such job.
 
@@ -204,11 +185,10 @@ class TrainingJob:
 
     def report(self) -> str:
         """The HTML page of `smlocal report`."""
-        from smlocal.report.job_report import read_job_report
-        from smlocal.report.page import render_report
+        from smlocal.report.page import job_page
 
         with self._store() as store:
-            return render_report(read_job_report(store, self.name, time.time()))
+            return job_page(store, self.name, time.time())
 
     def pack(self, *, output: "str | os.PathLike[str] | None" = None) -> dict[str, Any]:
         """Pack what the job could not pack when it ended, to its output folder or below another one.
@@ -225,8 +205,8 @@ class TrainingJob:
     def publish(
         self,
         *,
-        progress: "Callable[[str], None]" = lambda _: None,
-        cancelled: "Callable[[], bool]" = lambda: False,
+        progress: Callable[[str], None] = lambda _: None,
+        cancelled: Callable[[], bool] = lambda: False,
     ) -> "PublishResult":
         """Upload the artifacts of the finished job to its S3OutputPath; the result's `objects` are those in S3.
 
@@ -249,10 +229,8 @@ class TrainingJob:
         return self._artifact("Output")
 
     @property
-    def metrics(self) -> "JobMetrics":
+    def metrics(self) -> JobMetrics:
         """The values that MetricDefinitions have found so far: `summaries()`, `values()` and `notes`."""
-        from smlocal.jobs.metrics.job_metrics import job_metrics
-
         with self._store() as store:
             return job_metrics(store, self.name)
 
@@ -264,10 +242,7 @@ class TrainingJob:
         return None if path is None else Artifact(path=path, size=found[f"{kind}Bytes"])
 
     @contextmanager
-    def _store(self, *, adopting: bool = True) -> "Iterator[Store]":
-        from smlocal.jobs.control.orphans import ensure_supervised
-        from smlocal.jobs.store.jobs import Store
-
+    def _store(self, *, adopting: bool = True) -> Iterator[Store]:
         with Store.open(self._home) as store:
             if adopting:
                 ensure_supervised(store, self.name)

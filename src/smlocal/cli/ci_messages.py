@@ -1,29 +1,30 @@
-"""What commands write for CI services: annotations and groups in the log, a part of the summary, report files."""
+"""What commands write for CI services: annotations and groups in the log, and a part of the summary."""
 
 import os
 import re
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout
-from io import StringIO
-from typing import TYPE_CHECKING, Self, TextIO
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
 
 import click
 
+from smlocal.base.ci.services import (
+    Annotation,
+    CiService,
+    Level,
+    annotation_lines,
+    found_service,
+    group_begin,
+    group_end,
+)
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.shown_help import shown_option
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import Head
 from smlocal.jobs.contract.masking import without_passwords
 
-if TYPE_CHECKING:
-    from smlocal.base.ci.services import Annotation, CiService
-    from smlocal.check.interface import CheckReport, Severity
-    from smlocal.jobs.view import JobView
-
 NAMES = ("github", "gitlab", "azure", "plain")
-_FOUND_BY = ("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")
 _LINE = re.compile(r":(\d+)(?::\d+)?(?=\s|$)")
 
 ci_option = shown_option(
@@ -34,18 +35,14 @@ ci_option = shown_option(
 )
 
 
-def chosen_service(name: str | None) -> "CiService | None":
+def chosen_service(name: str | None) -> CiService | None:
     """The CI service, by name or by its environment variables; None if there is none."""
-    if name is None and not any(each in os.environ for each in _FOUND_BY):
-        return None  # the usual case, in which nothing is imported
-    from smlocal.base.ci.services import CiService, found_service
-
     service = CiService(name) if name is not None else found_service(os.environ)
     return None if service is CiService.PLAIN else service
 
 
 @contextmanager
-def annotated_errors(service: "CiService | None", file: str | None) -> Iterator[None]:
+def annotated_errors(service: CiService | None, file: str | None) -> Iterator[None]:
     """Annotate an error at the line of the file that it names; it is raised and shown as usual."""
     try:
         yield
@@ -58,7 +55,7 @@ def annotated_errors(service: "CiService | None", file: str | None) -> Iterator[
 class LogGroup:
     """A part of the log that can be folded: what a job does and writes, without how it ended."""
 
-    def __init__(self, service: "CiService | None", title: str) -> None:
+    def __init__(self, service: CiService | None, title: str) -> None:
         """Without a service, nothing is written."""
         self._service = service
         self._title = title
@@ -66,8 +63,6 @@ class LogGroup:
     def begin(self) -> None:
         """Write the line that begins it to standard error."""
         if self._service is not None:
-            from smlocal.base.ci.services import group_begin
-
             # GitLab's lines are made of escapes, which click removes.
             click.echo(group_begin(self._service, self._title, time.time()), err=True, color=True)
 
@@ -75,15 +70,11 @@ class LogGroup:
         """The line that ends it; empty without a service."""
         if self._service is None:
             return ""
-        from smlocal.base.ci.services import group_end
-
         return group_end(self._service, self._title, time.time())
 
 
-def annotate(service: "CiService", annotations: "Iterable[Annotation]", stream: TextIO | None = None) -> None:
+def annotate(service: CiService, annotations: Iterable[Annotation], stream: TextIO | None = None) -> None:
     """Write annotations to a stream, by default standard error: the containers' output is on standard output."""
-    from smlocal.base.ci.services import annotation_lines
-
     for line in annotation_lines(service, annotations):
         click.echo(line.encode("utf-8", "backslashreplace"), file=stream, err=stream is None)
 
@@ -97,10 +88,8 @@ def file_of_repository(path: str | None) -> str:
     return in_repository(path, repository_root(os.environ, os.getcwd())) or ""
 
 
-def add_summary(service: "CiService", text: str) -> None:
+def add_summary(service: CiService, text: str) -> None:
     """Add text to the summary page of the run, if the service has one."""
-    from smlocal.base.ci.services import CiService
-
     try:
         if service is CiService.GITHUB and (path := os.environ.get("GITHUB_STEP_SUMMARY")):
             with open(path, "ab") as file:
@@ -114,34 +103,8 @@ def add_summary(service: "CiService", text: str) -> None:
         click.echo(f"the summary cannot be written: {error.strerror or error}", err=True)
 
 
-def annotate_job(service: "CiService", view: "JobView", file: str | None) -> None:
-    """Report how a job ended."""
-    from smlocal.base.ci.services import Annotation, Level
-    from smlocal.base.ci.summary import limited, table
-    from smlocal.jobs.contract.statuses import JobStatus
-
-    if view.status is not JobStatus.COMPLETED:
-        text = "\n".join((view.reason or view.ended_as, *(f"hint: {hint}" for hint in view.local["Hints"])))
-        annotate(
-            service,
-            [
-                Annotation(
-                    level=Level.ERROR,
-                    title=f"training job {view.name}: {view.ended_as}",
-                    message=text,
-                    file=file_of_repository(file),
-                )
-            ],
-        )
-    head = ("training job", "status", "seconds", "failure reason")
-    row = (view.name, view.state, f"{view.seconds:.1f}", view.reason)
-    add_summary(service, limited([table(head, [row])]))
-
-
-def _error_annotations(error: "SmlocalError", file: str | None) -> "Iterator[Annotation]":
+def _error_annotations(error: SmlocalError, file: str | None) -> Iterator[Annotation]:
     """One for each line of the file that the error names; one for the file, or for nothing, where it names none."""
-    from smlocal.base.ci.services import Annotation, Level
-
     where = file_of_repository(file)
     title = f"smlocal: {error.id}"
     for problem in file_problems(error, file):
@@ -164,64 +127,3 @@ def file_problems(error: SmlocalError, file: str | None) -> list[FileProblem]:
     problems = [FileProblem(line=int(found[1]), text=found.string[found.end() :].strip()) for found in lines]
     everything = without_passwords("\n".join((error.sentence, *error.details, *error.remedy)))
     return problems or [FileProblem(line=0, text=everything)]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReportPaths:
-    """Files that can be written; None for what was not asked for."""
-
-    junit: str | None
-    sarif: str | None
-
-    @classmethod
-    def checked(cls, *, junit: str | None, sarif: str | None, anchor: str) -> Self:
-        """Raise an error now for what could not be written at the end. Findings are put at the file `anchor`."""
-        from smlocal.jobs.finish.report_files import check_report_path
-
-        if sarif is not None and not file_of_repository(anchor or None):
-            missing = f"{anchor} is not in it" if anchor else "name the Dockerfile with --dockerfile"
-            raise click.UsageError(f"--sarif: each finding needs a file of the repository; {missing}.")
-        paths = [os.path.abspath(path) for path in (junit, sarif) if path is not None]
-        for path in paths:
-            check_report_path(path)
-        if len(set(paths)) < len(paths):
-            raise click.UsageError("--junit and --sarif name the same file.")
-        return cls(junit=junit, sarif=sarif)
-
-    def write(self, report: "CheckReport", fail_on: "Severity") -> None:
-        """Write each of them, completely or not at all."""
-        from smlocal.jobs.finish.report_files import write_report
-
-        if self.junit is not None:
-            from smlocal.base.ci.junit import junit
-            from smlocal.check.report_forms import check_suite
-
-            write_report(self.junit, junit([check_suite(report, fail_on)]))
-        if self.sarif is not None:
-            from importlib.metadata import version
-
-            from smlocal.check.report_forms import sarif
-
-            write_report(self.sarif, sarif(report, version=version("smlocal"), place=file_of_repository))
-
-
-def show_in_group(service: "CiService", title: str, show: Callable[[], None]) -> None:
-    """Show a text in a part of the log that can be folded, and keep the service from obeying what is in it."""
-    from smlocal.base.ci.services import group_begin, group_end, harmless
-
-    with redirect_stdout(StringIO()) as shown:
-        show()
-    for line in (
-        group_begin(service, title, time.time()),
-        harmless(shown.getvalue()).removesuffix("\n"),
-        group_end(service, title, time.time()),
-    ):
-        click.echo(line, color=True)  # GitLab's lines are made of escapes, which click removes
-
-
-def annotate_check(service: "CiService", report: "CheckReport", *, to_stderr: bool) -> None:
-    """Each finding at its line, and the whole check on the page of the run."""
-    from smlocal.check.report_forms import check_annotations, check_summary
-
-    annotate(service, check_annotations(report, file_of_repository), None if to_stderr else sys.stdout)
-    add_summary(service, check_summary(report))

@@ -6,6 +6,8 @@ from typing import Final
 
 import click
 
+from smlocal.jobs.contract.validation.suggestions import close_matches
+
 HEADS: Final[Mapping[str, Mapping[str, str]]] = {
     "Most used": {
         "run": "Run a training job and wait until it ends.",
@@ -126,10 +128,8 @@ def similar_commands(word: str, commands: Iterable[str] = COMMANDS) -> tuple[str
     meant = _MEANT_BY_WORD.get(word)
     if meant is not None and (meant in commands or meant.startswith("-")):
         return (meant,)
-    from difflib import get_close_matches
-
     # Two, if two are similar: `run` and `rm` do opposite things.
-    return (*get_close_matches(word, commands, n=2),)
+    return (*close_matches(word, commands, most=2),)
 
 
 def _accept_debug(command: click.Command) -> None:

@@ -1,6 +1,7 @@
 """The files with which a shell completes smlocal's commands: a script, and the lines of a startup file that read it."""
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -69,8 +70,6 @@ class CompletionFiles:
 
 def completion_files(shell: str, environment: Mapping[str, str]) -> CompletionFiles:
     """The files of bash, zsh or fish."""
-    import shlex
-
     home = environment.get("HOME") or os.path.expanduser("~")
     configuration = environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     if shell == "fish":

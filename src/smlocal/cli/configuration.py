@@ -11,6 +11,7 @@ import click
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, load_command
 from smlocal.errors import ConfigInvalidError, ConfigSyntaxError, ConfigUnreadableError
+from smlocal.jobs.contract.validation.suggestions import closest
 
 VARIABLE = "SMLOCAL_CONFIG"
 FILE = "smlocal.toml"
@@ -173,8 +174,6 @@ def _check_known(configuration: Configuration, key: str) -> None:
 
 
 def _unknown(configuration: Configuration, key: str, known: Iterable[str], what: str) -> ConfigInvalidError:
-    from smlocal.jobs.contract.validation.suggestions import closest
-
     near = closest(key.strip("[]").rpartition(".")[2], known)
     return configuration.refusal(key, f"is not {what}{f'; did you mean {near}?' if near else ''}")
 

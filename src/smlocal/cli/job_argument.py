@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from smlocal.api.job_list import JobSelection
+    from smlocal.api.training_job import TrainingJob
 
 JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
@@ -40,6 +41,13 @@ def named_or_newest(text: str | None) -> str:
     name = newest_job_name()
     click.echo(f"newest job: {name}", err=True)
     return name
+
+
+def job_named(name: str) -> "TrainingJob":
+    """A job. Nothing else in commands imports its class, so that help and completed names come at once."""
+    from smlocal.api.training_job import TrainingJob
+
+    return TrainingJob(name)
 
 
 def jobs_argument(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.api.job_names import resolve_job_name
-from smlocal.api.training_job import TrainingJob
-from smlocal.cli.job_argument import JOB_FILE_ENDINGS
+from smlocal.cli.job_argument import JOB_FILE_ENDINGS, job_named
 from smlocal.cli.shown_help import shown_option
 from smlocal.errors import SmlocalError, UsageRefusedError
 from smlocal.jobfile.option import Head
@@ -60,7 +59,7 @@ def job_of_service(
             here = _job_here(job)
             if here is None:
                 raise
-            refuse(TrainingJob(here).describe(), here)
+            refuse(job_named(here).describe(), here)
             what_helps = _what_helps(here)
             if isinstance(error, UsageRefusedError):
                 raise UsageRefusedError(
@@ -100,7 +99,7 @@ def _job_here(text: str) -> str | None:
 def _what_helps(here: str) -> list[str]:
     from smlocal.api.job_files import is_replica_job
 
-    replicas = is_replica_job(TrainingJob(here).describe(service=True))
+    replicas = is_replica_job(job_named(here).describe(service=True))
     made = f"init {here}.json" if replicas else f"fetch {here}.json --allow-local-paths"
     return [
         f"To see it:  smlocal describe {here}",

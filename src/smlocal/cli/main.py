@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.command_table import COMMANDS, HEADS, load_command
+from smlocal.cli.command_table import COMMANDS, HEADS, OPTION_WORDS, load_command
 from smlocal.cli.shown_help import HELP_NAMES, ShownGroup
 from smlocal.cli.terminal.errors import show_error
 from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output, output_error
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
+from smlocal.jobs.contract.validation.suggestions import closest
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -183,9 +184,6 @@ def _refused(error: click.ClickException, words: list[str]) -> UsageRefusedError
 
 def _meant_option(error: click.NoSuchOption) -> str | None:
     """The option that may be meant: one of the command that other tools call so, or a similar one."""
-    from smlocal.cli.command_table import OPTION_WORDS
-    from smlocal.jobs.contract.validation.suggestions import closest
-
     known = [*(error.possibilities or ())]
     if error.ctx is not None:
         known += [name for each in error.ctx.command.get_params(error.ctx) for name in each.opts if name[:2] == "--"]

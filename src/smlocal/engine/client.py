@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from shlex import join
 from typing import Any
 
 from smlocal.engine.endpoint import EngineAddress
@@ -242,8 +243,6 @@ class Client:
         return f', the address of the Docker context "{name}"' if name not in {"", self.endpoint.address} else ""
 
     def _remedy(self) -> Iterator[str]:
-        from shlex import join
-
         name, command = self.endpoint.name, self.endpoint.command
         if command:
             yield f"Does this work?  {join(command)}     It must not ask for a password."

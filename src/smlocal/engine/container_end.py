@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from datetime import datetime
 from typing import Final
 
 from smlocal.engine import podman
@@ -89,8 +90,6 @@ def ran_out_of_memory(client: Client, container: str, state: ContainerState, *, 
     Docker learns of the end and of its cause separately. If it learns of the end first, as on a busy machine, the
     container's state never says that memory ran out, but the events do.
     """
-    from datetime import datetime  # not for jobs that succeed
-
     late = _DELAY if state.exit_code == _KILLED and not killed_by_us else 0.0
     until = datetime.fromisoformat(state.finished_at).timestamp() + late
     parameters = {

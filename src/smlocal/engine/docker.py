@@ -47,6 +47,7 @@ from smlocal.engine.networks import (
     networks,
 )
 from smlocal.engine.output import AttachedOutput, timestamped_lines
+from smlocal.engine.process_connection import attach_streams, execute
 from smlocal.engine.swarm import read_member
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError
@@ -213,16 +214,12 @@ class DockerEngine:
 
     def attach_streams(self, container: str, *, terminal: bool) -> "ProcessConnection":
         """Attach to all three streams."""
-        from smlocal.engine.process_connection import attach_streams  # only for `smlocal shell`
-
         with self._with_docker_errors():
             return attach_streams(self.client, container, self.wait, terminal=terminal)
 
     @_checked_answer
     def execute(self, container: str, command: Sequence[str], *, terminal: bool) -> "ProcessConnection":
         """Make an exec and start it on a connection of its own."""
-        from smlocal.engine.process_connection import execute  # only for `smlocal shell`
-
         return execute(self.client, container, command, terminal=terminal)
 
     @_checked_answer

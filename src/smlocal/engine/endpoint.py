@@ -4,8 +4,10 @@ Through ssh as the docker command does, with `docker system dial-stdio`.
 """
 
 import os
+import shlex
 import socket
 from dataclasses import replace
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
@@ -192,7 +194,6 @@ def _network(address: str, authority: str, tls: "SSLContext | None") -> EngineAd
 
 def ssh_command(address: str) -> tuple[str, ...]:
     """The command that connects to `ssh://[user@]host[:port][/path/of/its/socket]`."""
-    import shlex  # most engines are local
     from urllib.parse import unquote, urlsplit
 
     try:
@@ -219,7 +220,6 @@ def ssh_command(address: str) -> tuple[str, ...]:
 def connect_by_ssh(command: tuple[str, ...]) -> socket.socket:
     """Open a connection through a process, which ends with the connection."""
     import subprocess  # as above
-    from threading import Thread
 
     ours, theirs = socket.socketpair()
     try:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from smlocal.engine import podman
 from smlocal.engine.client import Client
 from smlocal.engine.facts import Product
+from smlocal.engine.http import quote
 from smlocal.engine.interface import Network
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineNameInUseError, NetworkAttachError, NetworkGoneError, SubnetInUseError
@@ -221,13 +222,9 @@ def await_gone(client: Client, path: str) -> None:
 
 def join_networks(client: Client, container: str, names: Sequence[str]) -> None:
     """Connect a container, before its start, to further networks. It is removed if that fails."""
-    from urllib.parse import quote  # few jobs ask for other networks
-
     try:
         for name in names:
-            client.tell(
-                "POST", f"/networks/{quote(name, safe='')}/connect", document={"Container": container}, call=Call.ACTION
-            )
+            client.tell("POST", f"/networks/{quote(name)}/connect", document={"Container": container}, call=Call.ACTION)
     except EngineError:
         with suppress(EngineError):
             client.tell("DELETE", f"/containers/{container}", parameters={"force": "1", "v": "1"}, fine={_ABSENT})

@@ -4,6 +4,7 @@ The lines of both streams are put together from the pieces that arrive.
 """
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from struct import Struct
 from typing import Final
 
@@ -188,8 +189,6 @@ def _time_and_text(payload: bytes, seconds: dict[bytes, float]) -> tuple[float |
         return None, payload
     try:
         if second not in seconds:
-            from datetime import datetime  # jobs whose first supervisor lives read no log
-
             seconds.clear()  # only the latest second is needed
             seconds[second] = datetime.fromisoformat(f"{second.decode()}+00:00").timestamp()
         return seconds[second] + float(fraction[:-1] or 0), rest

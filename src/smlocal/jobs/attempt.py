@@ -47,6 +47,7 @@ from smlocal.jobs.host.staging import download_once
 from smlocal.jobs.host.symptoms import hint_of_exit, hint_of_start
 from smlocal.jobs.mirrored.checkpoints import delete_downloaded_checkpoints
 from smlocal.jobs.mirrored.folders import mirroring
+from smlocal.jobs.planning.aspects.network.look import make_network
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 
 if TYPE_CHECKING:
@@ -145,8 +146,6 @@ class Attempt:
         if self.credentials is not None:
             self.credentials.open(context.record)
         if self.plan.network.own is not None:
-            from smlocal.jobs.planning.aspects.network.look import make_network  # most jobs have one host
-
             self.plan = make_network(context.engines, self.plan)
         context.stop_requests.check()
         _stage_hosts([self.host_run(host) for host in self.plan.hosts], context.stop_requests)

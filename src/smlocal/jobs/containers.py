@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Engine, Mount, Resource, ResourceKind
+from smlocal.jobs.planning.aspects.debugging.asked import debug_variables
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 
 HOST_LABEL = "smlocal.host"
@@ -32,8 +33,6 @@ def container_spec(
     network, program = plan.network.own, host.program or plan.image
     debugged: Mapping[str, str] = {}
     if plan.debug is not None:
-        from smlocal.jobs.planning.aspects.debugging.asked import debug_variables  # few jobs wait for a debugger
-
         debugged = debug_variables(plan, host)
     return ContainerSpec(
         name=host.container,

@@ -32,6 +32,7 @@ from smlocal.jobs.finish.cleanup import clear_disk, clear_engines
 from smlocal.jobs.finish.describe import keeps_containers, mark_containers_kept, release_space
 from smlocal.jobs.finish.results import Results, changed_files, local_block
 from smlocal.jobs.history import CREDENTIALS, FAULT, RESTART, Past, read_past
+from smlocal.jobs.host.data_parallel import data_parallel_records
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.symptoms import MESSAGE_BYTES, ask_platform, failure_file, log_tail
 from smlocal.jobs.kinds import BesideJob, Running, running
@@ -195,8 +196,6 @@ class Supervisor:
             if self.plan.kept.changes:
                 results.changes = changed_files(reachable)
             if self.plan.data_parallel is not None:
-                from smlocal.jobs.host.data_parallel import data_parallel_records  # few jobs ask for the library
-
                 results.data_parallel = data_parallel_records(self.plan, self._containers())
             if not_saved is not None:
                 self._upload_failed(not_saved, [*not_saved.remedy, *self._kept_remedy()])

@@ -9,6 +9,7 @@ from smlocal.jobs.kinds import BesideJob, JobContext
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract.outcome import failure_reason
 from smlocal.sagemaker.plan import for_attempt
+from smlocal.sagemaker.script import docker_command as command
 from smlocal.sagemaker.usage_block import planned_usage as usage
 
 __all__ = ["begin_rules", "docker_command", "ending", "for_attempt", "hint", "reason", "usage"]
@@ -65,6 +66,5 @@ def docker_command(plan: JobPlan) -> str | None:
     """The `docker run` that starts a failed job again, or the command that prints a script; None on several engines."""
     if plan.engines.several:
         return None
-    from smlocal.sagemaker.script import docker_command as command  # after a failure only
 
     return command(plan)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -88,28 +89,29 @@ class Service:
 
         A failure is one of the errors of `service_errors`.
         """
+        with self._asked(service, operation, region, arguments) as (client, method):
+            answer: dict[str, Any] = getattr(client, method)(**arguments)
+        return answer
+
+    def pages(self, service: str, operation: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+        """The answers of an operation that answers in pages."""
+        with self._asked(service, operation, None, arguments) as (client, method):
+            yield from client.get_paginator(method).paginate(**arguments)
+
+    @contextmanager
+    def _asked(
+        self, service: str, operation: str, region: str | None, arguments: dict[str, Any]
+    ) -> Iterator[tuple[Any, str]]:
+        """The client, and its name of the operation; a failure in the block becomes one of our errors."""
         from botocore import xform_name
         from botocore.exceptions import BotoCoreError, ClientError
         from botocore.parsers import ResponseParserError
 
         client = self.client(service, region=region)
         try:
-            answer: dict[str, Any] = getattr(client, xform_name(operation))(**arguments)
+            yield client, xform_name(operation)
         except (BotoCoreError, ClientError, ResponseParserError) as error:
             raise self._error(error, service, operation, region, arguments) from error
-        return answer
-
-    def pages(self, service: str, operation: str, **arguments: Any) -> Iterator[dict[str, Any]]:
-        """The answers of an operation that answers in pages."""
-        from botocore import xform_name
-        from botocore.exceptions import BotoCoreError, ClientError
-        from botocore.parsers import ResponseParserError
-
-        client = self.client(service)
-        try:
-            yield from client.get_paginator(xform_name(operation)).paginate(**arguments)
-        except (BotoCoreError, ClientError, ResponseParserError) as error:
-            raise self._error(error, service, operation, None, arguments) from error
 
     def describe(self, job: str) -> dict[str, Any]:
         """The answer of DescribeTrainingJob, or its equal; `ServiceJobUnknownError` if there is no such job."""

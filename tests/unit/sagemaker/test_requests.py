@@ -7,7 +7,7 @@ from typing import Any, Union, get_args, get_origin
 import pytest
 from pages.coverage import sagemaker_coverage
 
-from smlocal.api.job_files import coverage_tables, job_file_schema
+from smlocal.api.request_tables import coverage_tables, job_file_schema
 from smlocal.cli.request_names import OF_SAGEMAKER, REQUESTS
 from smlocal.jobs.contract.model.structure import Structure, members, split
 from smlocal.jobs.contract.support import Support

@@ -3,21 +3,22 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from datetime import datetime
 from functools import partial
 from math import ceil
 from typing import Any, Final
 
-from smlocal.ai_platform.comparison import is_answer, request_of_answer
+from smlocal.ai_platform.comparison import request_of_answer
 from smlocal.ai_platform.coverage.lookup import table
-from smlocal.ai_platform.identity import DEFAULT_REGION
+from smlocal.ai_platform.identity import DEFAULT_REGION, broken_name_rule, job_name
 from smlocal.ai_platform.locations import wrong_sources
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.planned_job import lifecycle_rules
 from smlocal.ai_platform.replicas import replicas
-from smlocal.ai_platform.shape import job_kind
+from smlocal.ai_platform.shape import is_answer, job_kind
 from smlocal.ai_platform.validation.rules import read_request
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import FieldRefusedError
+from smlocal.errors import FieldRefusedError, UsageRefusedError
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.local_block import Wrong, fault_violations, without_meaning, wrong_region, wrong_source, wrong_time
@@ -39,6 +40,20 @@ class ReplicaJobFile:
     """The whole Job or CustomJob, with the members' own names, and whole numbers as numbers."""
     local: LocalSettings
     document: Document = field(repr=False)
+
+
+def read_named(
+    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+) -> tuple[ReplicaJobFile, str]:
+    """The validated job, and its name; `stem` is that of its file."""
+    job = read_job(document, strict=strict, local_allowed=local_allowed)
+    broken = None if name is None else broken_name_rule(job.kind, name)
+    if broken is not None:
+        raise UsageRefusedError(
+            f"{name!r} cannot be the name of a {job.kind.spoken}",
+            remedy=[f"Choose a name that has {broken}."],
+        )
+    return job, name or job_name(job.kind, job.request, stem=stem, now=datetime.now().astimezone())
 
 
 def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> ReplicaJobFile:

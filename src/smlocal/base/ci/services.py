@@ -42,7 +42,7 @@ class Annotation:
 
 
 _VARIABLES = {"GITHUB_ACTIONS": CiService.GITHUB, "GITLAB_CI": CiService.GITLAB, "TF_BUILD": CiService.AZURE}
-_SECTION = re.compile(r"[^A-Za-z0-9_.-]+")
+_NOT_IN_SECTIONS = r"[^A-Za-z0-9_.-]+"
 
 
 def found_service(environment: Mapping[str, str]) -> CiService:
@@ -126,28 +126,27 @@ def _azure_property(text: str) -> str:
 
 
 def _section(title: str) -> str:
-    return _SECTION.sub("_", title).strip("_").lower() or "smlocal"
+    return re.sub(_NOT_IN_SECTIONS, "_", title).strip("_").lower() or "smlocal"
 
 
 _WITHOUT_WIDTH = "\x00\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff"
 _SKIPPED = f"[{_WITHOUT_WIDTH}]*"
-_COMMAND = re.compile(
-    rf"#(?={_SKIPPED}#[\w{_WITHOUT_WIDTH}]*\[)|(?:(?<=[\r\n])|\A)([\s{_WITHOUT_WIDTH}]*):(?={_SKIPPED}:)"
-)
+_COMMAND = rf"#(?={_SKIPPED}#[\w{_WITHOUT_WIDTH}]*\[)|(?:(?<=[\r\n])|\A)([\s{_WITHOUT_WIDTH}]*):(?={_SKIPPED}:)"
+"""Compiled when it is needed, which is rare, and takes longer than everything else here."""
 _TAIL = 64
 """Characters of an unfinished line in which a command may have begun."""
 
 
 def harmless(text: str) -> str:
     """Text of others without what a service would take for a command of ours."""
-    return _COMMAND.sub(lambda found: "# " if found[1] is None else f"{found[1]}: ", text)
+    return re.sub(_COMMAND, lambda found: "# " if found[1] is None else f"{found[1]}: ", text)
 
 
 def harmless_json(text: str) -> str:
     """The same JSON document, in which no string has what a service would take for a command."""
     if "#" not in text:
         return text
-    return _COMMAND.sub(lambda found: r"\u0023" if found[1] is None else found[0], text)
+    return re.sub(_COMMAND, lambda found: r"\u0023" if found[1] is None else found[0], text)
 
 
 class CommandGuard:

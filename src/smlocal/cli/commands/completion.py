@@ -5,6 +5,7 @@ import os
 import click
 from click.shell_completion import ShellComplete, get_completion_class
 
+from smlocal.cli.completion_files import completion_files
 from smlocal.cli.main import cli
 from smlocal.cli.shown_help import shown_command
 
@@ -36,7 +37,6 @@ def command(ctx: click.Context, *, shell: str | None, install: bool, uninstall: 
             raise click.MissingParameter(ctx=ctx, param=ctx.command.params[0])
         click.echo(_script(shell))
         return
-    from smlocal.cli.completion_files import completion_files
 
     shell = shell or _login_shell()
     files = completion_files(shell, os.environ)

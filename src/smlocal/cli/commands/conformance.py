@@ -2,11 +2,9 @@
 
 import json
 import os
-import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -16,23 +14,18 @@ from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import setting_option
 from smlocal.cli.new_file import check_new_folder
 from smlocal.cli.shown_help import shown_group
-from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import OutputUnusableError
+from smlocal.jobs.finish.report_path import check_report_path
 from smlocal.service.conformance.cases import ConformanceCase, write_context, write_jobs
+from smlocal.service.conformance.service_run import ServicePlace, requests, run_on_service
 from smlocal.service.service import Service
-
-if TYPE_CHECKING:
-    from smlocal.service.conformance.differences import DocumentComparison, DocumentDifference
 
 _CASES = ("everything", "stopped", "failed")
 _BASE = "python:3.11-slim-bookworm"
 _GRACE_SECONDS = 120
 _LONGEST_GRACE = 600
 _INSTANCE_TYPE = "ml.m5.large"
-_INDENT = 7
-_MOST_LETTERS = 400
-"""Of a value. With --json it is complete."""
 
 
 @shown_group(
@@ -130,7 +123,6 @@ def run(
     Three jobs run side by side. One of them waits for SIGKILL, so this takes as long as --grace.
     """
     from smlocal.service.conformance.local_run import run_cases, see_to_image
-    from smlocal.service.conformance.reading import collect
 
     overrides: Overrides = {name: value for name, value in given.items() if value}  # type: ignore[assignment]  # their names are options here
     _refuse_unwritable(file)
@@ -144,7 +136,7 @@ def run(
             overrides=overrides,
             said=_say,
         )
-    _write(collect(names, version=_version()), file)
+    _write_record(names, file)
 
 
 @command.command(
@@ -202,9 +194,6 @@ def submit(
 
     This costs money: five instances in all. Ctrl-C stops the jobs.
     """
-    from smlocal.service.conformance.reading import collect
-    from smlocal.service.conformance.service_run import ServicePlace, requests, run_on_service
-
     place = ServicePlace.read(upload_to)
     asked = requests([ConformanceCase(case) for case in cases or _CASES], place=place, **given)
     if dry_run:
@@ -219,7 +208,7 @@ def submit(
     with ended_by_signals():
         service = Service(profile=profile, region=region)
         folders = run_on_service(asked, service, place=place, folder=output, said=_say)
-    _write(collect(folders, version=_version()), file)
+    _write_record(folders, file)
 
 
 @command.command(
@@ -243,9 +232,7 @@ def collect_command(*, sources: Sequence[str], file: str) -> None:
     SOURCE is a job that ran here, the model.tar.gz or the log of a job, or a folder with these files and the answer of
     describe-training-job.
     """
-    from smlocal.service.conformance.reading import collect
-
-    _write(collect(sources, version=_version()), file)
+    _write_record(sources, file)
 
 
 @command.command(
@@ -264,29 +251,29 @@ def diff(*, first: str, second: str, everything: bool, as_json: bool) -> int:
 
     A and B are records, names of jobs that ran here, or what `collect` takes. Exits with 1 if they differ.
     """
-    from smlocal.service.conformance.differences import compare
-    from smlocal.service.conformance.reading import read
+    from smlocal.cli.views import record_differences as differences
 
-    version = _version()
-    found = compare(read(first, version=version), read(second, version=version))
+    found = differences.compared(first, second, version=_version())
     if as_json:
-        click.echo(json_without_commands(json.dumps(difference_document(found, first, second), indent=2)))
+        click.echo(json_without_commands(json.dumps(differences.difference_document(found, first, second), indent=2)))
     else:
-        for line in difference_lines(found, everything=everything):
+        for line in differences.difference_lines(found, everything=everything):
             click.echo(printable(line))
-        click.echo(printable(conclusion(found, first, second)), err=True)
+        click.echo(printable(differences.conclusion(found, first, second)), err=True)
     return 1 if found.differences else 0
 
 
 def _refuse_unwritable(file: str) -> None:
     """Before jobs that take minutes."""
     if file != "-":
-        from smlocal.jobs.finish.report_files import check_report_path
-
         check_report_path(os.path.abspath(file))
 
 
-def _write(document: dict[str, Any], file: str) -> None:
+def _write_record(sources: Sequence[str], file: str) -> None:
+    """One record of all jobs."""
+    from smlocal.service.conformance.reading import collect
+
+    document = collect(sources, version=_version())
     text = f"{json.dumps(document, indent=1, ensure_ascii=False)}\n"
     if file == "-":
         click.echo(text, nl=False)
@@ -310,77 +297,3 @@ def _version() -> str:
     from importlib.metadata import version
 
     return version("smlocal")
-
-
-def difference_lines(found: "DocumentComparison", *, everything: bool) -> Iterator[str]:
-    """By group: each place, its two values, and where that is so."""
-    shown = [*found.differences, *(found.expected if everything else ())]
-    for group in dict.fromkeys(each.group for each in shown):
-        yield group
-        for each in shown:
-            if each.group == group:
-                yield from _lines(each)
-
-
-def _lines(each: "DocumentDifference") -> Iterator[str]:
-    rule = f"  [{each.rule}]" if each.rule else ""
-    if each.path:
-        yield f"  {each.path}{rule}"
-    for name, value in (("A", each.first), ("B", each.second)):
-        text = "\n".join(wrapped(_shown(value), indent=_INDENT, width=width_of(sys.stdout)))
-        yield f"    {name}  {text}"
-    yield f"       in {', '.join(each.where)}"
-
-
-def _shown(value: Any) -> str:
-    from smlocal.service.conformance.differences import ABSENT
-
-    if value is ABSENT:
-        return "(absent)"
-    plain = isinstance(value, str) and value.isprintable() and value
-    text = value if plain else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}… ({len(text)} characters)"
-
-
-def conclusion(found: "DocumentComparison", first: str, second: str) -> str:
-    """How many there are, and what was not compared."""
-    groups = len({each.group for each in found.differences})
-    count = len(found.differences)
-    text = (
-        f"{count} difference{'s' * (count != 1)} in {groups} group{'s' * (groups != 1)}" if count else "no difference"
-    )
-    text = f"A: {first}, B: {second}: {text}"
-    if found.expected:
-        rules = Counter(each.rule for each in found.expected)
-        text += f"; left out as expected: {', '.join(f'{rule} {number}' for rule, number in rules.most_common())}"
-    for name, cases in (("A", found.only_first), ("B", found.only_second)):
-        if cases:
-            text += f"; only in {name}, not compared: {', '.join(cases)}"
-    return text
-
-
-def difference_document(found: "DocumentComparison", first: str, second: str) -> dict[str, Any]:
-    """The same for programs."""
-    return {
-        "Conformance": {
-            "A": first,
-            "B": second,
-            "Differences": [_document(each) for each in found.differences],
-            "Expected": [{**_document(each), "Rule": each.rule} for each in found.expected],
-            "OnlyInA": [*found.only_first],
-            "OnlyInB": [*found.only_second],
-        }
-    }
-
-
-def _document(each: "DocumentDifference") -> dict[str, Any]:
-    """A value that is absent has no member."""
-    from smlocal.service.conformance.differences import ABSENT
-
-    values = {"A": each.first, "B": each.second}
-    return {
-        "Group": each.group,
-        "Path": each.path,
-        **{name: value for name, value in values.items() if value is not ABSENT},
-        "Where": [*each.where],
-    }

@@ -38,7 +38,7 @@ def command(*, request: str, as_json: bool) -> None:
 
     Each field is emulated, recorded or refused.
     """
-    from smlocal.api.job_files import coverage_tables
+    from smlocal.api.request_tables import coverage_tables
 
     table = {request: coverage_tables()[request]}
     if as_json:

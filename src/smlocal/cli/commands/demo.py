@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.removal import remove_tree
+from smlocal.cli.command_table import load_command
+from smlocal.cli.job_argument import job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.printable import printable
 from smlocal.errors import SmlocalError
+from smlocal.errors.showing import DemoBaseMissingError
+from smlocal.jobs.store.home import home_directory, prepare_home
 
 if TYPE_CHECKING:
     from smlocal.engine.interface import Engine
@@ -57,7 +62,6 @@ def command(ctx: click.Context, *, base: str | None, clean: bool) -> int:
     files that it was made from, and what to do next.
     """
     from smlocal.engine.engines import engines_named
-    from smlocal.jobs.store.home import home_directory, prepare_home
 
     if base is not None and clean:
         raise click.UsageError("--base and --clean cannot be used together.")
@@ -79,8 +83,6 @@ def command(ctx: click.Context, *, base: str | None, clean: bool) -> int:
 
 def _run(ctx: click.Context, words: list[str]) -> int:
     """What `smlocal run` does with these words."""
-    from smlocal.cli.command_table import load_command
-
     run = load_command("run")
     with run.make_context("run", words, parent=ctx.parent) as context:
         code = run.invoke(context)
@@ -112,8 +114,6 @@ def _base(engine: "Engine", asked: str | None) -> tuple[str, bool]:
     try:
         engine.pull(name, ecr_login(name), lambda line: click.echo(printable(line), err=True))
     except SmlocalError as error:
-        from smlocal.errors.showing import DemoBaseMissingError
-
         raise DemoBaseMissingError(
             "the demo needs a base image, and there is none here" if asked is None else f"{name} is not here",
             details=[f"{name} cannot be pulled: {error.sentence}", *error.details],
@@ -146,12 +146,10 @@ def _write(path: str, text: str) -> None:
 
 def _clean(engine: "Engine", folder: str) -> None:
     from smlocal.api.job_list import matching_jobs
-    from smlocal.api.training_job import TrainingJob
-    from smlocal.base.removal import remove_tree
     from smlocal.engine.interface import Resource, ResourceKind
 
     for name in filter(_JOB.fullmatch, matching_jobs(f"{_JOBS}*")):
-        TrainingJob(name).remove(stop=True, on_message=_say)
+        job_named(name).remove(stop=True, on_message=_say)
         _say(f"removed {name}")
     for image in (IMAGE, *_pulled(folder)):
         if engine.image(image) is not None:

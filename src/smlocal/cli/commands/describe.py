@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smlocal.cli.job_argument import job_argument
+from smlocal.cli.job_argument import job_argument, job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.links import with_file_links
@@ -36,9 +36,7 @@ def command(*, name: str, as_json: bool, service: bool) -> None:
 
     For a job of AI Platform Training or a custom job, --json prints the Job or CustomJob (docs/ai-platform.md).
     """
-    from smlocal.api.training_job import TrainingJob
-
-    job = TrainingJob(name)
+    job = job_named(name)
     if as_json or service:
         click.echo(json_without_commands(json.dumps(job.describe(service=service), indent=2)))
         return

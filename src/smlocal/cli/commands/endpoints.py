@@ -9,6 +9,7 @@ import click
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
+from smlocal.sagemaker.hosting.state import invocation_address
 
 if TYPE_CHECKING:
     from smlocal.api.endpoints import ListedEndpoint
@@ -40,8 +41,6 @@ def command(*, as_json: bool) -> None:
 
 
 def _document(endpoint: "ListedEndpoint") -> dict[str, object]:
-    from smlocal.sagemaker.hosting.state import invocation_address
-
     record, port = endpoint.record, endpoint.state.port
     known = {
         "EndpointName": endpoint.called,
@@ -58,8 +57,6 @@ def _document(endpoint: "ListedEndpoint") -> dict[str, object]:
 
 
 def _row(endpoint: "ListedEndpoint") -> tuple[str, ...]:
-    from smlocal.sagemaker.hosting.state import invocation_address
-
     record, state = endpoint.record, endpoint.state
     said = record.failure_reason or ""
     if endpoint.status == "InService":

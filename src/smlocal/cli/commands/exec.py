@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.api.job_list import counted
-from smlocal.api.training_job import TrainingJob
 from smlocal.base.readable import readable_bytes, short_path
 from smlocal.cli.commands.serve import check_endpoint_packages
+from smlocal.cli.job_argument import job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import paint, row, width_of
 from smlocal.cli.terminal.links import with_file_links
@@ -91,7 +91,7 @@ def job_lines(names: Sequence[str]) -> Iterator[str]:
     views: list[JobView] = []
     for name in names[:_MOST]:
         try:
-            views.append(TrainingJob(name).view())
+            views.append(job_named(name).view())
         except JobUnknownError:
             yield f"  {name}   deleted"
         else:

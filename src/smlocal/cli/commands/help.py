@@ -16,6 +16,7 @@ from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.links import with_page_links
 from smlocal.cli.terminal.pager import pages
+from smlocal.debugger.rule_texts import rule_modules, rule_text
 from smlocal.jobs.contract.validation.suggestions import closest
 
 _LIKENESS = 0.7
@@ -95,7 +96,6 @@ Environment variables
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     del context, parameter
-    from smlocal.debugger.rule_texts import rule_modules
 
     return [
         each for each in (*TOPICS, *COMMANDS, *error_pages(), *_rules(), *rule_modules()) if each.startswith(incomplete)
@@ -141,8 +141,6 @@ def _show(text: str) -> None:
 
 
 def _show_page(ctx: click.Context, topic: str) -> None:
-    from smlocal.debugger.rule_texts import rule_modules
-
     pages, rules, debugger_rules = error_pages(), _rules(), rule_modules()
     found = [
         *([pages[topic].lines(sys.stdout)] if topic in pages else ()),
@@ -201,8 +199,6 @@ def _rule_lines(module: str, stream: TextIO) -> Iterator[str]:
 
 def _debugger_rule_lines(name: str, stream: TextIO) -> Iterator[str]:
     """What docs/debugger-rules.md says about a rule, without its parameters."""
-    from smlocal.debugger.rule_texts import rule_text
-
     yield f"{name}   debugger rule"
     yield ""
     for paragraph in rule_text(name).split("\n\n"):

@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from smlocal.cli.job_argument import job_argument
+from smlocal.cli.job_argument import job_argument, job_named
 from smlocal.cli.shown_help import shown_command
 
 
@@ -20,7 +20,5 @@ def command(*, name: str) -> None:
 
     The job must be training, with EnableManagedSpotTraining. Local.Faults in the job file does this at a set time.
     """
-    from smlocal.api.training_job import TrainingJob
-
-    TrainingJob(name).interrupt()
+    job_named(name).interrupt()
     click.echo(f"interrupting {name}", err=True)

@@ -51,7 +51,7 @@ def command(
     The words ls, list and ps run this command too. With --json, jobs of AI Platform Training are in `jobs`, and custom
     jobs in `customJobs` (docs/ai-platform.md).
     """
-    from smlocal.api.job_list import list_jobs
+    from smlocal.api.job_list import job_documents, list_jobs
 
     selection = selection_of(statuses, older_than)
     most = None if everything else limit
@@ -64,8 +64,6 @@ def command(
         return
     jobs = list_jobs(limit=most, selection=selection)
     if as_json:
-        from smlocal.api.job_list import job_documents
-
         click.echo(json_without_commands(json.dumps(job_documents(jobs), indent=2)))
         return
     if not jobs:

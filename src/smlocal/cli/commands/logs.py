@@ -8,9 +8,8 @@ from functools import partial
 import click
 
 from smlocal.api.logs import log_pieces
-from smlocal.api.training_job import TrainingJob
 from smlocal.cli.ci_messages import chosen_service
-from smlocal.cli.job_argument import job_argument
+from smlocal.cli.job_argument import job_argument, job_named
 from smlocal.cli.screen_options import LINE_OPTIONS
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import has_colours
@@ -59,7 +58,7 @@ def command(
 
     Prints the log as CloudWatch shows it (a tab is #011).
     """
-    job = TrainingJob(name)
+    job = job_named(name)
     logs = job.log_files
     chosen = logs
     if host is not None:

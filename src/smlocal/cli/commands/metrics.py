@@ -7,8 +7,7 @@ from typing import Any, TextIO
 
 import click
 
-from smlocal.api.training_job import TrainingJob
-from smlocal.cli.job_argument import job_argument
+from smlocal.cli.job_argument import job_argument, job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
@@ -36,7 +35,7 @@ def command(*, name: str, as_json: bool, as_csv: bool) -> None:
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together.")
 
-    job = TrainingJob(name)
+    job = job_named(name)
     found = job.metrics
     if as_json:
         _write_json(name, found, sys.stdout)

@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from smlocal.api.training_job import TrainingJob
 from smlocal.base.readable import readable_bytes, short_path
-from smlocal.cli.job_argument import job_argument
+from smlocal.cli.job_argument import job_argument, job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.links import with_file_links
 from smlocal.cli.terminal.printable import json_without_commands
@@ -38,7 +37,7 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
     The output folder was full or missing; the job's folder keeps the files until they are packed. The status of the
     job does not change.
     """
-    artifacts = TrainingJob(name).pack(output=output)
+    artifacts = job_named(name).pack(output=output)
     if as_json:
         click.echo(json_without_commands(json.dumps({"Artifacts": artifacts}, indent=2)))
         return 0

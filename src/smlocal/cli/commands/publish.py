@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.api.training_job import TrainingJob
 from smlocal.base.readable import readable_bytes
-from smlocal.cli.job_argument import job_argument
+from smlocal.cli.job_argument import job_argument, job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
@@ -43,7 +42,7 @@ def command(*, name: str, as_json: bool) -> int:
     line = _ProgressLine()
     with _signals_received() as signals:
         try:
-            published = TrainingJob(name).publish(progress=line.show, cancelled=lambda: bool(signals))
+            published = job_named(name).publish(progress=line.show, cancelled=lambda: bool(signals))
         finally:
             line.end()
     if published.cancelled:

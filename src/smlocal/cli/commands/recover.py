@@ -3,6 +3,7 @@
 import click
 
 from smlocal.cli.shown_help import shown_command
+from smlocal.cli.terminal.errors import show_error
 
 
 @shown_command(
@@ -18,7 +19,6 @@ def command(ctx: click.Context) -> int:
     Any command that touches such a job starts its recovery in the background.
     """
     from smlocal.api.recovering import recover_all
-    from smlocal.cli.terminal.errors import show_error
 
     errors = recover_all(lambda line: click.echo(line, err=True))
     for error in errors:

@@ -4,10 +4,10 @@ import sys
 
 import click
 
-from smlocal.api.training_job import TrainingJob
-from smlocal.cli.job_argument import job_argument
+from smlocal.cli.job_argument import job_argument, job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.links import with_file_links
+from smlocal.jobs.finish.report_path import check_report_path, write_report
 
 
 @shown_command(
@@ -33,9 +33,8 @@ def command(*, name: str, path: str | None, opened: bool) -> None:
     """
     if opened and path == "-":
         raise click.UsageError("--open needs a file, and --html - writes to standard output.")
-    from smlocal.jobs.finish.report_files import check_report_path, write_report
 
-    job = TrainingJob(name)
+    job = job_named(name)
     if path == "-":
         click.echo(job.report(), nl=False)
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, jobs_argument, selection_of
+from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, job_named, jobs_argument, selection_of
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.errors import show_error
 from smlocal.errors import SmlocalError
@@ -93,12 +93,11 @@ def _matching(pattern: str, selection: "JobSelection | None", *, named: bool) ->
 def _remove(name: str, *, stop: bool, force: bool, abandon: bool, chosen: bool) -> bool:
     """False for a job that only options have chosen, and that has the only copy of its artifacts."""
     from smlocal.api.job_list import has_unpacked_artifacts
-    from smlocal.api.training_job import TrainingJob
 
     if chosen and has_unpacked_artifacts(name):
         _say(f"kept {name}: its artifacts are not packed (smlocal pack {name}, or smlocal rm {name})")
         return False
-    TrainingJob(name).remove(stop=stop, force=force, abandon=abandon, on_message=_say)
+    job_named(name).remove(stop=stop, force=force, abandon=abandon, on_message=_say)
     _say(f"removed {name}")
     return True
 

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -64,11 +65,11 @@ def show(*, name: str, as_json: bool, follow: bool) -> None:
     """Show the debugger rules of a job, finished or running."""
     if as_json and follow:
         raise click.UsageError("--json and --follow cannot be used together.")
-    if follow:
-        _follow(name)
-        return
     from smlocal.api.debugging import actions_of_rules, rules_of_job
 
+    if follow:
+        _follow(lambda: rules_of_job(name))
+        return
     rules, _ = rules_of_job(name)
     actions = actions_of_rules(name)
     if as_json:
@@ -101,13 +102,12 @@ def build(*, base: str | None, quiet: bool) -> None:
     click.echo(build_evaluator(connect(), base=base, quiet=quiet))
 
 
-def _follow(name: str) -> None:
-    from smlocal.api.debugging import rules_of_job
-
+def _follow(look: Callable[[], tuple[Sequence[dict[str, Any]], bool]]) -> None:
+    """Print each change of what `look` returns: the rules, and whether all is over."""
     said: dict[str, str] = {}
     over = False
     while not over:
-        rules, over = rules_of_job(name)
+        rules, over = look()
         for rule in rules:
             if said.get(rule["RuleConfigurationName"]) != rule["RuleEvaluationStatus"]:
                 said[rule["RuleConfigurationName"]] = rule["RuleEvaluationStatus"]

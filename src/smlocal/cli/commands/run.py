@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, chosen_service, ci_option
-from smlocal.cli.image_build import build_job_image, with_built_image
+from smlocal.cli.ci_messages import LogGroup, annotated_errors, chosen_service, ci_option
+from smlocal.cli.image_build import with_built_image
+from smlocal.cli.job_argument import job_named
 from smlocal.cli.job_file_here import files_here, with_job_file
 from smlocal.cli.job_options import job_options, read_job_options, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
@@ -20,6 +21,7 @@ from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
 from smlocal.errors import SmlocalError, StandardOutputError
 from smlocal.jobfile.option import Head
+from smlocal.jobs.finish.report_path import check_report_path
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
@@ -164,12 +166,12 @@ def _run(
     if report is not None and report == junit:
         raise click.UsageError("--report and --junit name the same file.")
 
-    from smlocal.api.execution import execute, execute_in_background
+    from smlocal.api.execution import check_name, execute, execute_in_background
     from smlocal.jobs.control.requests import StopSignals
 
     detach, mode = given["detach"], mode_of(given)
     if given["build"] is not None:
-        from smlocal.api.execution import check_name
+        from smlocal.cli.job_image import build_job_image
 
         check_name(name, replace=given["replace"])  # before a build that may take long
         build_job_image(job, given["build"], quiet=mode in {ProgressMode.QUIET, ProgressMode.JSON})
@@ -195,6 +197,8 @@ def _run(
     if conclude is not None and result.signal is None:
         code = conclude(result)
     if service is not None:
+        from smlocal.cli.job_for_ci import annotate_job
+
         annotate_job(service, result.view, file)
     for error in (*not_reported, unwritten):
         if error is not None:
@@ -207,7 +211,6 @@ def _usable(path: str | None) -> str | None:
     """The absolute path of a report that can be written; an error otherwise."""
     if path is None:
         return None
-    from smlocal.jobs.finish.report_files import check_report_path
 
     check_report_path(path := os.path.abspath(path))
     return path
@@ -215,9 +218,7 @@ def _usable(path: str | None) -> str | None:
 
 def _answer_so_far(name: str) -> str:
 
-    from smlocal.api.training_job import TrainingJob
-
-    return json_without_commands(json.dumps(TrainingJob(name).describe(), indent=2))
+    return json_without_commands(json.dumps(job_named(name).describe(), indent=2))
 
 
 def _finish(

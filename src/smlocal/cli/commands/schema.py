@@ -38,7 +38,7 @@ def command(*, request: str, result: bool) -> None:
     """
     if result and request in OF_SAGEMAKER[1:]:
         raise click.UsageError(f"--result: there is no schema of what describes a {request} request.")
-    from smlocal.api.job_files import answer_schema, job_file_schema
+    from smlocal.api.request_tables import answer_schema, job_file_schema
 
     schema = job_file_schema(request)
     if result:

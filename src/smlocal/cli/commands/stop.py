@@ -5,11 +5,12 @@ import time
 
 import click
 
+from smlocal.api.job_list import unfinished_jobs
 from smlocal.api.job_names import resolve_job_name
 from smlocal.api.stopping import LONGEST_GRACE
-from smlocal.api.training_job import TrainingJob
-from smlocal.cli.job_argument import completed_jobs
+from smlocal.cli.job_argument import completed_jobs, job_named
 from smlocal.cli.shown_help import shown_command
+from smlocal.errors import JobUnknownError
 from smlocal.jobs.contract.statuses import JobStatus
 
 _MOST_SHOWN = 5
@@ -45,7 +46,7 @@ def command(*, given: str | None, grace: float | None, force: bool, wait: bool) 
         raise click.UsageError(f"--grace: give seconds, {LONGEST_GRACE} at most.")
 
     name = resolve_job_name(given) if given is not None else _confirmed_job()
-    job = TrainingJob(name)
+    job = job_named(name)
     spoken = job.spoken
     if grace is not None and not force and spoken.longest_grace is not None and grace > spoken.longest_grace:
         raise click.UsageError(f"--grace: the service allows at most {spoken.longest_grace} s; use --force for more.")
@@ -66,9 +67,6 @@ def command(*, given: str | None, grace: float | None, force: bool, wait: bool) 
 
 def _confirmed_job() -> str:
     """The newest job that runs, if a person at a terminal says that it is meant."""
-    from smlocal.api.job_list import unfinished_jobs
-    from smlocal.errors import JobUnknownError
-
     running = unfinished_jobs()
     if not running:
         raise JobUnknownError("no job is running", remedy=["smlocal jobs lists the jobs that there are."])

@@ -28,6 +28,7 @@ from smlocal.errors.submitting import SubmitNotConfirmedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Head
 from smlocal.jobfile.yaml_text import yaml_text
+from smlocal.jobs.finish.report_path import check_report_path
 from smlocal.service.job_kind import JobKind, kind_of
 from smlocal.service.service import Service
 
@@ -189,7 +190,6 @@ _NOT_CONFIRMED = 2
 def _usable(path: str | None) -> str | None:
     if path is None:
         return None
-    from smlocal.jobs.finish.report_files import check_report_path
 
     check_report_path(path := os.path.abspath(path))
     return path

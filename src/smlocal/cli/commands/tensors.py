@@ -16,10 +16,11 @@ from smlocal.cli.job_argument import completed_jobs, named_or_newest
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.debugger.tensors.saved_tensors import SavedTensor, collections_of, whole_values
+from smlocal.debugger.tensors.saved_tensors import SavedTensor, collections_of, saved_tensors, whole_values
 from smlocal.debugger.tensors.tensor import Tensor, TensorStatistics, statistics_of, write_npz
 from smlocal.debugger.tensors.tensor_files import Damage
 from smlocal.errors import OutputUnusableError
+from smlocal.errors.tensors import TensorPatternError, TensorsDamagedError, TensorsMissingError, TensorStepError
 
 _MOST_SHOWN = 20
 
@@ -48,7 +49,6 @@ def command(
     """
     matching = None if pattern is None else _compiled(pattern)
     folder = _folder(name)
-    from smlocal.debugger.tensors.saved_tensors import saved_tensors
 
     found = saved_tensors(folder)
     damaged = [*found.damaged]
@@ -70,8 +70,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        from smlocal.errors.tensors import TensorPatternError
-
         raise TensorPatternError(
             f"--match {pattern} is not a regular expression: {error}",
             remedy=["A backslash makes a character stand for itself."],
@@ -89,8 +87,6 @@ def _folder(name: str | None) -> str:
 def _chosen(
     folder: str, tensors: "Sequence[SavedTensor]", matching: re.Pattern[str] | None, step: int | None
 ) -> "list[SavedTensor]":
-    from smlocal.errors.tensors import TensorsMissingError, TensorStepError
-
     if not tensors:
         raise TensorsMissingError(
             f"there are no tensors in {folder}",
@@ -111,8 +107,6 @@ def _chosen(
 
 
 def _damaged(folder: str, damaged: "Sequence[Damage]") -> Exception:
-    from smlocal.errors.tensors import TensorsDamagedError
-
     files = len({each.file for each in damaged})
     return TensorsDamagedError(
         f"{files:,} {'file' if files == 1 else 'files'} of {folder} cannot be read", details=_some([*map(str, damaged)])

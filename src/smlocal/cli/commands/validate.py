@@ -17,6 +17,7 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.contract.masking import without_passwords
+from smlocal.jobs.finish.report_path import check_report_path, write_report
 
 if TYPE_CHECKING:
     from smlocal.api.job_source import Validated
@@ -64,8 +65,6 @@ def command(
     """
     service = chosen_service(ci)
     if junit is not None:
-        from smlocal.jobs.finish.report_files import check_report_path
-
         check_report_path(junit)
     began = time.time()
     found = []
@@ -166,6 +165,5 @@ def _case(validated: "Validated", seconds: float) -> "Case":
 
 def _write_junit(path: str, cases: "list[Case]", began: float) -> None:
     from smlocal.base.ci.junit import Suite, junit
-    from smlocal.jobs.finish.report_files import write_report
 
     write_report(path, junit([Suite(name="job files", cases=tuple(cases), began=began)]))

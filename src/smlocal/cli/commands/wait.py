@@ -8,6 +8,7 @@ from smlocal.cli.commands.run import EXIT_CODES
 from smlocal.cli.job_argument import jobs_argument, named_or_newest
 from smlocal.cli.shown_help import shown_command
 from smlocal.errors import WaitTimeoutError
+from smlocal.jobs.finish.report_path import check_report_path, write_report
 
 
 @shown_command(
@@ -37,7 +38,6 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
     names = tuple(map(named_or_newest, names or (None,)))
     if junit is None:
         return wait_for(names, timeout)
-    from smlocal.jobs.finish.report_files import check_report_path, write_report
 
     check_report_path(junit)
     code = wait_for(names, timeout)

@@ -6,6 +6,7 @@ Elsewhere nothing is wrapped, so programs get complete lines. Everything can be 
 import os
 import sys
 import textwrap
+import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from typing import TextIO
 
@@ -93,8 +94,6 @@ def shortened_to_columns(text: str, room: int) -> str:
 
 
 def _columns(character: str) -> int:
-    import unicodedata
-
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import TextIO
 
+from smlocal.base.readable import short_path
 from smlocal.cli.documentation import DOCUMENTATION, section
 
 VARIABLE = "SMLOCAL_HYPERLINKS"
@@ -57,7 +58,6 @@ def with_file_links(text: str, paths: Iterable[str], stream: TextIO) -> str:
     """Text in which the first mention of each file or folder is a link. Paths are shown in full or from here."""
     if not has_links(stream):
         return text
-    from smlocal.base.readable import short_path
 
     for path in sorted({*paths}, key=len, reverse=True):
         for shown in dict.fromkeys((short_path(path), path)):

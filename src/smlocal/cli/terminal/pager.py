@@ -2,6 +2,7 @@
 
 import io
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -65,7 +66,6 @@ def _pager() -> list[str]:
         return []
     if not os.get_terminal_size(sys.stdout.fileno()).lines:
         return []
-    import shlex
 
     text = os.environ.get(PAGER_VARIABLE, os.environ.get("PAGER", _DEFAULT))
     try:

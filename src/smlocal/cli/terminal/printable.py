@@ -10,6 +10,8 @@ import stat
 from collections.abc import Callable
 from typing import Protocol
 
+from smlocal.base.ci.services import CommandGuard, harmless, harmless_json
+
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """All control characters but TAB and newline, and those that turn the direction of what follows."""
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
@@ -45,8 +47,6 @@ def without_commands(text: str) -> str:
     """
     if "#" not in text and "::" not in text and (text.isascii() or _WITHOUT_WIDTH.isdisjoint(text)):
         return text
-    from smlocal.base.ci.services import harmless  # hardly any text
-
     return harmless(text)
 
 
@@ -54,8 +54,6 @@ def json_without_commands(text: str) -> str:
     """The same JSON document without what a CI service would obey."""
     if "#" not in text:
         return text
-    from smlocal.base.ci.services import harmless_json
-
     return harmless_json(text)
 
 
@@ -142,7 +140,5 @@ def chosen_changes(*, safe: bool, in_ci: bool, descriptor: int) -> Changes:
     """
     makers: list[Callable[[], Change]] = [SafeOutput] if safe else []
     if in_ci and not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        from smlocal.base.ci.services import CommandGuard  # only in the log of a CI service
-
         makers.append(CommandGuard)
     return Changes(*makers)

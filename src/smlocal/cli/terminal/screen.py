@@ -23,6 +23,7 @@ from smlocal.cli.terminal.layout import (
     width_of,
     wrapped,
 )
+from smlocal.cli.terminal.links import with_file_links
 from smlocal.cli.terminal.messages import (
     PLAIN_SECONDS,
     Countdown,
@@ -111,8 +112,6 @@ class Screen(Reporter):
             if view.status is JobStatus.FAILED:
                 lines.append(own_lines(failure(view.state, view.reason)))
         else:
-            from smlocal.cli.terminal.links import with_file_links
-
             text = own_lines(summary(view, lines_shown=None if group_end else self.lines_shown))
             lines.append(with_file_links(text, shown_files(view), sys.stderr))
         self.finish("\n".join(lines), before_waiting)

@@ -6,10 +6,14 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from smlocal.api.job_list import list_jobs
+from smlocal.base.readable import ago
 from smlocal.cli.job_file_here import NAMES, files_here
 from smlocal.cli.terminal.layout import shortened, width_of
 from smlocal.cli.terminal.printable import printable
 from smlocal.errors import SmlocalError
+from smlocal.jobs.kinds import showing
+from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
     from smlocal.api.job_list import ListedJob
@@ -57,12 +61,9 @@ def _folder() -> Iterator[str]:
 
 
 def _newest() -> Iterator[str]:
-    from smlocal.jobs.store.home import home_directory
-
     try:
         if not os.path.isdir(home_directory()):  # the first command of a person makes none
             return
-        from smlocal.api.job_list import list_jobs
 
         jobs = list_jobs(limit=1)
     except SmlocalError as error:
@@ -73,9 +74,6 @@ def _newest() -> Iterator[str]:
 
 
 def _job(job: "ListedJob") -> Iterator[str]:
-    from smlocal.base.readable import ago
-    from smlocal.jobs.kinds import showing
-
     record = job.record
     state, phase = showing(record.platform).words(record)
     if not record.status.terminal:

@@ -14,6 +14,7 @@ import click
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.errors import ServiceUnreachableError, SmlocalError
+from smlocal.jobs.finish.report_path import write_report
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
@@ -155,7 +156,6 @@ def _ended(
     report: str | None,
     stopped_by: int | None,
 ) -> int:
-    from smlocal.jobs.finish.report_files import write_report
     from smlocal.service.submission import answer_document
 
     document = answer_document(answer)

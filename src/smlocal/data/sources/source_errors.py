@@ -13,6 +13,7 @@ from smlocal.errors import (
 )
 from smlocal.jobs.contract.rights import EVERYTHING, Rights
 from smlocal.jobs.contract.s3_uri import bucket_name, split_s3_uri
+from smlocal.jobs.contract.validation.suggestions import close_matches
 
 _NAMED = 5
 
@@ -71,9 +72,7 @@ def unmapped(asked: RequestedSource, bucket_uri: str, key: str) -> SourceUnmappe
 
 def unmapped_file_system(asked: RequestedSource, mapping: Mapping[str, str]) -> SourceUnmappedError:
     """A file system that is not mapped."""
-    from difflib import get_close_matches  # only for errors
-
-    near = get_close_matches(asked.uri, [key for key in mapping if key.startswith("fs-")], n=1)
+    near = close_matches(asked.uri, [key for key in mapping if key.startswith("fs-")])
     return SourceUnmappedError(
         f"{asked.subject}: no local folder is mapped to the file system {asked.uri}",
         details=asked.details,
@@ -240,10 +239,8 @@ def similar_path(text: str, directory: str) -> str | None:
 
 def similar_name(name: str, folder: str) -> str | None:
     """The most similar name in a folder."""
-    from difflib import get_close_matches  # only for errors
-
     try:
         names = os.listdir(folder)
     except (OSError, ValueError):
         return None
-    return next(iter(get_close_matches(name, names, n=1)), None)
+    return next(iter(close_matches(name, names)), None)

@@ -18,7 +18,6 @@ from smlocal.endpoint.objects.s3_documents import S3CallError
 from smlocal.endpoint.sagemaker.request_folders import bucket_of, local_block, no_objects
 from smlocal.endpoint.serving import CODE, Serving
 from smlocal.errors import (
-    FieldRefusedError,
     InstanceLimitError,
     NameInUseError,
     OutputUnusableError,
@@ -81,11 +80,18 @@ def _read(serving: Serving, call: AwsCall) -> JobFile:
     """The validated job. The folder for relative paths is the root: there is none that a client knows."""
     document = Document(dict(call.parameters), name="request", directory="/")
     limit_to_rights(serving, document, region=call.region)
-    try:
+    with refusals_answered():
         return read_job(document, strict=False)
+
+
+@contextmanager
+def refusals_answered() -> Iterator[None]:
+    """Answer the errors of a block that reads a request, as the service does if smlocal knows its words."""
+    try:
+        yield
     except RequestInvalidError as error:
         raise validation_error(error.service_message or in_one_line(error)) from None
-    except (FieldRefusedError, SmlocalError) as error:
+    except SmlocalError as error:
         raise validation_error(in_one_line(error)) from None
 
 

@@ -40,17 +40,15 @@ from smlocal.endpoint.sagemaker.models import (
     list_models,
 )
 from smlocal.endpoint.sagemaker.processing import (
+    PROCESSING_JOBS,
     create_processing_job,
     delete_processing_job,
-    describe_processing_job,
     list_processing_jobs,
-    stop_processing_job,
 )
 from smlocal.endpoint.sagemaker.transforms import (
+    TRANSFORM_JOBS,
     create_transform_job,
-    describe_transform_job,
     list_transform_jobs,
-    stop_transform_job,
 )
 from smlocal.endpoint.sagemaker.tuning import HANDLERS as TUNING
 from smlocal.endpoint.serving import Serving
@@ -234,9 +232,9 @@ HANDLERS: Mapping[str, Handler] = {
     "DescribeEndpoint": describe_endpoint,
     "DescribeEndpointConfig": describe_endpoint_config,
     "DescribeModel": describe_model,
-    "DescribeProcessingJob": describe_processing_job,
+    "DescribeProcessingJob": PROCESSING_JOBS.describe,
     "DescribeTrainingJob": describe_training_job,
-    "DescribeTransformJob": describe_transform_job,
+    "DescribeTransformJob": TRANSFORM_JOBS.describe,
     "ListEndpointConfigs": list_endpoint_configs,
     "ListEndpoints": list_endpoints,
     "ListModels": list_models,
@@ -245,9 +243,9 @@ HANDLERS: Mapping[str, Handler] = {
     "ListTrainingJobs": list_training_jobs,
     "ListTransformJobs": list_transform_jobs,
     "Search": search,
-    "StopProcessingJob": stop_processing_job,
+    "StopProcessingJob": PROCESSING_JOBS.stop,
     "StopTrainingJob": stop_training_job,
-    "StopTransformJob": stop_transform_job,
+    "StopTransformJob": TRANSFORM_JOBS.stop,
     "UpdateEndpoint": update_endpoint,
     "UpdateEndpointWeightsAndCapacities": update_endpoint_weights_and_capacities,
     "UpdateTrainingJob": update_training_job,

@@ -1,29 +1,29 @@
 """Processing jobs: made by clients, described, listed, stopped and deleted."""
 
-from typing import Any
+from typing import Any, Final
 
 from smlocal.api.removing import remove
-from smlocal.api.stopping import stop
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
-from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights
+from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights, refusals_answered
 from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
+from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import (
     InstanceLimitError,
-    JobFinishedError,
     JobNotFinishedError,
     JobUnknownError,
     NameInUseError,
-    RequestInvalidError,
     SmlocalError,
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.finish.describe import describe_job, list_entry
+from smlocal.jobs.finish.describe import list_entry
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.processing.facts import NAME
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
 from smlocal.sagemaker.processing.planning import submit
+
+PROCESSING_JOBS: Final = NamedJobs(platform=NAME, member="ProcessingJobName")
 
 
 def create_processing_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -33,11 +33,7 @@ def create_processing_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     try:
         record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
     except NameInUseError:
-        raise ServiceError(
-            "ResourceInUse",
-            "Job name must be unique within an AWS account and region, and a job with this name already exists "
-            f"({serving.store.get(name).arn})",
-        ) from None
+        raise PROCESSING_JOBS.in_use(serving, call) from None
     except InstanceLimitError as error:
         raise ServiceError("ResourceLimitExceeded", error.sentence) from None
     except SmlocalError as error:
@@ -52,17 +48,8 @@ def _read(serving: Serving, call: AwsCall) -> ProcessingFile:
     document = Document(dict(call.parameters), name="request", directory="/")
     limit_to_rights(serving, document, region=call.region)
     document.data[LOCAL].setdefault("Output", serving.artifacts)
-    try:
+    with refusals_answered():
         return read_processing(document, strict=False)
-    except RequestInvalidError as error:
-        raise validation_error(error.service_message or in_one_line(error)) from None
-    except SmlocalError as error:
-        raise validation_error(in_one_line(error)) from None
-
-
-def describe_processing_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Exactly the members of the service."""
-    return describe_job(serving.store, _called(serving, call).name, service=True)
 
 
 def list_processing_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
@@ -77,41 +64,14 @@ def _summary(serving: HasStore, record: JobRecord) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if value is not None}
 
 
-def stop_processing_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Answers once the stop is recorded."""
-    name = call.parameters["ProcessingJobName"]
-    try:
-        stop(serving.store, _called(serving, call).name, grace=None, on_message=lambda _: None)
-    except JobUnknownError:
-        raise _unknown(name) from None
-    except JobFinishedError as error:
-        raise validation_error(error.sentence) from None
-    return {}
-
-
 def delete_processing_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Remove a job that has ended. Its outputs stay."""
-    name = _called(serving, call).name
+    name = PROCESSING_JOBS.called(serving, call).name
     try:
         remove(serving.store, name, stop=False, force=False, abandon=False, on_message=serving.log)
     except JobUnknownError:
-        raise _unknown(name) from None
+        raise PROCESSING_JOBS.unknown(call) from None
     except JobNotFinishedError:
         status = serving.store.get(name).status
         raise validation_error(f"The request was rejected because the processing job is in status {status}.") from None
     return {}
-
-
-def _called(serving: HasStore, call: AwsCall) -> JobRecord:
-    name = call.parameters["ProcessingJobName"]
-    try:
-        record = serving.store.get(name)
-    except JobUnknownError:
-        raise _unknown(name) from None
-    if record.platform != NAME:
-        raise _unknown(name)
-    return record
-
-
-def _unknown(name: str) -> ServiceError:
-    return validation_error(f"Could not find requested job with name: {name}")

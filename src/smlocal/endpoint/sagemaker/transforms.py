@@ -1,25 +1,30 @@
 """Transform jobs: made from a model that a client has made, described, listed and stopped."""
 
 import os
-from typing import Any
+from typing import Any, Final
 
-from smlocal.api.stopping import stop
-from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
+from smlocal.endpoint.call import AwsCall, HasStore, validation_error
 from smlocal.endpoint.objects.listing import walk
-from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights
+from smlocal.endpoint.sagemaker.creating import limit_to_rights, refusals_answered
 from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
+from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
 from smlocal.endpoint.sagemaker.request_folders import bucket_of, folder_of, no_objects
 from smlocal.endpoint.sagemaker.resources import MODEL, found
 from smlocal.endpoint.serving import Serving
-from smlocal.errors import JobFinishedError, JobUnknownError, NameInUseError, RequestInvalidError, SmlocalError
+from smlocal.errors import NameInUseError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.transform.facts import NAME, NO_DATA_SOURCE
 from smlocal.sagemaker.transform.known_models import add_model
 from smlocal.sagemaker.transform.planning import submit
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
+
+TRANSFORM_JOBS: Final = NamedJobs(
+    platform=NAME,
+    member="TransformJobName",
+    ended="The request was rejected because the transform job is in status {status}.",
+)
 
 
 def create_transform_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -35,11 +40,7 @@ def create_transform_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     try:
         record = submit(job, name=name, store=serving.store)
     except NameInUseError:
-        raise ServiceError(
-            "ResourceInUse",
-            "Job name must be unique within an AWS account and region, and a job with this name already exists "
-            f"({serving.store.get(name).arn})",
-        ) from None
+        raise TRANSFORM_JOBS.in_use(serving, call) from None
     serving.waiting_jobs.look()
     serving.submitted(name)
     return {"TransformJobArn": record.arn}
@@ -53,12 +54,8 @@ def _read(serving: Serving, call: AwsCall, model: dict[str, Any]) -> TransformFi
     if uri.startswith("s3://") and folder_of(serving, uri) is None:
         # Jobs share the folder for what is in no bucket here.
         document.data[LOCAL]["Output"] = os.path.join(serving.artifacts, call.parameters["TransformJobName"])
-    try:
+    with refusals_answered():
         return read_transform(document)
-    except RequestInvalidError as error:
-        raise validation_error(error.service_message or in_one_line(error)) from None
-    except SmlocalError as error:
-        raise validation_error(in_one_line(error)) from None
 
 
 def _check_data(serving: Serving, job: TransformFile, *, region: str) -> None:
@@ -67,11 +64,6 @@ def _check_data(serving: Serving, job: TransformFile, *, region: str) -> None:
     place = bucket_of(serving, uri)
     if place is not None and not any(not each.key.endswith("/") for each in walk(place[0], prefix=place[1])):
         raise no_objects(uri, region=region, role=job.model.role)
-
-
-def describe_transform_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Exactly the members of the service."""
-    return describe_job(serving.store, _called(serving, call).name, service=True)
 
 
 def list_transform_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
@@ -90,31 +82,3 @@ def _summary(record: JobRecord) -> dict[str, Any]:
         "TransformJobStatus": record.status,
         **({"FailureReason": record.failure_reason} if record.failure_reason else {}),
     }
-
-
-def stop_transform_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Answers once the stop is recorded."""
-    name = call.parameters["TransformJobName"]
-    try:
-        stop(serving.store, _called(serving, call).name, grace=None, on_message=lambda _: None)
-    except JobUnknownError:
-        raise _unknown(name) from None
-    except JobFinishedError:
-        status = serving.store.get(name).status
-        raise validation_error(f"The request was rejected because the transform job is in status {status}.") from None
-    return {}
-
-
-def _called(serving: HasStore, call: AwsCall) -> JobRecord:
-    name = call.parameters["TransformJobName"]
-    try:
-        record = serving.store.get(name)
-    except JobUnknownError:
-        raise _unknown(name) from None
-    if record.platform != NAME:
-        raise _unknown(name)
-    return record
-
-
-def _unknown(name: str) -> ServiceError:
-    return validation_error(f"Could not find requested job with name: {name}")

@@ -17,6 +17,7 @@ from smlocal.data.artifacts.s3_publish import PublishResult as PublishResult  # 
 from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.writer import S3Writer, UploadTarget
+from smlocal.data.sources.s3_listing import machine_error
 from smlocal.data.sources.source_errors import RequestedSource
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
 from smlocal.jobs.contract.rights import EVERYTHING, Rights
@@ -172,8 +173,6 @@ def _upload_error(name: str, job: _LocalArtifacts, published: "PublishResult") -
     """`MachineNotReadyError` for wrong credentials or an unreachable S3, else `ArtifactError`."""
     error = published.error
     if error is not None:
-        from smlocal.data.sources.s3_listing import machine_error
-
         source = RequestedSource(subject=f'job "{name}"', member="output", uri=job.uri, where=None, directory="")
         not_ready = machine_error(source, error)
         if isinstance(not_ready, MachineNotReadyError):

@@ -1,20 +1,18 @@
 """Writes the result of a job to files that the user chooses, completely or not at all: the answer, and JUnit."""
 
 import json
-import os
-import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from smlocal.base.ci.junit import Case, CaseVerdict, Suite, junit
-from smlocal.base.files import replace_file
-from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
+from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobs.contract.made_names import without_time
 from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.documents import LOCAL, REPORT_FILES
 from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.finish.report_path import write_report
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.logs.log_readers import host_logs, read_log_tail
 from smlocal.jobs.prepared import ReportFiles
@@ -44,37 +42,6 @@ def write_recorded_report_files(store: Store, name: str) -> None:
         write_report_files(files, store, name, run_id=store.get(name).run_id)
 
 
-def check_report_path(path: str) -> None:
-    """Raise `OutputUnusableError` if a report could not be written; called before the job runs."""
-    folder = os.path.dirname(os.path.realpath(path))
-    if os.path.isdir(path):
-        raise OutputUnusableError(f"the report {path} cannot be written: it is a folder", remedy=["Name a file in it."])
-    if not os.path.isdir(folder):
-        raise OutputUnusableError(
-            f"the report {path} cannot be written: there is no folder {os.path.dirname(path) or folder}",
-            remedy=["Make the folder first."],
-        )
-    if not os.access(folder, os.W_OK | os.X_OK) and not _special(path):
-        raise OutputUnusableError(
-            f"the report {path} cannot be written: no right to write to {os.path.dirname(path) or folder}",
-            remedy=["Choose another file."],
-        )
-
-
-def write_report(path: str, text: str) -> None:
-    """Write a report, or raise `OutputUnusableError`."""
-    check_report_path(path)
-    data = text.encode()
-    try:
-        if _special(path):
-            with open(path, "wb") as file:
-                file.write(data)
-        else:
-            replace_file(os.path.realpath(path), data, synced=True)
-    except OSError as error:
-        raise OutputUnusableError(f"the report {path} cannot be written: {error.strerror or error}") from error
-
-
 def _result(store: Store, name: str) -> str:
     return f"{json.dumps(describe_job(store, name, final=True), indent=2)}\n"
 
@@ -95,14 +62,6 @@ def _write(path: str | None, store: Store, name: str, run_id: str, text: Callabl
     except SmlocalError as error:
         return error
     return None
-
-
-def _special(path: str) -> bool:
-    """True for terminals, pipes and devices such as /dev/stderr, which a rename would replace by a file."""
-    try:
-        return not stat.S_ISREG(os.stat(path).st_mode)
-    except OSError:
-        return False
 
 
 def job_suite(store: Store, names: Sequence[str]) -> Suite:

@@ -15,6 +15,7 @@ from smlocal.errors import EngineError
 from smlocal.jobs.container_run import ContainerRun
 from smlocal.jobs.containers import HOST_LABEL, container_spec, labels
 from smlocal.jobs.decide.events import EventQueue, ThreadDied
+from smlocal.jobs.host.data_parallel import WRITTEN_BY_ALL
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.staging import build_tree, file_systems, make_volume, mounts, stage_trees, trees
 from smlocal.jobs.logs.log_readers import log_path
@@ -212,8 +213,6 @@ class HostRun:
         mounts = (*self._mounts, *_mounts_of(self.staged))
         read_only = {mount.target for mount in mounts if mount.read_only}
         if self.plan.data_parallel is not None:
-            from smlocal.jobs.host.data_parallel import WRITTEN_BY_ALL  # few jobs ask for the library
-
             read_only.add(WRITTEN_BY_ALL)
         return (
             read_only

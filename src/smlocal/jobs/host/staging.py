@@ -11,7 +11,10 @@ from smlocal.data.channels.file import prepare_channel, prepare_read_only
 from smlocal.data.channels.interface import Copying, Means, StagedChannel, unbroken
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
+from smlocal.jobs.debugging.package import debugging_mounts, write_debugging
+from smlocal.jobs.host.data_parallel import data_parallel_mounts, write_data_parallel
 from smlocal.jobs.host.delivery import Delivery
+from smlocal.jobs.host.remote_volumes import fill_volumes
 from smlocal.jobs.mirrored.checkpoints import checkpoint_mounts, download_checkpoints, restore_checkpoints
 from smlocal.jobs.planning.aspects.inputs.plan import Staging, TreePlan
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
@@ -42,12 +45,8 @@ def build_tree(
     restore_checkpoints(plan, host, delivery, copying)
     _make_collectors(plan, host)
     if plan.data_parallel is not None:
-        from smlocal.jobs.host.data_parallel import write_data_parallel  # few jobs ask for the library
-
         write_data_parallel(plan.data_parallel, plan, host)
     if plan.debug is not None:
-        from smlocal.jobs.debugging.package import write_debugging  # few jobs wait for a debugger
-
         write_debugging(plan, host)
     return mounts(plan, host)
 
@@ -74,12 +73,8 @@ def _folders(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     mirrored = (*checkpoint_mounts(plan, host), *_collector_mounts(plan, host))
     ours: tuple[Mount, ...] = ()
     if plan.data_parallel is not None:
-        from smlocal.jobs.host.data_parallel import data_parallel_mounts
-
         ours = data_parallel_mounts(plan, host)
     if plan.debug is not None:
-        from smlocal.jobs.debugging.package import debugging_mounts
-
         ours = (*ours, *debugging_mounts(plan, host))
     return (*folders, *mirrored, *ours)
 
@@ -96,8 +91,6 @@ def stage_trees(
 ) -> tuple[StagedChannel, ...]:
     """Prepare the channels and the code of one host; `staging` replaces that of the plan after an overlay failed."""
     if not plan.engines.first.shares_folders:
-        from smlocal.jobs.host.remote_volumes import fill_volumes  # most engines see our folders
-
         named = [(tree, f"{host.container}-{_folder(plan, tree)}") for tree in trees(plan, host)]
         folders = _volumes(plan, host)
         return fill_volumes(plan, host, engine, delivery, labels, folders=folders, trees=named, copying=copying)

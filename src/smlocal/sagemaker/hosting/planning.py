@@ -59,7 +59,14 @@ _NO_END: Final = 2**31
 
 
 def prepare(
-    model: ModelFile, *, name: str, home: str, engines: Engines, reporter: Reporter, run_id: str | None = None
+    model: ModelFile,
+    *,
+    name: str,
+    home: str,
+    engines: Engines,
+    reporter: Reporter,
+    strict: bool,  # noqa: ARG001 - the same for all kinds; reading the file was strict already
+    run_id: str | None = None,
 ) -> Prepared:
     """Check everything that can be checked before the endpoint is made. What is wrong is an error.
 
@@ -82,7 +89,7 @@ def prepare(
     return Prepared(plan=plan, job=model.document.record(), credentials=find_credentials(plan, engines))
 
 
-def plan_only(model: ModelFile, *, name: str, home: str, engines: Engines) -> JobPlan:
+def plan_job(model: ModelFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:  # noqa: ARG001 - as above
     """Only the plan: nothing is pulled, and missing GPUs are not an error."""
     engine = engines.first
     found = with_known_folders(engine.facts(), home)
@@ -98,7 +105,9 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
     """Prepare an endpoint that was recorded and never begun."""
     model = read_model(recorded_document(recorded))
     engines = engines_named(model.local.Engines)
-    return prepare(model, name=record.name, home=home, engines=engines, reporter=reporter, run_id=record.run_id)
+    return prepare(
+        model, name=record.name, home=home, engines=engines, reporter=reporter, strict=False, run_id=record.run_id
+    )
 
 
 def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:  # noqa: ARG001 - nothing has to be looked at

@@ -3,6 +3,7 @@
 import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from datetime import datetime
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
@@ -14,12 +15,14 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.contract.checkpoints import within
 from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
 from smlocal.jobs.contract.validation.walk import missing, validate
+from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.contract.model.processing import (
     CreateProcessingJobRequest,
     ProcessingInput,
     ProcessingOutput,
 )
 from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
+from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.members import MEMBERS
 
@@ -115,11 +118,19 @@ class ProcessingFile:
         return facts.MAX_RUNTIME if condition is None else condition.MaxRuntimeInSeconds
 
 
+def read_named(
+    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+) -> tuple[ProcessingFile, str]:
+    """The validated job, and its name; `stem` is that of its file."""
+    if name is not None:
+        document.set(("ProcessingJobName",), name)
+    job = read_processing(document, strict=strict, local_allowed=local_allowed)
+    return job, job.request.ProcessingJobName or default_name(stem, datetime.now().astimezone())
+
+
 def read_processing(document: Document, *, strict: bool, local_allowed: bool = True) -> ProcessingFile:
     """Validate a document. `strict` requires what the service requires. One error lists all mistakes."""
     if document.elsewhere is not None:
-        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are not job files
-
         refuse_local_paths(document, CreateProcessingJobRequest)
     request, raw, violations = validated(document, strict=strict)
     local, in_local = local_of(document, request, raw, allowed=local_allowed)

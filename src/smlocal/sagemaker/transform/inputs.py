@@ -6,8 +6,11 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
+from isal import igzip
+
 from smlocal.data.sources.channel import ChannelSource, list_channel
 from smlocal.data.sources.local_path import open_listed
+from smlocal.data.sources.s3.error_responses import FetchCancelledError
 from smlocal.data.sources.s3.interface import listed_object
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.contract.rights import Rights
@@ -71,7 +74,6 @@ def opened(
     """One object, decompressed if it is to be. `draft`: a free path for one that has to be fetched."""
     if listing.remote:
         from smlocal.data.sources.s3.download import download_all  # with botocore
-        from smlocal.data.sources.s3.error_responses import FetchCancelledError
 
         try:
             download_all(store(), [(listed_object(listing, index), draft)], cancelled=cancelled)
@@ -85,7 +87,6 @@ def opened(
         if not gzip:
             yield file
             return
-        from isal import igzip  # few objects are compressed
 
         with igzip.IGzipFile(fileobj=file, mode="rb") as inflated:  # type: ignore[no-untyped-call] # published so
             yield cast("BinaryIO", inflated)

@@ -22,7 +22,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.instance_types import is_this_machine
-from smlocal.sagemaker.hosting.planning import plan_only as plan_endpoint
+from smlocal.sagemaker.hosting.planning import plan_job as plan_endpoint
 from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
 from smlocal.sagemaker.hosting.planning import region_of
 from smlocal.sagemaker.transform import facts
@@ -34,14 +34,23 @@ _REMOTE: Final = ("s3://", "https://")
 
 
 def prepare(
-    asked: TransformFile, *, name: str, home: str, engines: Engines, reporter: Reporter, run_id: str | None = None
+    asked: TransformFile,
+    *,
+    name: str,
+    home: str,
+    engines: Engines,
+    reporter: Reporter,
+    strict: bool,
+    run_id: str | None = None,
 ) -> Prepared:
     """Check everything that can be checked before the job is made. What is wrong is an error.
 
     `run_id`: of a job that is already recorded.
     """
     folder = output_folder(asked, name)
-    prepared = prepare_endpoint(asked.model, name=name, home=home, engines=engines, reporter=reporter, run_id=run_id)
+    prepared = prepare_endpoint(
+        asked.model, name=name, home=home, engines=engines, reporter=reporter, strict=strict, run_id=run_id
+    )
     plan = plan_transform(asked, prepared.plan, name=name, folder=folder)
     _look_at_input(asked, plan)
     return replace(prepared, plan=plan, job=asked.document.record())
@@ -53,9 +62,9 @@ def _look_at_input(asked: TransformFile, plan: JobPlan) -> None:
     list_objects(asked, region=region, store=store_of(region, plan.rights))
 
 
-def plan_only(asked: TransformFile, *, name: str, home: str, engines: Engines) -> JobPlan:
+def plan_job(asked: TransformFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:
     """Only the plan: nothing is made or pulled."""
-    endpoint = plan_endpoint(asked.model, name=name, home=home, engines=engines)
+    endpoint = plan_endpoint(asked.model, name=name, home=home, engines=engines, strict=strict)
     plan = plan_transform(asked, endpoint, name=name, folder=output_folder(asked, name))
     _look_at_input(asked, plan)
     return plan
@@ -65,7 +74,9 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
     """Prepare a job that was recorded and never begun."""
     asked = read_transform(recorded_document(recorded))
     engines = engines_named(asked.local.Engines)
-    return prepare(asked, name=record.name, home=home, engines=engines, reporter=reporter, run_id=record.run_id)
+    return prepare(
+        asked, name=record.name, home=home, engines=engines, reporter=reporter, strict=False, run_id=record.run_id
+    )
 
 
 def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:  # noqa: ARG001 - nothing has to be looked at

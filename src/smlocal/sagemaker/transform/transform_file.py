@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from datetime import datetime
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
@@ -14,6 +15,7 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.contract.model.structure import members
 from smlocal.jobs.contract.validation.violation import Violation
 from smlocal.jobs.contract.validation.walk import validate
+from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.contract.model.hosting import CreateModelInput
 from smlocal.sagemaker.contract.model.transform import CreateTransformJobRequest, DataProcessing
 from smlocal.sagemaker.hosting.model_file import SERVING, TAKEN, ModelFile, read_model
@@ -51,6 +53,22 @@ class TransformFile:
     def processing(self) -> DataProcessing:
         """The filters; empty ones if there are none."""
         return self.request.DataProcessing or DataProcessing()
+
+
+def read_named(
+    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+) -> tuple[TransformFile, str]:
+    """The validated job, with the model that it names if that is known here, and its name; `stem`: of its file."""
+    if name is not None:
+        document.set(("TransformJobName",), name)
+    if not strict:
+        from smlocal.sagemaker.transform.known_models import (
+            with_known_model,  # the store, which the schema does without
+        )
+
+        with_known_model(document)
+    job = read_transform(document, strict=strict, local_allowed=local_allowed)
+    return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
 
 
 def read_transform(document: Document, *, strict: bool = False, local_allowed: bool = True) -> TransformFile:

@@ -55,7 +55,14 @@ _NO_END = 2**31
 
 
 def prepare(
-    file: TuningFile, *, name: str, home: str, engines: Engines, reporter: Reporter, run_id: str | None = None
+    file: TuningFile,
+    *,
+    name: str,
+    home: str,
+    engines: Engines,
+    reporter: Reporter,
+    strict: bool,  # noqa: ARG001 - the same for all kinds; reading the file was strict already
+    run_id: str | None = None,
 ) -> Prepared:
     """Check everything that would stop its training jobs, with one of each definition. What is wrong is an error."""
     _check_parents(file, home)
@@ -78,7 +85,7 @@ def prepare(
     return Prepared(plan=plan, job=_pinned(file, plan))
 
 
-def plan_job(file: TuningFile, *, name: str, home: str, engines: Engines) -> JobPlan:
+def plan_job(file: TuningFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:  # noqa: ARG001 - as above
     """Only the plan: no image is pulled."""
     _check_parents(file, home)
     first = facts.child_name(name, 1, "00000000")
@@ -95,7 +102,9 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
     """Prepare a tuning job that was recorded and never begun."""
     file = read_tuning(recorded_document(recorded))
     engines = engines_named(file.local.Engines)
-    return prepare(file, name=record.name, home=home, engines=engines, reporter=reporter, run_id=record.run_id)
+    return prepare(
+        file, name=record.name, home=home, engines=engines, reporter=reporter, strict=False, run_id=record.run_id
+    )
 
 
 def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:  # noqa: ARG001 - nothing is looked at

@@ -18,6 +18,7 @@ from smlocal.jobs.contract.validation.walk import missing, validate
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
+from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.members import MEMBERS
 from smlocal.sagemaker.tuning.ranges import broken_ranges, combinations, ranges_of
@@ -99,11 +100,19 @@ def default_name(stem: str, now: datetime) -> str:
     return (_NOT_IN_NAMES.sub("-", stem).strip("-")[: _NAME_LENGTH - len(stamp)].strip("-") or "tuning") + stamp
 
 
+def read_named(
+    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+) -> tuple[TuningFile, str]:
+    """The validated job, and its name; `stem` is that of its file."""
+    if name is not None:
+        document.set(("HyperParameterTuningJobName",), name)
+    job = read_tuning(document, strict=strict, local_allowed=local_allowed)
+    return job, job.raw.get("HyperParameterTuningJobName") or default_name(stem, datetime.now().astimezone())
+
+
 def read_tuning(document: Document, *, strict: bool = False, local_allowed: bool = True) -> TuningFile:
     """Validate a document; one error lists all mistakes."""
     if document.elsewhere is not None:
-        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are not job files
-
         refuse_local_paths(document, CreateHyperParameterTuningJobRequest)
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
     request, violations = validate(CreateHyperParameterTuningJobRequest, asked, strict=strict, written=document.written)

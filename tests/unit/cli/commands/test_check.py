@@ -5,7 +5,7 @@ import pytest
 from smlocal.check.cannot_look import JOB_FILE_NEEDED
 from smlocal.check.interface import CheckReport, Finding, Ignored, RuleResult, Severity
 from smlocal.check.registry import all_rules
-from smlocal.cli.commands.check import _not_counted, _not_tested, _show
+from smlocal.cli.views.check_report import not_counted, not_tested, show_check
 
 
 def test_rules_that_are_skipped_for_one_reason_are_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -14,7 +14,7 @@ def test_rules_that_are_skipped_for_one_reason_are_shown_once(capsys: pytest.Cap
         RuleResult(rule=rule, seconds=0, skipped=reason) for rule, reason in zip(all_rules(), reasons, strict=False)
     )
     ids = [result.rule.id for result in results]
-    _show(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results))
+    show_check(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results))
     shown = [
         line.split(maxsplit=1)[-1] if "?" in line else line.strip() for line in capsys.readouterr().out.splitlines()
     ]
@@ -34,7 +34,7 @@ def test_details_and_the_remedy_of_a_finding(capsys: pytest.CaptureFixture[str])
         RuleResult(rule=first, seconds=0, findings=(finding,)),
         RuleResult(rule=second, seconds=0, skipped="it failed", skipped_details=("  oh no",)),
     )
-    _show(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results))
+    show_check(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results))
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].endswith("it fails")
     indent = shown[0].index("it fails")
@@ -51,7 +51,7 @@ def test_a_rule_whose_findings_are_ignored_has_not_passed(capsys: pytest.Capture
     first, second, *_ = all_rules()
     ignored = Ignored(finding=Finding(message="known"), reason="why")
     results = (RuleResult(rule=first, seconds=0, ignored=(ignored,)), RuleResult(rule=second, seconds=0))
-    _show(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results))
+    show_check(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results))
     assert capsys.readouterr().err == "x: 1 of 2 rules passed, 1 ignored\n"
 
 
@@ -64,18 +64,18 @@ def test_what_was_not_tested_comes_with_the_command_that_tests_it(capsys: pytest
         RuleResult(rule=fourth, seconds=0, skipped="there are no channels"),
     )
     report = CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results)
-    _show(report, "smlocal check job.yaml")
+    show_check(report, "smlocal check job.yaml")
     shown = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert shown[2] == (
         f"to test them: let it train longer, then: smlocal check job.yaml --only {first.id} --only {second.id}"
     )
     assert shown[4] == "to test it: write a job file, and check that"
     assert len(shown) == 6
-    (line,) = _not_tested(report, "smlocal check job.yaml", static=False)
+    (line,) = not_tested(report, "smlocal check job.yaml", static=False)
     assert line == f"not tested: {first.id}, {second.id}, {third.id} (how to test: above)"
-    *_, line = _not_tested(report, "smlocal check job.yaml", static=True)
+    *_, line = not_tested(report, "smlocal check job.yaml", static=True)
     assert line.endswith("smlocal check job.yaml")
-    assert list(_not_counted(report, "error")) == []
+    assert list(not_counted(report, "error")) == []
 
 
 def test_a_reason_that_a_finding_has_is_not_shown_again(capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,9 +87,9 @@ def test_a_reason_that_a_finding_has_is_not_shown_again(capsys: pytest.CaptureFi
         RuleResult(rule=second, seconds=0, skipped="it fails", skipped_details=("Failed: …", *lines)),
         RuleResult(rule=third, seconds=0, skipped="it fails", skipped_details=("Failed: …", *lines)),
     )
-    _show(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results))
+    show_check(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results))
     assert capsys.readouterr().out.count("oh no") == 1
-    _show(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results[1:]))
+    show_check(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results[1:]))
     assert capsys.readouterr().out.count("oh no") == 1
 
 
@@ -97,6 +97,6 @@ def test_warnings_that_do_not_count_are_no_success() -> None:
     rule = next(each for each in all_rules() if each.severity is Severity.WARNING)
     results = (RuleResult(rule=rule, seconds=0, findings=(Finding(message="it leaves nothing"),)),)
     report = CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results)
-    (line,) = _not_counted(report, "error")
+    (line,) = not_counted(report, "error")
     assert "--fail-on warning" in line
-    assert list(_not_counted(report, "warning")) == []
+    assert list(not_counted(report, "warning")) == []

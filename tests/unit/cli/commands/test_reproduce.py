@@ -3,7 +3,9 @@ from pathlib import Path
 import click
 import pytest
 
-from smlocal.cli.commands.reproduce import WithWords, command, same_command, use_profile
+from smlocal.cli.commands.reproduce import command
+from smlocal.cli.reproducing import use_profile
+from smlocal.cli.same_command import WithWords, same_command
 from smlocal.data.sources.s3.aws_session import caller_credentials
 
 PARAMETERS = command.params

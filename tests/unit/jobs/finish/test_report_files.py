@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import OutputUnusableError
-from smlocal.jobs.finish.report_files import check_report_path, write_report
+from smlocal.jobs.finish.report_path import check_report_path, write_report
 
 
 def test_an_earlier_report_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:

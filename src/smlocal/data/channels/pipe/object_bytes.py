@@ -6,6 +6,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol, Self
 
+from isal import igzip
+
 from smlocal.base.no_links import open_file, regular
 from smlocal.data.channels.pipe.failures import changed, not_gzip, unreadable
 from smlocal.data.channels.pipe.fifo import FifoWriter
@@ -191,8 +193,6 @@ def decompressed(body: "ObjectBytes") -> Iterator[bytes]:
 
     `FeedError` if it is not gzip, is damaged or ends early; the bytes before that were yielded by then.
     """
-    from isal import igzip
-
     with igzip.IGzipFile(fileobj=_File(body), mode="rb") as file:  # type: ignore[no-untyped-call] # published so
         while True:
             try:

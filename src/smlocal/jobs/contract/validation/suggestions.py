@@ -26,7 +26,12 @@ def closest_words(word: str, known: Iterable[str], *, most: int, likeness: float
     for candidate in words:
         if candidate.casefold() == folded:
             return [candidate]
+    by_folded = {candidate.casefold(): candidate for candidate in words}
+    return [by_folded[each] for each in close_matches(folded, by_folded, most=most, likeness=likeness)]
+
+
+def close_matches(word: str, known: Iterable[str], *, most: int = 1, likeness: float = _LIKENESS) -> list[str]:
+    """The most similar of words, case and all, the most similar first."""
     from difflib import get_close_matches  # needed only after a mistake
 
-    by_folded = {candidate.casefold(): candidate for candidate in words}
-    return [by_folded[each] for each in get_close_matches(folded, by_folded, n=most, cutoff=likeness)]
+    return get_close_matches(word, [*known], n=most, cutoff=likeness)

@@ -1,0 +1,80 @@
+"""One `smlocal deploy`: from its options to an endpoint in service, or to its end."""
+
+import json
+from typing import Any
+
+import click
+
+from smlocal.api.endpoints import (
+    ListedEndpoint,
+    deploy_in_background,
+    model_to_deploy,
+    view_endpoint,
+    wait_in_service,
+)
+from smlocal.api.execution import execute
+from smlocal.cli.commands.run import EXIT_CODES
+from smlocal.cli.job_argument import job_named
+from smlocal.cli.job_options import variables
+from smlocal.cli.screen_options import screen_of
+from smlocal.cli.terminal.printable import json_without_commands
+from smlocal.cli.terminal.screen import Screen
+from smlocal.cli.views.summary import summary
+from smlocal.jobs.control.requests import StopSignals
+from smlocal.sagemaker.hosting.model_file import ModelFile
+from smlocal.sagemaker.hosting.state import invocation_address
+
+
+def deploy(what: str, given: dict[str, Any]) -> int:
+    """Serve the model as the options say; returns the exit code."""
+    model, name = model_to_deploy(
+        what, image=given["image"], variables=dict(variables((), given["environment"])), name=given["name"]
+    )
+    screen = screen_of(given)
+    return (_in_background if given["detach"] else _in_foreground)(model, name, screen, given)
+
+
+def _in_background(model: ModelFile, name: str, screen: Screen, given: dict[str, Any]) -> int:
+    try:
+        deploy_in_background(model, name=name, replace=given["replace"], reporter=screen)
+        endpoint = wait_in_service(name, working=screen.working)
+    finally:
+        screen.finish()
+    if given["as_json"]:
+        _print_json(name)
+    elif endpoint.status == "InService":
+        _print_address(endpoint, quiet=given["quiet"])
+    else:
+        _print_end(name)
+    return 0 if endpoint.status == "InService" else EXIT_CODES[endpoint.record.status]
+
+
+def _in_foreground(model: ModelFile, name: str, screen: Screen, given: dict[str, Any]) -> int:
+    try:
+        result, _ = execute(
+            model, name=name, strict=False, replace=given["replace"], reporter=screen, requests=StopSignals()
+        )
+    except BaseException:
+        screen.finish()
+        raise
+    screen.ended(result.view, "", lambda: None)
+    if given["as_json"]:
+        _print_json(name)
+    if result.signal is not None and result.status == "Stopped":
+        return 0  # Ctrl-C is how it is ended
+    return EXIT_CODES[result.status]
+
+
+def _print_address(endpoint: ListedEndpoint, *, quiet: bool) -> None:
+    name = endpoint.record.name
+    click.echo(invocation_address(name, endpoint.state.port))
+    if not quiet:
+        click.echo(f"smlocal invoke {name} --body FILE", err=True)
+
+
+def _print_end(name: str) -> None:
+    click.echo(summary(view_endpoint(name)), err=True)
+
+
+def _print_json(name: str) -> None:
+    click.echo(json_without_commands(json.dumps(job_named(name).describe(), indent=2)))

@@ -1,0 +1,27 @@
+"""What `smlocal run` tells a CI service about the end of its job."""
+
+from smlocal.base.ci.services import Annotation, CiService, Level
+from smlocal.base.ci.summary import limited, table
+from smlocal.cli.ci_messages import add_summary, annotate, file_of_repository
+from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.view import JobView
+
+
+def annotate_job(service: CiService, view: JobView, file: str | None) -> None:
+    """Report how a job ended."""
+    if view.status is not JobStatus.COMPLETED:
+        text = "\n".join((view.reason or view.ended_as, *(f"hint: {hint}" for hint in view.local["Hints"])))
+        annotate(
+            service,
+            [
+                Annotation(
+                    level=Level.ERROR,
+                    title=f"training job {view.name}: {view.ended_as}",
+                    message=text,
+                    file=file_of_repository(file),
+                )
+            ],
+        )
+    head = ("training job", "status", "seconds", "failure reason")
+    row = (view.name, view.state, f"{view.seconds:.1f}", view.reason)
+    add_summary(service, limited([table(head, [row])]))
