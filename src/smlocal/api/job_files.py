@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from smlocal.ai_platform import shape
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.shape import job_kinds
-from smlocal.errors import PathNotAllowedError
+from smlocal.errors import IsAProcessingJobError, IsATransformJobError, PathNotAllowedError
 from smlocal.errors.hosting import IsAnEndpointError
-from smlocal.errors.processing import IsAProcessingJobError
-from smlocal.errors.transform import IsATransformJobError
 from smlocal.errors.tuning import IsATuningJobError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
