@@ -126,12 +126,18 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
         return
     slow: dict[str, float] = {}
     named: dict[str, str] = {}
+    begun: set[str] = set()
     for item in items:
         mark = item.get_closest_marker("slow")
-        if mark is not None:
-            together = mark.kwargs.get("together", False)
-            named[item.nodeid] = item.nodeid.partition("::")[0] if together else item.nodeid
-            slow[named[item.nodeid]] = tiers.seconds_of(mark)
+        if mark is None:
+            continue
+        function = item.nodeid.partition("[")[0]
+        if mark.kwargs.get("others") and config.option.slow == "some" and function not in begun:
+            begun.add(function)  # its first case, which runs with each commit
+            continue
+        together = mark.kwargs.get("together", False)
+        named[item.nodeid] = item.nodeid.partition("::")[0] if together else item.nodeid
+        slow[named[item.nodeid]] = tiers.seconds_of(mark)
     commit = tiers.this_commit()
     chosen = tiers.choose(slow.items(), commit) if config.option.slow == "some" else tiers.Chosen(left=list(slow))
     left = {test for test, name in named.items() if name in set(chosen.left)}

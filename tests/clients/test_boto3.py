@@ -186,6 +186,7 @@ def test_a_warm_pool_is_listed_extended_reused_and_ended(
     assert_nothing_left("warm-boto3-2")
 
 
+@pytest.mark.slow(2)
 def test_waiters_fail_as_the_models_of_botocore_say_and_end_with_the_job(
     serve: Callable[..., Any], image: Callable[[str], str]
 ) -> None:
@@ -213,6 +214,7 @@ def test_waiters_fail_as_the_models_of_botocore_say_and_end_with_the_job(
             waiter.wait(TrainingJobName="boto3-none")
 
 
+@pytest.mark.slow(1)
 def test_errors_have_the_codes_and_the_texts_of_the_service(
     serve: Callable[..., Any], image: Callable[[str], str], user: User
 ) -> None:
@@ -243,6 +245,7 @@ def test_errors_have_the_codes_and_the_texts_of_the_service(
     assert not (user.home / "jobs").is_dir() or not list((user.home / "jobs").iterdir())
 
 
+@pytest.mark.slow(1)
 def test_code_that_cannot_be_unpacked_safely_is_refused_and_leaves_nothing(
     serve: Callable[..., Any], image: Callable[[str], str], user: User
 ) -> None:

@@ -82,6 +82,7 @@ def test_models_and_configurations_are_kept_listed_and_deleted(endpoints: Endpoi
     assert len(sagemaker.list_models(MaxResults=100)["Models"]) == 11
 
 
+@pytest.mark.slow(1)
 def test_errors_have_the_codes_and_the_words_of_the_service(endpoints: Endpoints) -> None:
     sagemaker = client_of(endpoints.address, "sagemaker", parameter_validation=False)
     arn = "arn:aws:sagemaker:us-east-1:000000000000"
@@ -134,6 +135,7 @@ def test_errors_have_the_codes_and_the_words_of_the_service(endpoints: Endpoints
     assert (code, "at 'endpointName' failed to satisfy constraint" in message) == ("ValidationException", True)
 
 
+@pytest.mark.slow(1)
 def test_what_is_not_run_here_is_refused_by_its_name(endpoints: Endpoints) -> None:
     endpoints.configure("clients-refused")
     serverless = {

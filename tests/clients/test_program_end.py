@@ -13,6 +13,7 @@ NO_IMAGE = (
 )
 
 
+@pytest.mark.slow(3)
 def test_the_end_says_which_jobs_ran_how_they_ended_and_where_the_models_are(
     user: User, image: Callable[[str], str], smlocal_run: Callable[..., Any], assert_nothing_left: Callable[[str], None]
 ) -> None:
@@ -39,6 +40,7 @@ def test_the_end_says_which_jobs_ran_how_they_ended_and_where_the_models_are(
     assert_nothing_left("exec-end-long")
 
 
+@pytest.mark.slow(1)
 @pytest.mark.parametrize(("program", "code"), [("pass", 0), ("raise SystemExit(3)", 3)])
 def test_nothing_is_said_of_a_program_that_starts_no_job(program: str, code: int, user: User) -> None:
     command = [sys.executable, "-m", "smlocal", "exec", "--", sys.executable, "-c", program]

@@ -34,6 +34,7 @@ def test_scripts_are_as_shellcheck_wants_them() -> None:
     assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.slow(2)
 def test_same_content_is_built_once_and_other_content_anew(tmp_path: Path, docker: Callable[..., str]) -> None:
     write(tmp_path)
     (tmp_path / "content").write_text(str(tmp_path))
@@ -50,6 +51,7 @@ def test_same_content_is_built_once_and_other_content_anew(tmp_path: Path, docke
     docker("image", "rm", "--force", again.stdout.strip(), other.stdout.strip(), first.stdout.strip())
 
 
+@pytest.mark.slow(1)
 def test_failed_build_leaves_nothing(tmp_path: Path, docker: Callable[..., str]) -> None:
     label = f"smlocal.test={uuid.uuid4().hex}"
     write(tmp_path, f"LABEL {label}", "RUN echo first >/first", "RUN echo the reason; exit 9")

@@ -51,7 +51,7 @@ def run_smlocal(
     environment: Mapping[str, str],
     cwd: Path | None = None,
     stdin: str = "",
-    timeout: float = 120,
+    timeout: float = 240,
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command to its end, as `subprocess.run` does; what it writes need not be text."""
     words = ["smlocal", *map(str, arguments)]

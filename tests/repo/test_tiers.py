@@ -1,6 +1,8 @@
 """Which slow tests run with a commit."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 from tests.tiers import ALWAYS, PARTS, ROOT, Commit, choose, may_import, this_commit, touched_places
@@ -105,3 +107,17 @@ def test_what_is_named_is_one_test_that_is_slow(name: str) -> None:
     marked = re.compile(rf"mark\.slow\(\d+\)\n(?:(?:@|[ )\]]).*\n)*def {name.partition('[')[0]}\(")
     texts = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
     assert len([text for text in texts if marked.search(text)]) == 1
+
+
+def test_of_a_test_whose_other_cases_are_slow_the_first_always_runs() -> None:
+    file = "tests/data/s3/test_upload.py"
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--collect-only", "-k", "test_tried_again", file]
+    cases = {
+        slow: subprocess.run(
+            [*command, "--slow", slow], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+        ).stdout.split("\n\n")[0]
+        for slow in ("all", "some", "none")
+    }
+    assert cases["all"].splitlines()[0] in cases["some"].splitlines()
+    assert cases["all"].count("::") == 16
+    assert cases["none"].count("::") == 0

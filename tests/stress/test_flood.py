@@ -63,6 +63,7 @@ def flood(relay: Any, image: Callable[[str], str], tmp_path: Path) -> Iterator[F
         each.remove()
 
 
+@pytest.mark.slow(3)
 def test_the_look_for_missed_lines_ends_in_time(flood: Flood, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container_run, "_LOOK_SECONDS", 0.0)
     run, warnings = flood()
@@ -71,6 +72,7 @@ def test_the_look_for_missed_lines_ends_in_time(flood: Flood, monkeypatch: pytes
     assert "lines after that may be missing" in warning
 
 
+@pytest.mark.slow(3)
 def test_a_kill_ends_the_look(flood: Flood, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may take any time, until the wait is given up."""
     monkeypatch.setattr(container_run, "_LOOK_SECONDS", float("inf"))
@@ -88,6 +90,7 @@ def test_what_can_be_read_in_time_is_not_missing(flood: Flood) -> None:
     assert len(Path(run.log).read_bytes().splitlines()) == LINES + 1 or "may be missing" in warnings[0]
 
 
+@pytest.mark.slow(3)
 def test_an_engine_that_reports_the_end_late_has_lost_nothing(flood: Flood, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its clock says when the container ended: nothing is read again."""
     monkeypatch.setattr(container_run, "_BROKEN_SECONDS", 100.0)

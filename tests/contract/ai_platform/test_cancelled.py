@@ -36,6 +36,7 @@ def test_a_deaf_replica_gets_its_grace(replicas: Any, assert_nothing_left: Clean
     assert_nothing_left(job)
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("moment", ["staging", "restart", "retry"])
 def test_cancelled_between_containers(replicas: Any, assert_nothing_left: Clean, moment: str) -> None:
     job = f"aip-cancel-{moment}"

@@ -235,6 +235,7 @@ def _damage(document: Json, random: Random) -> None:
     target[key] = deepcopy(random.choice(_PARTS))
 
 
+@pytest.mark.slow(2)
 def test_what_is_read_here_the_vendors_messages_read_alike() -> None:
     random = Random(22)
     documents = [_changed(random) for _ in range(1000)]

@@ -90,6 +90,7 @@ def test_every_view_of_a_job_that_failed_after_a_restart(
     assert_nothing_left(name)
 
 
+@pytest.mark.slow(1)
 def test_a_shell_in_a_replica_by_its_own_host_name_and_a_stop(replicas: Any) -> None:
     name = "aip-shell"
     replicas.begin_job(replicas.custom_job(name, (1, "sleep 600"), (2, "touch /gcs/b/$(hostname); sleep 600")))
@@ -104,6 +105,7 @@ def test_a_shell_in_a_replica_by_its_own_host_name_and_a_stop(replicas: Any) -> 
     assert last.startswith(f"{name}: JOB_STATE_CANCELLED after ")
 
 
+@pytest.mark.slow(2)
 def test_two_runs_are_compared_by_how_each_replica_ended(replicas: Any) -> None:
     waits = "until [ -e /gcs/b/done ]; do sleep 0.05; done"
     first = replicas.custom_job("aip-compared-1", (1, waits), (2, "touch /gcs/b/done; exit 0"))

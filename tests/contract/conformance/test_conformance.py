@@ -199,6 +199,7 @@ def test_submit_stops_the_job_that_is_ready_and_saves_what_it_leaves(ran: Ran) -
     assert names == {"model.tar.gz", "output.tar.gz", "describe.json", "log.txt"}
 
 
+@pytest.mark.slow(2)
 def test_jobs_of_a_command_that_was_killed_are_not_waited_for(
     ran: Ran, assert_nothing_left: Callable[[str], None]
 ) -> None:

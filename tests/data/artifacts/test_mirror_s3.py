@@ -87,6 +87,7 @@ def test_whatever_is_done_s3_has_the_same_in_the_end(s3_servers: S3Servers) -> N
     hold_whatever_is_done(s3_servers("moto"))  # the other server cannot hold `p` and `p/q` at once
 
 
+@pytest.mark.slow(1)
 @ON_DISK
 def test_a_server_that_goes_and_comes_again(s3: S3Server, rig: S3Rig) -> None:
     folder = rig.start()

@@ -105,6 +105,7 @@ def half_sent(s3: S3Server, bucket: str) -> list[str]:
         return []
 
 
+@pytest.mark.slow(1)
 def test_the_objects_are_the_archives_on_disk(
     s3: S3Server, store: S3Client, bucket: str, model: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -127,6 +128,7 @@ def test_the_objects_are_the_archives_on_disk(
     assert done.notes == ()
 
 
+@pytest.mark.slow(1)
 def test_without_compression_every_file_is_an_object(
     s3: S3Server, store: S3Client, bucket: str, model: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -194,6 +196,7 @@ def test_a_refusal_leaves_the_artifacts_on_disk(
         assert half_sent(s3, bucket) == []
 
 
+@pytest.mark.slow(1)
 def test_a_server_that_is_busy_in_the_midst(
     s3: S3Server, proxy: TroubledProxy, store: S3Client, bucket: str, model: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -278,6 +281,7 @@ def finished(smlocal_home: Path, tmp_path: Path, model: Path, data: Path) -> Cal
     return make
 
 
+@pytest.mark.slow(1)
 @pytest.mark.parametrize("compression", ["GZIP", "NONE"])
 def test_a_finished_job_is_published_and_says_so(
     s3: S3Server, bucket: str, finished: Callable[..., Path], smlocal_run: Run, smlocal_home: Path, compression: str
@@ -301,6 +305,7 @@ def test_a_finished_job_is_published_and_says_so(
     assert artifacts["Notes"] == ["kept"]
 
 
+@pytest.mark.slow(1)
 def test_a_failed_publication_can_be_tried_again(
     s3: S3Server, proxy: TroubledProxy, bucket: str, finished: Callable[..., Path], smlocal_run: Run
 ) -> None:
@@ -319,6 +324,7 @@ def test_a_failed_publication_can_be_tried_again(
     assert document["PublishFailure"] is None
 
 
+@pytest.mark.slow(1)
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminated"]
 )
@@ -347,6 +353,7 @@ def test_ctrl_c_leaves_neither_object_nor_parts(
     assert "publish-broken-off/output/model.tar.gz" not in held(s3, bucket)
 
 
+@pytest.mark.slow(2)
 def test_parts_that_a_killed_process_left_are_taken_back(
     s3: S3Server,
     proxy: TroubledProxy,

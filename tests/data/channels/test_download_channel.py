@@ -288,6 +288,7 @@ def has_begun(home: Path) -> bool:
     return False
 
 
+@pytest.mark.slow(3, others=True)
 @pytest.mark.parametrize("cached", [True, False])
 def test_a_stop_breaks_a_download_off_at_once(job: Job, s3: S3Server, bucket: str, cached: bool) -> None:
     seed(s3, bucket, {f"{number}": os.urandom(32 * MIB) for number in range(4)})
@@ -413,6 +414,7 @@ def killed_in_the_middle(job: Job, bucket: str) -> bool:
     return os.listdir(job.cache.partial) != []
 
 
+@pytest.mark.slow(3)
 def test_a_process_killed_in_the_middle_leaves_nothing_in_the_way(job: Job, s3: S3Server, bucket: str) -> None:
     seed(s3, bucket, {f"{number}": os.urandom(32 * MIB) for number in range(4)})
     places = iter(range(20))

@@ -154,6 +154,7 @@ def test_nothing_can_be_written(s3: S3Server, listing: Listing, mounted: Mounter
     assert not os.access(path / "a-file", os.W_OK)
 
 
+@pytest.mark.slow(1)
 def test_others_read_it_too(s3: S3Server, listing: Listing, mounted: Mounter) -> None:
     path = mounted(s3, listing).path
     said = subprocess.run(["cat", path / "a/b/deep.txt"], capture_output=True, check=True, user=NOBODY)
@@ -162,6 +163,7 @@ def test_others_read_it_too(s3: S3Server, listing: Listing, mounted: Mounter) ->
     assert b"Read-only file system" in refused.stderr
 
 
+@pytest.mark.slow(1)
 @pytest.mark.parametrize("user", ["0", str(NOBODY)])
 def test_a_container_reads_it_and_cannot_write(
     s3: S3Server, listing: Listing, mounted: Mounter, docker: Callable[..., str], image: Callable[[str], str], user: str

@@ -128,6 +128,7 @@ def test_a_server_that_is_killed_is_noticed_and_its_mount_goes(
     assert len(channel.deaths) == 1
 
 
+@pytest.mark.slow(1)
 def test_stopping_is_no_death_and_does_not_wait_for_readers(
     rclone: S3Server, one_listing: Listing, mounted: Mounter
 ) -> None:
@@ -199,6 +200,7 @@ def test_a_mount_that_cannot_be_made_says_why(
     assert mounted_below(tmp_path) == []
 
 
+@pytest.mark.slow(1)
 def test_somebody_who_is_not_root_mounts_and_unmounts(
     rclone: S3Server, one_listing: Listing, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path, s3_servers: S3Servers
     return here(tmp_path / "data") if request.param == "local" else in_s3(s3_servers(request.param))
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("reader", READERS)
 def test_every_reader_gets_every_byte(pipes: Pipes, source: Source, reader: str) -> None:
     pipes.feed(source.listing(FILES), store=source.store)
@@ -93,6 +94,7 @@ def test_four_channels_at_once(pipes: Pipes, source: Source) -> None:
     assert pipes.broken == []
 
 
+@pytest.mark.slow(2, others=True)
 def test_a_thousand_small_files(pipes: Pipes, source: Source) -> None:
     listing = source.listing(SMALL)
     pipes.feed(listing, name="plain", store=source.store)

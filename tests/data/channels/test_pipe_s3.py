@@ -67,6 +67,7 @@ def test_gzip_in_records(pipes: Pipes, source: Source, monkeypatch: pytest.Monke
     assert pipes.read() == framed(LARGE) + framed(b"b")
 
 
+@pytest.mark.slow(1)
 def test_what_is_no_gzip(pipes: Pipes, source: Source) -> None:
     listing = source.listing({"a": gzip.compress(LARGE)[:-1]})
     pipes.feed(listing, store=source.store, gzip=True)

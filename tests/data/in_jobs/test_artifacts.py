@@ -40,6 +40,7 @@ def run(life: Any, name: str, script: str, word: str, *flags: str, **members: An
 WRITES = "echo $WORD >/opt/ml/model/word"
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("moment", ["training", "uploading", "decided"])
 def test_killed_where_the_output_cannot_be_written(moment: str, life: Any, assert_nothing_left: Clean) -> None:
     name, out = "kept-killed", life.folder / "out"
@@ -69,6 +70,7 @@ def test_killed_where_the_output_cannot_be_written(moment: str, life: Any, asser
     ) == [*("describe.json", "logs", "plan.json", "request.json")]
 
 
+@pytest.mark.slow(2)
 def test_of_a_spot_job_the_last_attempt_is_kept(life: Any, assert_nothing_left: Clean) -> None:
     spot = {
         "EnableManagedSpotTraining": True,
@@ -88,6 +90,7 @@ def test_of_a_spot_job_the_last_attempt_is_kept(life: Any, assert_nothing_left: 
         assert archive.getnames() == ["word"]
 
 
+@pytest.mark.slow(1)
 @pytest.mark.parametrize("compression", ["GZIP", "NONE"])
 def test_the_old_model_goes_when_the_new_one_is_there(compression: str, life: Any) -> None:
     members = {"OutputDataConfig": {"S3OutputPath": "./out", "CompressionType": compression}}
@@ -109,6 +112,7 @@ def test_the_old_model_goes_when_the_new_one_is_there(compression: str, life: An
     assert life.describe("replaced-well")["Local"]["Artifacts"]["Notes"] == []
 
 
+@pytest.mark.slow(3)
 def test_the_old_model_stays_where_the_new_job_has_none(life: Any) -> None:
     model = Path(run(life, "replaced-in-vain", WRITES, "first")["Local"]["Artifacts"]["Model"])
     failed = run(life, "replaced-in-vain", "exit 3", "", "--replace")
@@ -131,6 +135,7 @@ def test_the_old_model_stays_where_the_new_job_has_none(life: Any) -> None:
     assert content(life.folder / "elsewhere" / "replaced-in-vain" / "output" / "model.tar.gz") == "third"
 
 
+@pytest.mark.slow(1)
 def test_a_job_that_completes_without_a_model_has_no_old_one(life: Any) -> None:
     model = Path(run(life, "replaced-empty", WRITES, "first")["Local"]["Artifacts"]["Model"])
     assert run(life, "replaced-empty", "true", "", "--replace")["TrainingJobStatus"] == "Completed"

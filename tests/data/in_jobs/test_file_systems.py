@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.kit.jobs import Ran
 
 RunJob = Callable[..., Ran]
@@ -31,6 +32,7 @@ def test_a_file_system_is_mounted_in_place(run_job: RunJob, data: Path) -> None:
     assert {"file-systems", "file-system-vpc"} <= ran.notes
 
 
+@pytest.mark.slow(1)
 def test_only_rw_can_be_written(run_job: RunJob, data: Path) -> None:
     script = f"mkdir -p {INSIDE}/new/deep && echo here >{INSIDE}/new/deep/file"
     local = {"Sources": {"fs-0123abcd": str(data)}}

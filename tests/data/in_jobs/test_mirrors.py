@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 
@@ -41,6 +42,7 @@ def files_in(folder: Path) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow(1)
 def test_checkpoints_are_seen_while_the_job_runs(
     job_file: Callable[..., Path],
     background: Callable[..., Any],
@@ -68,6 +70,7 @@ def test_checkpoints_are_seen_while_the_job_runs(
     assert_nothing_left(job.name)
 
 
+@pytest.mark.slow(1)
 def test_two_hosts_share_a_prefix_while_they_run(
     job_file: Callable[..., Path], background: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -98,6 +101,7 @@ def test_two_hosts_share_a_prefix_while_they_run(
     assert note.startswith("same: both algo-")
 
 
+@pytest.mark.slow(1)
 def test_who_takes_over_goes_on(
     job_file: Callable[..., Path],
     background: Callable[..., Any],

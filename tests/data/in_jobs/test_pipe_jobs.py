@@ -43,6 +43,7 @@ def test_a_fifo_that_nobody_opens_does_not_keep_the_job(run_job: RunJob) -> None
     assert ran.log() == "one\ntwo\nthree\n"
 
 
+@pytest.mark.slow(1)
 def test_a_reader_that_stops_reading_does_not_keep_the_job(run_job: RunJob, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "large").write_bytes(bytes(8 << 20))
@@ -137,6 +138,7 @@ def test_objects_of_s3_are_piped(run_job: RunJob, s3: S3Server) -> None:
     assert "s3-credentials" in ran.notes
 
 
+@pytest.mark.slow(1)
 def test_a_feed_that_breaks_fails_the_job_with_the_reason(
     job_file: Callable[..., Path], background: Callable[..., Background], data: Path
 ) -> None:

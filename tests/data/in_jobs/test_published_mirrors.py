@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 from tests.kit.jobs import Background, Ran
@@ -107,6 +108,7 @@ def test_nothing_is_written_unless_told(run_job: RunJob, s3_servers: S3Servers) 
     assert "mirrors-published" not in ran.notes
 
 
+@pytest.mark.slow(1)
 def test_the_last_of_it_after_a_stop(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
@@ -124,6 +126,7 @@ def test_the_last_of_it_after_a_stop(
     assert objects(s3, bucket) == {"ckpt/run/open": "last\n"}
 
 
+@pytest.mark.slow(2)
 def test_after_an_interruption_it_goes_on_from_s3(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
@@ -154,6 +157,7 @@ def test_after_an_interruption_it_goes_on_from_s3(
     assert objects(s3, bucket) == {"ckpt/run/n": "1\n"}
 
 
+@pytest.mark.slow(1)
 def test_two_hosts_share_a_prefix_and_fail(run_job: RunJob, s3_servers: S3Servers) -> None:
     s3 = s3_servers("moto")
     bucket = s3.make_bucket()
@@ -178,6 +182,7 @@ def test_two_hosts_share_a_prefix_and_fail(run_job: RunJob, s3_servers: S3Server
     assert note.startswith("same: both algo-")
 
 
+@pytest.mark.slow(1)
 def test_what_s3_does_not_take_is_here_and_can_be_sent_later(
     run_job: RunJob, s3_servers: S3Servers, smlocal_run: Callable[..., Any]
 ) -> None:
@@ -206,6 +211,7 @@ def test_what_s3_does_not_take_is_here_and_can_be_sent_later(
     assert (nothing.returncode, "[nothing-to-publish]" in nothing.stderr) == (2, True)
 
 
+@pytest.mark.slow(2)
 def test_who_takes_over_goes_on(
     job_file: Callable[..., Path],
     background: Callable[..., Background],

@@ -33,6 +33,7 @@ def script(reader: str, place: str) -> str:
     return f"import sys; sys.argv = ['', {place!r}]; exec({BLOCKING if reader == 'blocking' else SELECTING!r})"
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("mode", ["File", "FastFile", "Pipe"])
 @pytest.mark.parametrize("reader", ["cat", "blocking", "selecting"])
 def test_readers_of_s3(run_job: RunJob, s3_servers: Callable[[str], S3Server], mode: str, reader: str) -> None:
@@ -54,6 +55,7 @@ def test_ten_epochs_are_left_early(run_job: RunJob, tmp_path: Path) -> None:
     assert ran.log() == "0123456789\n" * 10 + "10000000\n"
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("mode", ["File", "FastFile", "Pipe"])
 def test_two_gibibytes(run_job: RunJob, tmp_path: Path, mode: str) -> None:
     (tmp_path / "data").mkdir()

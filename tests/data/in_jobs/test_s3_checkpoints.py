@@ -55,6 +55,7 @@ def test_an_empty_prefix(run_job: RunJob, s3: S3Server, bucket: str) -> None:
     assert files_in(ran.folder / "out" / ran.answer["TrainingJobName"] / "checkpoints") == {"first": "1\n"}
 
 
+@pytest.mark.slow(1)
 def test_every_host_has_them_all(run_job: RunJob, s3: S3Server, bucket: str) -> None:
     ran = run_job(
         [],
@@ -67,6 +68,7 @@ def test_every_host_has_them_all(run_job: RunJob, s3: S3Server, bucket: str) -> 
     assert (ran.log("algo-1"), ran.log("algo-2")) == ("one\ntwo\n", "one\ntwo\n")
 
 
+@pytest.mark.slow(1)
 def test_after_an_interruption_it_goes_on_from_what_is_kept(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
@@ -97,6 +99,7 @@ def test_after_an_interruption_it_goes_on_from_what_is_kept(
     assert job.output() == "a\nb\nready\nb\nn\n"
 
 
+@pytest.mark.slow(1)
 def test_what_an_earlier_job_left_is_moved_aside(run_job: RunJob, s3: S3Server, bucket: str) -> None:
     name = "s3-checkpoints-twice"
     folder = Path()

@@ -42,6 +42,7 @@ def test_file_mode(run_job: RunJob, s3: S3Server, bucket: str) -> None:
     assert "copy-on-write of s3://" in ran.stderr
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("mode", ["File", "FastFile", "Pipe"])
 def test_objects_that_cannot_be_checked_without_awscrt_are_reported_once(
     run_job: RunJob, s3_servers: S3Servers, tmp_path: Path, mode: str
@@ -79,6 +80,7 @@ def test_the_second_run_downloads_nothing(run_job: RunJob, s3: S3Server, bucket:
     assert run_job(channels, f"cat {DATA}/train/a", env=s3.environment).log() == "other\n"
 
 
+@pytest.mark.slow(1)
 def test_nothing_is_kept_without_a_cache(run_job: RunJob, s3: S3Server, bucket: str) -> None:
     for staging in ("overlay", "copy"):
         local = {"Cache": False, "Staging": staging}
@@ -87,6 +89,7 @@ def test_nothing_is_kept_without_a_cache(run_job: RunJob, s3: S3Server, bucket: 
         assert not (ran.folder / "home" / "cache").exists()
 
 
+@pytest.mark.slow(1)
 def test_two_hosts_share_what_is_the_same_and_split_what_is_sharded(run_job: RunJob, s3: S3Server, bucket: str) -> None:
     channels = [
         channel("all", uri=f"s3://{bucket}/in/"),
@@ -173,6 +176,7 @@ def test_fast_file_of_a_local_folder(run_job: RunJob, data: Path) -> None:
     assert sorted(os.listdir(data)) == ["a", "b", "d"]
 
 
+@pytest.mark.slow(1)
 def test_a_fast_file_server_that_dies_fails_the_job(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
@@ -279,6 +283,7 @@ def test_no_credentials_and_no_server(
     assert (code, "[s3-unreachable]" in said) == (3, True), said
 
 
+@pytest.mark.slow(1)
 def test_a_folder_marker_is_a_folder(run_job: RunJob, s3_servers: Callable[[str], S3Server]) -> None:
     s3 = s3_servers("moto")
     bucket = s3.make_bucket()
@@ -291,6 +296,7 @@ def test_a_folder_marker_is_a_folder(run_job: RunJob, s3_servers: Callable[[str]
         assert ran.log() == "fast\nfast/a\nfast/marked\ntrain\ntrain/a\ntrain/marked\n" + "directory\n" * 2
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("mode", ["File", "FastFile", "Pipe"])
 def test_a_stop_does_not_wait_for_s3(
     job_file: Callable[..., Path],

@@ -51,6 +51,7 @@ def run_with(
     return run
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("how", ["deleted", "replaced"])
 def test_an_object_that_is_no_longer_what_was_listed(
     run_with: Callable[..., tuple[dict[str, Any], str]], s3: S3Server, bucket: str, how: str
@@ -74,6 +75,7 @@ def test_an_object_that_is_no_longer_what_was_listed(
     assert hint.startswith(f"The object was {how} after the job listed it")
 
 
+@pytest.mark.slow(1)
 def test_an_object_that_may_not_be_read(
     run_with: Callable[..., tuple[dict[str, Any], str]], s3: Any, bucket: str
 ) -> None:
@@ -88,6 +90,7 @@ def test_an_object_that_may_not_be_read(
     assert "s3:GetObject" in answer["Local"]["Hints"][0]
 
 
+@pytest.mark.slow(1)
 def test_a_program_that_goes_on_without_the_object_is_told_of_too(
     run_with: Callable[..., tuple[dict[str, Any], str]], s3: S3Server, bucket: str
 ) -> None:

@@ -134,6 +134,7 @@ def test_readers_of_pieces_notice_as_well(
         assert seen == data
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("kind", ["CRC32", "SHA256"])
 @pytest.mark.parametrize("sizes", [(5 << 20, 5 << 20, 100), (5 << 20, 6 << 20)], ids=["even", "uneven"])
 def test_the_sum_of_the_sums_of_parts(

@@ -39,6 +39,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("known", [True, False])
 def test_everything_comes(
     store: S3Client, bucket: str, contents: dict[str, bytes], target: Path, *, known: bool
@@ -134,6 +135,7 @@ def test_a_name_that_is_taken(store: S3Client, bucket: str, target: Path) -> Non
     assert files(target) == {"k": b"mine"}
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("stop", ["cancelled", "ctrl-c"])
 def test_a_stop_leaves_no_half_file(
     proxy: TroubledProxy, troubled: S3Client, bucket: str, contents: dict[str, bytes], target: Path, stop: str

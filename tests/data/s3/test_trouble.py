@@ -151,6 +151,7 @@ def test_a_server_that_is_killed_and_comes_back(
     assert bytes(read_so_far) == data
 
 
+@pytest.mark.slow(2, others=True)
 def test_a_stalled_reader_and_a_connection_that_ended_meanwhile(
     proxy: TroubledProxy, stored: S3Object, data: bytes
 ) -> None:

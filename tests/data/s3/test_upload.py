@@ -149,6 +149,7 @@ def test_a_file_that_will_never_be_whole_is_taken_back(
     assert (held(s3, bucket), half_sent(s3, bucket), told.open) == ({}, [], set())
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("size", [1000, THREE_PARTS])
 @pytest.mark.parametrize("trouble", [slow_down, dropped, refused(500, "InternalError"), refused(400, "RequestTimeout")])
 def test_tried_again(
@@ -266,6 +267,7 @@ def test_an_answer_that_was_lost_after_all_was_done(
     assert half_sent(s3, bucket) == []
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("moment", [PART // 2, PART + PART // 2])
 def test_a_server_that_is_killed_and_forgets_what_was_begun(
     s3: S3Server,
@@ -359,6 +361,7 @@ def test_sums_go_along_unless_the_configuration_says_no(
     assert [("x-amz-checksum-crc32: " in head) for head in sent] == [named] * 3
 
 
+@pytest.mark.slow(2)
 def test_memory_does_not_grow_with_the_file(s3_servers: Callable[[str], Any], tmp_path: Path) -> None:
     server = s3_servers("rclone")
     with (tmp_path / "large").open("wb") as file:

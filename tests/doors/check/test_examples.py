@@ -58,7 +58,10 @@ def result_of(rule: Rule, done: "subprocess.CompletedProcess[str]") -> dict[str,
 
 @pytest.mark.parametrize(
     "rule",
-    [pytest.param(rule, id=rule.id, marks=pytest.mark.slow(3) if rule.id in _SLOW else ()) for rule in all_rules()],
+    [
+        pytest.param(rule, id=rule.id, marks=pytest.mark.slow(3 if rule.id in _SLOW else 1, others=True))
+        for rule in all_rules()
+    ],
 )
 def test_an_example(rule: Rule, smlocal_run: Run, tmp_path: Path, smlocal_home: Path) -> None:
     example = rule.example

@@ -135,6 +135,7 @@ def messages(rule: Mapping[str, Any]) -> list[str]:
     return [finding["Message"] for finding in rule.get("Findings", ())]
 
 
+@pytest.mark.slow(2)
 def test_a_job_that_never_ends_is_stopped(checks: Checks) -> None:
     checks.write("while :; do sleep 1; done")
     done, found = checks("job-fails", "no-model", timeout=2)
@@ -240,6 +241,7 @@ def test_an_image_alone_is_never_blamed_for_data_that_was_made_up(checks: Checks
     assert done.returncode == 0
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
 def test_a_signal_stops_all_jobs(checks: Checks, number: int, code: int) -> None:
     checks.write(SLEEPS)
@@ -251,6 +253,7 @@ def test_a_signal_stops_all_jobs(checks: Checks, number: int, code: int) -> None
     checks.assert_nothing_left(name)
 
 
+@pytest.mark.slow(1)
 def test_a_killed_check_is_cleared_by_the_next(checks: Checks) -> None:
     checks.write(SLEEPS)
     check = checks.begin("job-fails")
@@ -339,6 +342,7 @@ def test_a_short_job_that_ignores_sigterm_is_not_taken_for_tested(checks: Checks
     assert found["sigterm-unhandled"]["ToTest"].startswith("make it train for ten seconds")
 
 
+@pytest.mark.slow(2)
 def test_jobs_that_should_fail_and_a_reason_of_several_lines(checks: Checks) -> None:
     says = "printf 'no data:\\n  none\\n' | tee /opt/ml/output/failure; exit 1"
     checks.write(f"echo 1 >/opt/ml/model/w; cat /opt/ml/input/data/train/a || {{ {says}; }}")

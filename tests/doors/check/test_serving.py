@@ -75,6 +75,7 @@ def test_an_image_with_a_model_keeps_every_rule(serving: Serving) -> None:
     serving.assert_nothing_left()
 
 
+@pytest.mark.slow(2)
 def test_a_model_file_is_checked_as_an_endpoint(serving: Serving) -> None:
     container = {"Image": serving.image, "ModelDataUrl": serving.archive("other")}
     (serving.folder / "model.json").write_text(json.dumps({"PrimaryContainer": container}))
@@ -109,6 +110,7 @@ def test_a_server_that_breaks_a_rule(
     assert said in rules[rule]["Findings"][0]["Message"]
 
 
+@pytest.mark.slow(2)
 def test_a_server_that_does_not_end_although_it_hears_the_signal(serving: Serving) -> None:
     instructions = COPIED.replace(BASE, "FROM ${BASE}\n")
     (serving.folder / "Dockerfile").write_text(f"ARG BASE=python:3.11-slim-bookworm\n{instructions}")

@@ -27,6 +27,7 @@ def folder(tmp_path: Path, image: Callable[[str], str], docker: Callable[..., st
         docker("rmi", "--force", tag)
 
 
+@pytest.mark.slow(2)
 def test_an_image_is_built_before_each_run(
     folder: Path, tmp_path: Path, smlocal_run: Run, assert_nothing_left: Callable[[str], None]
 ) -> None:

@@ -14,6 +14,7 @@ def has_image() -> bool:
     return subprocess.run(["docker", "image", "inspect", IMAGE], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.slow(2)
 def test_a_job_is_run_and_everything_is_removed(
     smlocal_run: Run, smlocal_home: Path, image: Callable[[str], str]
 ) -> None:

@@ -75,6 +75,7 @@ def numbers(lines: list[str]) -> list[int]:
     return [int(line.removeprefix("line ")) for line in lines if re.fullmatch(r"line \d+", line)]
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("columns", [10, 80, 200])
 def test_the_countdown_stays_at_the_bottom_of_a_chatty_job(columns: int, start: Start) -> None:
     terminal = start(CHATTY, "--name", f"chatty-{columns}", columns=columns, grace=100)
@@ -140,6 +141,7 @@ def test_a_terminal_that_changes_its_size_while_a_job_runs(columns: int, start: 
     assert not any("line" in line and "●" in line for line in terminal.all_lines())
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize("mode", ["auto", "plain", "quiet"])
 def test_a_dumb_terminal_gets_only_lines(mode: str, start: Start) -> None:
     terminal = start(

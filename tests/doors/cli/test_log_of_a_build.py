@@ -50,6 +50,7 @@ def test_a_build_obeys_only_smlocal(run: Run, options: list[str], service: dict[
     assert len([line for line in by_us if "error" in line.partition("injected")[0]]) <= 1
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("options", [[], ["--quiet"], ["--json"]])
 def test_lines_of_smlocal_are_harmless_where_no_service_is_seen(run: Run, options: list[str]) -> None:
     """Such as in a container that a build has started. The output of the job's container is passed on there."""
@@ -57,6 +58,7 @@ def test_lines_of_smlocal_are_harmless_where_no_service_is_seen(run: Run, option
     assert obeyed(run(SCRIPT, *(each for each in options if each != "--json")).stderr) == []
 
 
+@pytest.mark.slow(2)
 def test_what_is_looked_at_later_is_harmless(run: Run, smlocal_run: Run) -> None:
     run(SCRIPT, "--quiet")
     for command in (["describe"], ["describe", "--json"], ["jobs"], ["jobs", "--json"], ["logs"], ["wait"]):
@@ -75,6 +77,7 @@ def test_the_log_and_a_file_keep_the_bytes(run: Run, smlocal_run: Run, tmp_path:
     assert (tmp_path / "file").read_text().count("::warning file=a::injected") == 2
 
 
+@pytest.mark.slow(1)
 def test_control_sequences(run: Run, smlocal_run: Run) -> None:
     raw = run(CONTROLS)
     assert "\x1b]52;c;" in raw.stdout  # as `docker run` shows it

@@ -24,6 +24,7 @@ def test_a_quiet_run_that_fails_says_why(smlocal_run: Run, image: Callable[[str]
     assert (done.returncode, done.stdout, done.stderr) == (0, "said\n", "")
 
 
+@pytest.mark.slow(1)
 def test_a_failure_shows_the_last_lines_of_the_host_that_failed(
     smlocal_run: Run, image: Callable[[str], str], tmp_path: Path
 ) -> None:

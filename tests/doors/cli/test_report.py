@@ -39,6 +39,7 @@ def test_the_file_is_what_describe_says(
         assert words in page
 
 
+@pytest.mark.slow(1)
 def test_a_stop_by_ctrl_c(smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     script = "trap 'exit 0' TERM; echo up; while :; do sleep 0.1; done"

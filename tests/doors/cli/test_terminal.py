@@ -99,6 +99,7 @@ printf '\n' >&2
 """
 
 
+@pytest.mark.slow(1)
 def test_a_progress_bar_moves_and_lines_of_the_other_stream_are_whole(
     tmp_path: Path, smlocal_home: Path, image: Callable[[str], str]
 ) -> None:

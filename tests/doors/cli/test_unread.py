@@ -71,6 +71,7 @@ def test_the_time_limit_holds(
     assert_nothing_left("flood")
 
 
+@pytest.mark.slow(1)
 def test_a_signal_stops_it(tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
     job = ("--image", image("sh"), "--name", "flood", "-e", f"SCRIPT={FLOOD}")
     with unread(smlocal_home, tmp_path, *job) as (process, full):
@@ -81,6 +82,7 @@ def test_a_signal_stops_it(tmp_path: Path, smlocal_home: Path, smlocal_run: Run,
     assert json.loads(smlocal_run("describe", "flood", "--json").stdout)["SecondaryStatus"] == "Stopped"
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(("script", "code"), [("true", 1), ("exit 3", 1), (ENDLESS, 4)])
 def test_an_answer_that_cannot_be_written(
     script: str, code: int, tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
@@ -156,6 +158,7 @@ def test_a_detached_job_with_json_is_one_document(
     assert smlocal_run("stop", "detached-json", "--grace", "0", "--wait").returncode == 0
 
 
+@pytest.mark.slow(1)
 def test_the_folder_may_be_deleted_while_the_job_runs(
     tmp_path: Path, smlocal_home: Path, image: Callable[[str], str]
 ) -> None:

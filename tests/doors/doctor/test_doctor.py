@@ -125,6 +125,7 @@ def test_leftovers_of_a_job_that_is_over(smlocal_run: Run, smlocal_home: Path) -
     assert f"{name} (1: volume {name})" in found["leftovers"]["Sentence"]
 
 
+@pytest.mark.slow(2)
 def test_a_running_job_of_this_home_is_none_of_another(
     smlocal_run: Run, tmp_path: Path, image: Callable[[str], str]
 ) -> None:
@@ -141,6 +142,7 @@ def test_a_running_job_of_this_home_is_none_of_another(
     assert "jobs of another SMLOCAL_HOME" in others["Sentence"]
 
 
+@pytest.mark.slow(1)
 def test_what_a_killed_doctor_left_is_removed_by_a_later_one(smlocal_run: Run) -> None:
     """Its image has the time at which it was made, so this one is made as a doctor of an hour ago would have."""
     run = os.urandom(4).hex()
@@ -183,6 +185,7 @@ def image_archive(name: str, labels: dict[str, str], *, created: str) -> bytes:
     return written.getvalue()
 
 
+@pytest.mark.slow(2)
 def test_aws_is_asked_only_with_online(smlocal_run: Run, s3_servers: S3Servers) -> None:
     server = s3_servers("moto")
     environment = {**server.environment, "AWS_ENDPOINT_URL": server.environment["AWS_ENDPOINT_URL_S3"]}

@@ -63,6 +63,7 @@ def remove_jobs(*arguments: str) -> str:
     return done.stderr
 
 
+@pytest.mark.slow(1)
 def test_a_job_that_completes_and_is_forgotten(run: Run, home: Path) -> None:
     run(r"""
 def test_it(training_job, tmp_path):
@@ -144,6 +145,7 @@ def test_a_name_that_another_job_has(run: Run, home: Path) -> None:
     assert remove_jobs("mine")
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize(("text", "keep", "kept"), [(_PASSES, "all", 1), (_PASSES, "failed", 0), (_FAILS, "none", 0)])
 def test_what_is_kept(text: str, keep: str, kept: int, run: Run, home: Path) -> None:
     done = run(text, f"--smlocal-keep={keep}")
@@ -192,6 +194,7 @@ def test_of_something_else():
 """
 
 
+@pytest.mark.slow(3, others=True)
 @pytest.mark.parametrize(
     ("code", "works", "outcomes", "kept"),
     [

@@ -40,6 +40,7 @@ def channel(uri: str, mode: str = "File") -> dict[str, Any]:
     return {"ChannelName": "train", "InputMode": mode, "DataSource": {"S3DataSource": source}}
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("case", ["channel-odd-names", "code", "failure-short", "two-hosts-sharded"])
 def test_case(
     case: str, tmp_path: Path, image: Image, run_remotely: Run, relay: Relay, assert_nothing_left: Nothing
@@ -126,6 +127,7 @@ def test_much_data_needs_little_memory(tmp_path: Path, image: Image, relay: Rela
     assert max(0, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss - max(before, 60 << 10)) < 100 << 10
 
 
+@pytest.mark.slow(2)
 def test_through_ssh(tmp_path: Path, image: Image, smlocal_run: Run, assert_nothing_left: Nothing) -> None:
     # No machine of another name is at hand: what ssh would run there is run here.
     ssh = tmp_path / "bin" / "ssh"
@@ -181,6 +183,7 @@ def test_what_cannot_reach_is_refused(tmp_path: Path, image: Image, run_remotely
     assert (done.returncode, json.loads(done.stdout)["Error"]["Id"]) == (3, "engine-remote")
 
 
+@pytest.mark.slow(1)
 def test_doctor_says_what_an_engine_elsewhere_means(tmp_path: Path, run_remotely: Run) -> None:
     done = run_remotely("doctor", "--json", cwd=tmp_path)
     found = {check["Check"]: check for check in json.loads(done.stdout)["Doctor"]["Checks"]}

@@ -75,6 +75,7 @@ def file_system() -> dict[str, Any]:
     return {"ChannelName": "t", "DataSource": {"FileSystemDataSource": {**system, "DirectoryPath": "/"}}}
 
 
+@pytest.mark.slow(1)
 def test_a_job_from_its_start_to_its_end_with_two_supervisors(life: Life, engine: OwnEngine) -> None:
     script = """
         cd /opt/ml; cat input/data/train/a input/data/fast/a checkpoints/before; sh code/own.sh
@@ -235,6 +236,7 @@ def slow_life(tmp_path: Path, engine: OwnEngine, image: Callable[[str], str]) ->
             mount.kill()
 
 
+@pytest.mark.slow(1)
 @pytest.mark.skipif(why_no_fuse() is not None, reason="needs FUSE")
 def test_a_slow_mount_is_noted(slow_life: Life) -> None:
     life = slow_life
@@ -261,6 +263,7 @@ class Counting(DockerEngine):
         return super().create(*given, **named)
 
 
+@pytest.mark.slow(1)
 def test_it_is_tried_once_for_each_start_of_the_engine(life: Life, engine: OwnEngine, tmp_path: Path) -> None:
     asked = Counting(parse_address(engine.address, None))
     image = asked.image(life.image)

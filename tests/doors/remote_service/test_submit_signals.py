@@ -145,6 +145,7 @@ def test_a_tuning_job_whose_creation_was_interrupted_is_stopped(
     assert answer["HyperParameterTuningJobStatus"] == "Stopped", said
 
 
+@pytest.mark.slow(2)
 def test_a_second_signal_does_not_wait_for_the_answer(submitting: Submitting, aws_service: AwsService) -> None:
     name = "search-signal-twice"
     code, said = submitting(training(aws_service.image), name, more=[signal.SIGHUP])

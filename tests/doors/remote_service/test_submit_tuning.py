@@ -121,6 +121,7 @@ def test_a_failed_search_says_why_and_nobody_has_to_wait(file: Path, submit: Run
     until(lambda: described(aws_service, "tsubmit-not-followed")["HyperParameterTuningJobStatus"] != "InProgress")
 
 
+@pytest.mark.slow(3)
 def test_who_does_not_say_yes_gets_no_search(submit: Run, aws_service: AwsService) -> None:
     before = aws_service.keys(BUCKET)
     done = submit("--name", "tsubmit-unasked")

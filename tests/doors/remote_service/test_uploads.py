@@ -74,6 +74,7 @@ def puts(proxy: TroubledProxy) -> int:
     return sum(head.startswith("PUT ") for head in proxy.requests)
 
 
+@pytest.mark.slow(2)
 def test_only_what_is_not_there_is_uploaded_and_nothing_is_replaced(
     s3: S3Server, bucket: str, proxy: TroubledProxy, store: S3Client, plan: Callable[[], Upload], folder: Path
 ) -> None:
@@ -103,6 +104,7 @@ def test_only_what_is_not_there_is_uploaded_and_nothing_is_replaced(
     assert second.uri != first.uri
 
 
+@pytest.mark.slow(2)
 def test_an_upload_that_breaks_half_way_goes_on_where_it_broke(
     s3: S3Server,
     bucket: str,

@@ -91,6 +91,7 @@ def put(endpoint: Any, key: str, body: str, kind: str) -> str:
     return f"{endpoint.address}/data/{key}?{urlencode(CREDENTIAL)}"
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("kind", OBJECTS)
 @pytest.mark.parametrize("stated", ["by the object", "by the request"])
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
@@ -139,6 +140,7 @@ def test_an_object_is_no_script_style_or_frame_of_any_page(
     assert endpoint.store.names() == []
 
 
+@pytest.mark.slow(1)
 def test_a_hostile_page_sends_nothing_that_is_done(endpoint: Any, tab: Tab, hostile_page: Callable[..., str]) -> None:
     put(endpoint, "kept", "1", "text/plain")
     query = urlencode(CREDENTIAL)

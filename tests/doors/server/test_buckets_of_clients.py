@@ -34,6 +34,7 @@ def end_of_job(endpoint: Any, name: str, image: str, uri: str) -> dict[str, Any]
     return answer
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("allowed", ["none", "another", "this", "all"])
 def test_a_bucket_is_read_only_if_the_owner_allows_it(
     make_endpoint: Callable[..., Any],

@@ -105,6 +105,7 @@ def unused(_: Any) -> Any:
     raise AssertionError("it is open already")
 
 
+@pytest.mark.slow(1)
 def test_the_port_is_only_open_for_jobs_that_need_it_and_comes_back(
     make_endpoint: Callable[..., Any], smlocal_home: Path
 ) -> None:

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.kit import until
 
 GROUP = "/aws/sagemaker/TrainingJobs"
 
 
+@pytest.mark.slow(2)
 def test_a_client_reads_a_growing_log_to_its_end_once(
     endpoint: Any, smlocal_run: Callable[..., Any], image: Callable[[str], str], tmp_path: Path
 ) -> None:

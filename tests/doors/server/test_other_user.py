@@ -115,6 +115,7 @@ def connect(host: str, login: str = "") -> str:
     return f"CONNECT {host}:443 HTTP/1.1\r\nHost: {host}:443\r\n{header}\r\n"
 
 
+@pytest.mark.slow(2)
 def test_the_proxy_of_exec_answers_its_own_program_alone(execute: Callable[..., Any]) -> None:
     with execute() as run:
         # Its own calls have come through, so the server is there.
@@ -146,6 +147,7 @@ def test_the_proxy_of_exec_answers_its_own_program_alone(execute: Callable[..., 
         assert files == ["PermissionError", "PermissionError"]
 
 
+@pytest.mark.slow(1)
 def test_exec_has_no_other_port_and_nothing_is_answered_there_without_the_proxy(execute: Callable[..., Any]) -> None:
     with execute() as run:
         run.do("import boto3; boto3.client('sts').get_caller_identity()")
@@ -157,6 +159,7 @@ def test_exec_has_no_other_port_and_nothing_is_answered_there_without_the_proxy(
         assert {each.partition("\r\n")[0] for each in answers} == {"HTTP/1.1 400 Bad Request"}
 
 
+@pytest.mark.slow(3)
 def test_each_run_has_keys_of_its_own_and_they_are_verified(execute: Callable[..., Any]) -> None:
     with execute() as run, execute() as other:
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY", "AWS_CA_BUNDLE"):
@@ -182,6 +185,7 @@ def test_each_run_has_keys_of_its_own_and_they_are_verified(execute: Callable[..
         assert code("c('s3', v=botocore.UNSIGNED).list_buckets()") == ""
 
 
+@pytest.mark.slow(2)
 def test_dual_stack_addresses_are_answered(execute: Callable[..., Any]) -> None:
     with execute(AWS_USE_DUALSTACK_ENDPOINT="true") as run:
         run.do("import boto3")
@@ -194,6 +198,7 @@ def test_dual_stack_addresses_are_answered(execute: Callable[..., Any]) -> None:
                 assert told.endswith(f".{region}.{domain} 200")
 
 
+@pytest.mark.slow(1)
 def test_an_authority_of_earlier_runs_is_removed(execute: Callable[..., Any], smlocal_home: Path) -> None:
     with execute():
         pass
@@ -224,6 +229,7 @@ def served(home: Path, *options: str) -> Iterator[tuple[int, str]]:
     assert server.returncode == 0
 
 
+@pytest.mark.slow(1)
 def test_a_server_that_demands_its_key_is_closed_to_others(smlocal_home: Path) -> None:
     with served(smlocal_home, "--key") as (port, said):
         answers, files = as_somebody_else(

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.kit.s3_servers import S3Servers
 
 PROGRAM = """
@@ -14,6 +15,7 @@ print(boto3.client("sts").get_caller_identity()["Arn"])
 """
 
 
+@pytest.mark.slow(2)
 def test_the_program_talks_to_it_with_its_own_keys_and_to_us_for_the_rest(
     s3_servers: S3Servers, smlocal_home: Path
 ) -> None:

@@ -171,6 +171,7 @@ ATTEMPTS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 def test_nothing_of_this_machine_is_read_or_written(
     endpoint: Any, image: Callable[[str], str], secret: Path, attempt: str
@@ -225,6 +226,7 @@ def test_links_below_an_allowed_folder_are_not_followed(
     assert sorted(os.listdir(secret)) == ["file"]
 
 
+@pytest.mark.slow(1)
 def test_an_allowed_folder_is_used(endpoint: Any, image: Callable[[str], str], allowed: Path) -> None:
     asked = file_system("fs-12345678", "/data", Sources={"fs-12345678": str(allowed)})
     assert end_of_document(endpoint, request("attack-file-system", image("sh"), **asked)) == ("Completed", "")

@@ -15,6 +15,7 @@ print(boto3.client("sagemaker").list_training_jobs()["TrainingJobSummaries"])
 OWN_KEY = {"SMLOCAL_ACCESS_KEY_ID": "AKIDEXAMPLE", "SMLOCAL_SECRET_ACCESS_KEY": "a secret; with words"}
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize(
     ("option", "own"), [("--no-key", {}), ("--key", {}), ("--key", OWN_KEY)], ids=["open", "with its key", "own key"]
 )

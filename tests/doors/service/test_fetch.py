@@ -66,6 +66,7 @@ def test_it_fails_here_as_it_did_there(
     assert "its request is used" in checked.stderr
 
 
+@pytest.mark.slow(1)
 def test_an_arn_and_what_the_service_does_not_have(failed: AwsService, smlocal_run: Run, tmp_path: Path) -> None:
     arn = failed.client("sagemaker").describe_training_job(TrainingJobName=JOB)["TrainingJobArn"]
     elsewhere = {**failed.environment, "AWS_DEFAULT_REGION": "us-west-2"}
@@ -89,6 +90,7 @@ def test_our_own_description_of_a_job_is_fetched_too(failed: AwsService, smlocal
     assert smlocal_run("validate", "job.yaml", "own.json", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.slow(1)
 def test_a_processing_job_is_fetched_and_runs_here(
     aws_service: AwsService, image: Callable[[str], str], smlocal_run: Run, tmp_path: Path
 ) -> None:

@@ -147,6 +147,7 @@ def described(image: Callable[[str], str], tmp_path: Path) -> Callable[..., str]
 LOCAL = ("--source", "s3://reproduced-data/rows=rows", "--allow-cpu")
 
 
+@pytest.mark.slow(1)
 def test_the_table_of_the_console_decides_where_the_reason_has_no_text(
     described: Callable[..., str], smlocal_run: Run, tmp_path: Path
 ) -> None:

@@ -132,6 +132,7 @@ def test_a_program_that_is_missing(watched: Callable[..., Watched]) -> None:
     container.run.remove()
 
 
+@pytest.mark.slow(1)
 def test_a_container_is_replaced_by_a_fresh_one_in_the_same_place(
     watched: Callable[..., Watched], spec: Spec, engine: DockerEngine, job: str, tmp_path: Path
 ) -> None:
@@ -214,6 +215,7 @@ def test_a_lost_engine_is_reported_and_a_stop_ends(
     container.run.remove()
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize("trouble", ["cut", "stall"])
 def test_lines_that_a_broken_connection_lost_come_from_the_engine(
     trouble: str, relay: EngineRelay, spec: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -242,6 +244,7 @@ def test_lines_that_a_broken_connection_lost_come_from_the_engine(
     container.run.remove()
 
 
+@pytest.mark.slow(1)
 def test_a_program_that_closes_its_streams_early(watched: Callable[..., Watched], tmp_path: Path) -> None:
     log = tmp_path / "rule-1.log"
     container = watched("echo one; exec >/dev/null 2>&1; sleep 3", log=str(log))

@@ -45,6 +45,7 @@ def test_no_terminal_no_input_no_init(run: Run) -> None:
     assert run(script) == (0, b"no terminal\npid 1\nsh\n")
 
 
+@pytest.mark.slow(2)
 def test_the_four_ways_to_say_what_runs(import_image: Callable[..., str], run: Run) -> None:
     image = import_image("smlocal-test-engine:words", 'ENTRYPOINT ["/bin/echo","image"]', 'CMD ["its command"]')
     assert run(image=image, entrypoint=None, command=None) == (0, b"image its command\n")

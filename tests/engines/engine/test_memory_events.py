@@ -55,6 +55,7 @@ def test_the_kernel_says_so_at_once(engine: DockerEngine, spec: Spec, script: st
     pytest.fail("the kernel has not said it once")
 
 
+@pytest.mark.slow(1)
 @pytest.mark.parametrize("script", ["sh -c 'kill -9 $$'; exit $?", "exit 1"])
 def test_no_word_of_what_ended_otherwise(engine: DockerEngine, spec: Spec, script: str) -> None:
     ended(engine, spec(f"exec {EAT}", limits=LIMITS))  # another's

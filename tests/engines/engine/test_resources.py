@@ -66,6 +66,7 @@ def test_an_overlay_that_cannot_be_mounted_shows_at_the_start(
         engine.start(container)
 
 
+@pytest.mark.slow(1)
 def test_peers_find_each_other_by_alias(engine: DockerEngine, spec: Spec, job: str) -> None:
     engine.create_network(f"{job}-net", {JOB_LABEL: job}, **subnet())
     first = engine.create(spec("sleep 600", network=f"{job}-net", aliases=("algo-1",)))

@@ -26,6 +26,7 @@ def test_case(
     assert "engine-podman" in [note["Id"] for note in answer["Local"]["Notes"]]
 
 
+@pytest.mark.slow(1)
 def test_one_elsewhere_gets_the_data(
     tmp_path: Path, image: Image, smlocal_run: Run, assert_nothing_left: Callable[[str], None]
 ) -> None:
@@ -36,6 +37,7 @@ def test_one_elsewhere_gets_the_data(
     assert relay.mounts == {b"volume"}
 
 
+@pytest.mark.slow(2)
 def test_a_shell(tmp_path: Path, image: Image, smlocal_run: Run, assert_nothing_left: Callable[[str], None]) -> None:
     script = "echo outside >/seen; echo m >/opt/ml/model/m; [ $STAY ] && sleep 1000; exit 3"
     flags = ("--image", image("sh"), "-e", f"SCRIPT={script}")
@@ -64,6 +66,7 @@ def test_a_gpu_is_refused_not_forgotten(tmp_path: Path, image: Image, smlocal_ru
     assert not (tmp_path / "home" / "jobs" / "podman-gpu").exists()
 
 
+@pytest.mark.slow(1)
 def test_doctor_knows_it(smlocal_run: Run) -> None:
     done = smlocal_run("doctor", "--json")
     found = {check["Check"]: check for check in json.loads(done.stdout)["Doctor"]["Checks"]}

@@ -26,6 +26,7 @@ def running(docker: Any, name: str) -> bool:
     return bool(containers(docker, name))
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("call", [CONTAINERS, LOOK])
 def test_a_busy_engine_is_asked_again(
     relayed: Any, relay: Any, docker: Any, assert_nothing_left: Clean, call: str
@@ -96,6 +97,7 @@ def test_another_engine_is_not_asked_about_the_job(relayed: Any, assert_nothing_
     assert_nothing_left("elsewhere")
 
 
+@pytest.mark.slow(1)
 def test_times_of_a_job_that_ended_while_nobody_looked(life: Any, docker: Any, assert_nothing_left: Clean) -> None:
     """Each phase as long as its transition says, and training no longer than the container."""
     life.detach("timed", ENDS)
@@ -158,6 +160,7 @@ def test_a_job_that_ended_in_time_is_in_time(life: Any, docker: Any, assert_noth
     assert_nothing_left(name)
 
 
+@pytest.mark.slow(2)
 def test_hosts_that_had_ended_are_not_signalled(life: Any, docker: Any, assert_nothing_left: Clean) -> None:
     """The first failure stops its peers, but not those that ended by themselves before the supervisor looked."""
     script = r"""host=$(sed 's/.*"current_host":"\([^"]*\)".*/\1/' /opt/ml/input/config/resourceconfig.json)
@@ -199,6 +202,7 @@ def test_a_stop_of_a_container_that_had_ended_signals_nobody(
     assert (host["ExitCode"], host["Signalled"], host["Killed"]) == (0, False, False)
 
 
+@pytest.mark.slow(1)
 def test_signals_of_the_first_supervisor_are_remembered(life: Any) -> None:
     life.detach("remembered", SAVES.replace("exit 5", "sleep 600"))
     life.until_logged("remembered", "ready")

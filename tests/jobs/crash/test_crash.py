@@ -184,6 +184,7 @@ def test_it_ended_while_nobody_looked(life: Any, docker: Callable[..., str], ass
     assert_nothing_left("unseen")
 
 
+@pytest.mark.slow(2)
 def test_a_runtime_that_passed_meanwhile(life: Any, assert_nothing_left: Clean) -> None:
     life.detach("late", SAVES, StoppingCondition={"MaxRuntimeInSeconds": 2})
     life.until_logged("late", "ready")
@@ -206,6 +207,7 @@ def test_a_stop_of_an_orphan(life: Any, assert_nothing_left: Clean) -> None:
     assert_nothing_left("orphan")
 
 
+@pytest.mark.slow(1)
 def test_a_deaf_orphan_is_killed_after_its_grace(life: Any, assert_nothing_left: Clean) -> None:
     life.detach("deaf-orphan", "trap '' TERM; echo ready; while :; do sleep 0.05; done")
     life.until_logged("deaf-orphan", "ready")
@@ -218,6 +220,7 @@ def test_a_deaf_orphan_is_killed_after_its_grace(life: Any, assert_nothing_left:
     assert_nothing_left("deaf-orphan")
 
 
+@pytest.mark.slow(2)
 def test_two_hosts_one_of_which_failed_unseen(
     life: Any, docker: Callable[..., str], assert_nothing_left: Clean
 ) -> None:

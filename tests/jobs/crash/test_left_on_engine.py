@@ -105,6 +105,7 @@ def test_an_engine_that_is_gone_for_good_can_be_forgotten(lost: Any, docker: Doc
     assert running(docker, name)
 
 
+@pytest.mark.slow(1)
 def test_an_unfinished_job_whose_engine_is_gone_for_good_can_be_ended(
     relayed: Any, relay: Any, name: str, assert_nothing_left: Clean
 ) -> None:

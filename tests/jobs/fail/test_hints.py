@@ -92,18 +92,21 @@ def test_an_entry_point_that_is_not_executable(hints_of: Callable[..., list[str]
     assert hint.startswith("/usr/local/bin/train is not executable (mode 0644). Run chmod +x")
 
 
+@pytest.mark.slow(1)
 def test_a_command_that_the_service_replaces(hints_of: Callable[..., list[str]]) -> None:
     (hint,) = hints_of("", runs="replaced-command")
     assert hint.startswith("The service runs train in place of the CMD of the image")
     assert hint.endswith('ENTRYPOINT ["sh", "/opt/main.sh"]')
 
 
+@pytest.mark.slow(1)
 def test_arguments_that_the_service_replaces(hints_of: Callable[..., list[str]]) -> None:
     (hint,) = hints_of("", runs="replaced-arguments")
     assert "train in place of the CMD of the image" in hint
     assert hint.endswith('ENTRYPOINT ["sh", "/opt/main.sh"]')
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(
     ("script", "runs"),
     [
@@ -137,6 +140,7 @@ def test_no_channels(hints_of: Callable[..., list[str]]) -> None:
     assert "--channel training=DIR" in hint
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(
     ("expression", "what"),
     [
@@ -169,6 +173,7 @@ def test_what_is_written_to_a_channel_in_fast_file_mode(hints_of: Callable[..., 
     assert hint.startswith("The channel train is in FastFile mode, which cannot be written to")
 
 
+@pytest.mark.slow(8)
 def test_a_job_without_the_network(hints_of: Callable[..., list[str]]) -> None:
     (hint,) = hints_of("ping -c 1 -W 1 pypi.org", EnableNetworkIsolation=True)
     assert hint.startswith("The job has EnableNetworkIsolation")
@@ -187,6 +192,7 @@ def test_a_shell_that_may_not_execute_a_program(hints_of: Callable[..., list[str
     assert hint.startswith("Exit code 126")
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(
     ("runs", "script"),
     [
@@ -225,6 +231,7 @@ def test_our_own_sigkill_is_not_from_outside(
     assert "did not end within 1 s of SIGTERM" in hint
 
 
+@pytest.mark.slow(1)
 def test_a_shell_that_keeps_sigterm_to_itself(run_job: RunJob, image: Callable[[str], str]) -> None:
     algorithm = {
         "TrainingImage": image("sh"),
@@ -271,6 +278,7 @@ client.get_waiter("training_job_completed_or_stopped").wait(
 """
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize("how", ["detached", "exec"])
 @pytest.mark.usefixtures("data")
 def test_the_hint_is_there_whoever_started_the_job(

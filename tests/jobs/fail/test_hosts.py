@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.kit import until
 
 Fails = Callable[..., dict[str, Any]]
@@ -36,6 +37,7 @@ def test_the_first_to_fail_decides_and_its_peer_gets_the_ladder(fails: Fails, tm
     assert (tmp_path / "out" / "hosts-first" / "output" / "model.tar.gz").exists()
 
 
+@pytest.mark.slow(2)
 def test_a_deaf_peer_is_killed(fails: Fails) -> None:
     script = WHO + (
         f"if [ $host = algo-1 ]; then {meet('algo-2')}; exit 4; fi\ntrap 'echo heard' TERM\n"
@@ -49,6 +51,7 @@ def test_a_deaf_peer_is_killed(fails: Fails) -> None:
     assert Path(log).read_text() == "heard\n"
 
 
+@pytest.mark.slow(1)
 def test_an_early_success_ends_nothing(fails: Fails, beside: Callable[..., Any], docker: Callable[..., str]) -> None:
     told = "until [ -e /tmp/go ]; do sleep 0.1; done"
     script = f"{WHO}{told}; [ $host = algo-1 ] && exit 0\nprintf late >/opt/ml/output/failure; exit 5"

@@ -31,6 +31,7 @@ def test_a_kill_from_outside_is_the_algorithms_error(
     assert (host["ExitCode"], host["OomKilled"], host["Signalled"]) == (137, False, False)
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(
     ("name", "eat", "exit_code"),
     [

@@ -12,6 +12,7 @@ SCRIPTED = {name: row["script"] for name, row in ROWS.items() if "script" in row
 Fails = Callable[..., dict[str, Any]]
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("name", SCRIPTED)
 def test_the_reason_and_the_path(name: str, fails: Fails) -> None:
     fails(name, SCRIPTED[name])
@@ -36,11 +37,13 @@ def test_a_link_is_not_followed_within_the_tree(fails: Fails) -> None:
     fails("file-link", "echo no >/opt/ml/output/other; ln -s other /opt/ml/output/failure; exit 1")
 
 
+@pytest.mark.slow(1)
 @pytest.mark.usefixtures("no_override")
 def test_a_file_that_only_root_may_read(fails: Fails) -> None:
     fails("file-unreadable", "printf 'for root only' >/opt/ml/output/failure; chmod 000 /opt/ml/output/failure; exit 1")
 
 
+@pytest.mark.slow(1)
 @pytest.mark.usefixtures("no_override")
 def test_a_link_is_not_followed_by_the_engine(fails: Fails) -> None:
     fails("file-link", "ln -s /etc/passwd /opt/ml/output/failure; chmod 000 /opt/ml/output; exit 1")

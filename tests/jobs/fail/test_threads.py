@@ -23,6 +23,7 @@ sys.exit(run_command_line(sys.argv[4:]))
 """
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(
     ("module", "name", "method", "thread"),
     [

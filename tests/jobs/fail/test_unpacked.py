@@ -116,6 +116,7 @@ def test_packed_where_it_was_meant_for_once_there_is_room(fails: Fails, small_di
     assert [path.name for path in (small_disk / "unpacked-room" / "output").iterdir()] == ["model.tar.gz"]
 
 
+@pytest.mark.slow(1)
 def test_several_hosts(fails: Fails, small_disk: Path, smlocal_run: Run, tmp_path: Path) -> None:
     script = f"{SCRIPT}; hostname >/opt/ml/model/$(hostname)-own"
     hosts = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
@@ -153,6 +154,7 @@ def test_a_stopped_job_keeps_its_status_and_its_model(
     assert model_size(str(tmp_path / "other" / "unpacked-stopped" / "output" / "model.tar.gz")) == SIZE
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_checkpoints_that_their_folder_cannot_take_are_kept(
     hosts: int, fails: Fails, small_disk: Path, smlocal_run: Run, smlocal_home: Path, tmp_path: Path
@@ -191,6 +193,7 @@ def s3(s3_servers: S3Servers) -> S3Server:
     return s3_servers("rclone")
 
 
+@pytest.mark.slow(1)
 def test_packed_and_then_published(
     small_disk: Path, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path, s3: S3Server
 ) -> None:

@@ -37,6 +37,7 @@ def test_a_server_that_never_gets_healthy_fails(
     assert_nothing_left(name)
 
 
+@pytest.mark.slow(2)
 def test_a_server_that_ends_at_once_is_tried_again_and_given_up(hosting: Any, assert_nothing_left: Clean) -> None:
     done = hosting.deploy("ends", variables={"DIES": "at-once"})
     assert done.returncode == 1

@@ -93,6 +93,7 @@ def test_an_archive_and_a_folder_are_deployed_with_an_image(
     assert sorted(os.listdir(life.folder / "folder")) == ["b", "code"]
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("form", ["not-executable", "no-train", "shell-form", "show"])
 def test_the_argument_is_serve_in_every_form(hosting: Any, life: Any, image: Any, form: str) -> None:
     """What the engine is asked for: these images do not serve."""
@@ -155,6 +156,7 @@ def test_what_is_refused_leaves_nothing(hosting: Any, life: Any) -> None:
     assert life.store.count() == 0
 
 
+@pytest.mark.slow(2)
 def test_an_endpoint_is_not_run(hosting: Any, life: Any) -> None:
     hosting.archive()
     model = hosting.model_file("no-job")

@@ -15,6 +15,7 @@ GROUPS = {
 }
 
 
+@pytest.mark.slow(2)
 @pytest.mark.usefixtures("data")
 def test_the_hosts_of_groups(run_job: RunJob) -> None:
     ran = run_job([channel()], "cat /opt/ml/input/config/resourceconfig.json", ResourceConfig=GROUPS)
@@ -36,6 +37,7 @@ def test_the_hosts_of_groups(run_job: RunJob) -> None:
         }
 
 
+@pytest.mark.slow(2)
 @pytest.mark.usefixtures("data")
 def test_a_channel_of_one_group(run_job: RunJob) -> None:
     channels = [

@@ -66,6 +66,7 @@ def machine(image: Callable[[str], str], tmp_path_factory: pytest.TempPathFactor
         engine.close()
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(
     ("name", "kind", "variables", "options", "visible"),
     [

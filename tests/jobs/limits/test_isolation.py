@@ -86,6 +86,7 @@ def test_an_isolated_host_reaches_nothing(run_job: RunJob, looking: Looking, sur
     assert {"isolation", "endpoints-unused"} <= ran.notes
 
 
+@pytest.mark.slow(2)
 def test_isolated_hosts_reach_each_other(run_job: RunJob, looking: Looking) -> None:
     ran = run_job(
         [],

@@ -248,6 +248,7 @@ def test_keys_are_written_nowhere(
     assert planted(tmp_path) == []
 
 
+@pytest.mark.slow(2)
 def test_they_come_back_after_a_crash(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
@@ -311,6 +312,7 @@ def refused(
     return str(done.stderr)
 
 
+@pytest.mark.slow(1)
 def test_what_cannot_be_given_makes_no_job(
     job_file: Callable[..., Path], smlocal_run: Callable[..., Any], docker: Docker, sts: Sts
 ) -> None:

@@ -69,6 +69,7 @@ def interpreter(user: str) -> Iterator[list[str]]:
         yield ["runuser", "-u", user, "--", "env", *variables, str(executable)]
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize("staging", ["overlay", "copy"])
 def test_nothing_is_left_that_needs_root(
     staging: str,
@@ -133,6 +134,7 @@ def test_nothing_is_left_that_needs_root(
         shutil.rmtree(place)
 
 
+@pytest.mark.slow(1)
 def test_what_cannot_be_packed_is_packed_later(
     user: str, interpreter: list[str], image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
 ) -> None:
@@ -402,6 +404,7 @@ def test_nothing_of_an_endpoint_is_left_that_needs_root(
         shutil.rmtree(place)
 
 
+@pytest.mark.slow(1)
 def test_the_cache_of_a_warm_pool_can_be_used_and_deleted(
     user: str, interpreter: list[str], image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
 ) -> None:

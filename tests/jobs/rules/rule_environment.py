@@ -13,7 +13,7 @@ PROGRAMS = Path(__file__).with_name("rule_programs")
 PACKAGE = ROOT / "src" / "smlocal" / "debugger" / "evaluator_package"
 _REQUIREMENTS = Path(__file__).with_name("requirements-of-rules.txt")
 _ENVIRONMENT_SECONDS = 1800.0
-_PROGRAM_SECONDS = 420.0
+_PROGRAM_SECONDS = 800.0
 
 
 @cache

@@ -26,6 +26,7 @@ def read(path: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(
     ("board", "tensors", "where"),
     [

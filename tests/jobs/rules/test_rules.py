@@ -61,6 +61,7 @@ def patiently(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow(1)
 def test_what_a_rule_is_given(
     life: Any, rules: Callable[..., list[dict[str, Any]]], assert_nothing_left: Clean
 ) -> None:
@@ -277,6 +278,7 @@ def test_every_rule_has_a_container_beside_the_job(
     assert_nothing_left("rules-all")
 
 
+@pytest.mark.slow(2)
 def test_rules_outlive_attempts_and_the_supervisor(
     life: Any, rules: Callable[..., list[dict[str, Any]]], docker: Callable[..., str], assert_nothing_left: Clean
 ) -> None:

@@ -99,6 +99,7 @@ def attempts(tmp_path: Path, image: Image) -> Iterator[Callable[..., Attempts]]:
 COUNT = "was=$(cat count 2>/dev/null || echo none); echo $was; echo $((${was#none} + 1)) >count; stat -c '%U %a' ."
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("local_path", [None, "/state", "/opt/ml/model/ckpt"])
 def test_restored_changed_and_saved(attempts: Callable[..., Attempts], tmp_path: Path, local_path: str | None) -> None:
     config = {"S3Uri": "s3://bucket/ckpt/run", **({} if local_path is None else {"LocalPath": local_path})}

@@ -87,6 +87,7 @@ def test_interruptions_by_the_clock(life: Any, assert_nothing_left: Clean) -> No
     assert_nothing_left(name)
 
 
+@pytest.mark.slow(1)
 def test_an_interruption_of_two_hosts(life: Any, assert_nothing_left: Clean) -> None:
     life.detach(
         "spot-pair",
@@ -176,6 +177,7 @@ def test_a_stop_during_an_interruption_stops(life: Any, assert_nothing_left: Cle
     assert_nothing_left("spot-stopped-too")
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("when", ["Before", "During", "After"])
 def test_a_retry_follows_an_internal_error(life: Any, assert_nothing_left: Clean, when: str) -> None:
     fault = {"Kind": "InternalError", "When": when, "Times": 2}
@@ -193,6 +195,7 @@ def test_a_retry_follows_an_internal_error(life: Any, assert_nothing_left: Clean
     assert_nothing_left("retried")
 
 
+@pytest.mark.slow(2)
 def test_retries_are_used_up(life: Any, assert_nothing_left: Clean) -> None:
     fault = {"Kind": "InternalError", "When": "During", "Times": 5}
     retries = {"RetryStrategy": {"MaximumRetryAttempts": 2}}
@@ -219,6 +222,7 @@ def test_an_algorithm_error_is_never_tried_again(life: Any) -> None:
     assert life.phases("own-fault") == [*TRAINED, "Uploading", "Failed"]
 
 
+@pytest.mark.slow(2)
 def test_killed_in_the_second_attempt(life: Any, assert_nothing_left: Clean) -> None:
     life.detach("later", "", **SPOT, **data(life), Environment=environment(LOOKS, 1))
     life.until_logged("later", "ready 1")
@@ -234,6 +238,7 @@ def test_killed_in_the_second_attempt(life: Any, assert_nothing_left: Clean) -> 
     assert_nothing_left("later")
 
 
+@pytest.mark.slow(1)
 def test_killed_while_being_interrupted(life: Any, assert_nothing_left: Clean) -> None:
     script = RUN + "trap 'sleep 0.5; exit 1' TERM; echo ready; [ $run = 2 ] || while :; do sleep 0.05; done"
     life.detach("shaken", script, **SPOT)
@@ -247,6 +252,7 @@ def test_killed_while_being_interrupted(life: Any, assert_nothing_left: Clean) -
     assert_nothing_left("shaken")
 
 
+@pytest.mark.slow(2)
 def test_an_orphan_is_interrupted(life: Any, assert_nothing_left: Clean) -> None:
     life.detach("lonely", "", **SPOT, **data(life), Environment=environment(LOOKS, 1))
     life.until_logged("lonely", "ready 1")

@@ -38,6 +38,7 @@ def test_what_is_refused_is_refused_before_anything_is_left_behind(life: Any) ->
     assert life.store.count() == 0
 
 
+@pytest.mark.slow(2)
 def test_wait_tells_how_jobs_ended(life: Any) -> None:
     life.detach("good", "exit 0")
     life.detach("bad", "exit 3")
@@ -71,6 +72,7 @@ def test_logs_are_followed_from_the_start_to_the_end(life: Any) -> None:
     assert life("logs", "--follow", "followed").stdout == done.stdout
 
 
+@pytest.mark.slow(1)
 def test_logs_of_two_hosts_are_followed(life: Any) -> None:
     life.detach("followed-pair", COUNTS, hosts=2)
     done = life("logs", "-f", "followed-pair")
@@ -159,6 +161,7 @@ def test_a_detached_job_outlives_its_session(life: Any, assert_nothing_left: Cle
     assert_nothing_left("survivor")
 
 
+@pytest.mark.slow(2)
 def test_a_detached_job_holds_nothing_of_the_command_that_began_it(life: Any) -> None:
     with life.begin("run", "--detach", life.job_file("held", "echo ready; sleep 600")) as command:
         # Ends when every process that could write has closed its end.

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Clean = Callable[[str], None]
 SCRIPT = (
     "set -e; cd /opt/ml; cat input/config/hyperparameters.json input/config/resourceconfig.json; "
@@ -35,6 +37,7 @@ def job_with_data(life: Any, name: str, folder: Path, script: str = SCRIPT, **me
     return path
 
 
+@pytest.mark.slow(1)
 def test_it_starts_the_job_again(life: Any, tmp_path: Path, assert_nothing_left: Clean) -> None:
     file = job_with_data(life, "by-hand", tmp_path)
     flags = ("-e", "SPECIAL=a b $HOME", "-e", "API_TOKEN=hush")
@@ -81,6 +84,7 @@ def test_a_secret_among_hyperparameters_is_not_written_to_files(life: Any, tmp_p
     assert "  by hand   smlocal plan --recorded by-secret --script\n" in failed.stderr
 
 
+@pytest.mark.slow(1)
 def test_a_job_that_completed_has_it_with_verbose(life: Any, tmp_path: Path) -> None:
     file = job_with_data(life, "by-hand-plain", tmp_path, "echo done")
     assert "by hand" not in life("run", file).stderr

@@ -34,6 +34,7 @@ def seconds(ran: Ran, host: str) -> float:
     return float(found[2])
 
 
+@pytest.mark.slow(2)
 def test_names_resolve_late(run_job: RunJob) -> None:
     for late in (3, 15, 45):  # the interpreter starts meanwhile; on a busy machine it takes seconds
         faults = {"Faults": [{"Kind": "LateNames", "AfterSeconds": late}]}
@@ -45,6 +46,7 @@ def test_names_resolve_late(run_job: RunJob) -> None:
     assert min(took) > 0.5
 
 
+@pytest.mark.slow(1)
 def test_names_that_are_not_late(run_job: RunJob) -> None:
     ran = run_job([], LOOK_UP, runs="py", **HOSTS)
     assert "tries 0 " in ran.log("algo-1") + ran.log("algo-2"), ran.reason

@@ -43,6 +43,7 @@ def from_folder(life: Any, folder: Path, *arguments: str) -> "subprocess.Complet
         life.folder = here
 
 
+@pytest.mark.slow(2)
 def test_from_another_folder_with_changes(life: Any, begin: Begin, tmp_path: Path, assert_nothing_left: Clean) -> None:
     elsewhere = begin("once-more")
     (tmp_path / "once-more.json").unlink()
@@ -65,6 +66,7 @@ def test_from_another_folder_with_changes(life: Any, begin: Begin, tmp_path: Pat
     assert_nothing_left("once-more-third")
 
 
+@pytest.mark.slow(1)
 def test_of_a_job_whose_data_or_image_is_gone(
     life: Any, begin: Begin, tmp_path: Path, docker: Callable[..., str]
 ) -> None:
@@ -88,6 +90,7 @@ def test_of_a_job_whose_data_or_image_is_gone(
     assert life.store.count() == 2
 
 
+@pytest.mark.slow(3)
 def test_of_a_job_whose_image_has_changed(life: Any, tmp_path: Path, docker: Callable[..., str]) -> None:
     tag = f"smlocal-rerun:changed-{os.getpid()}"
     docker("tag", life.image, tag)
@@ -104,6 +107,7 @@ def test_of_a_job_whose_image_has_changed(life: Any, tmp_path: Path, docker: Cal
     assert f"! {tag} is now another image ({other[7:19]}) than the one that new-image-first ran (" in changed.stderr
 
 
+@pytest.mark.slow(1)
 def test_in_python(life: Any, begin: Begin, monkeypatch: pytest.MonkeyPatch, assert_nothing_left: Clean) -> None:
     elsewhere = begin("once-more-python")
     monkeypatch.setenv("SMLOCAL_HOME", str(life.home))

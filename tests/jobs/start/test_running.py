@@ -74,6 +74,7 @@ def test_a_plan_writes_and_runs_nothing(tmp_path: Path, smlocal_run: Run, image:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow(1)
 def test_what_is_remembered_can_be_listed_read_and_removed(
     tmp_path: Path, smlocal_run: Run, image: Callable[[str], str], smlocal_home: Path
 ) -> None:
@@ -134,6 +135,7 @@ SAVES = "trap 'echo late >/opt/ml/model/late; exit 5' TERM; echo ready; while :;
 DEAF = "trap '' TERM; echo ready; while :; do sleep 0.05; done"
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
 def test_a_signal_stops_the_job_as_the_service_does(
     number: signal.Signals,
@@ -190,6 +192,7 @@ def test_output_may_be_closed_early(
     assert smlocal_run("logs", "early").stdout.count("\n") == 20000
 
 
+@pytest.mark.slow(1)
 def test_code_that_the_image_does_not_read_is_run_by_an_entry_point_of_its_own(
     tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:

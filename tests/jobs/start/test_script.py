@@ -30,6 +30,7 @@ mkdir -p model/sub; echo model >model/sub/file; echo output >output/data/file
 """
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize("staging", ["overlay", "copy"])
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_script_and_run_agree(
@@ -138,6 +139,7 @@ def test_it_exits_as_the_first_host_that_fails(
     assert_nothing_left(NAME)
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize("when_asked", ["exit 0", ":"], ids=["ends by itself", "has to be killed"])
 def test_the_time_limit_holds(
     when_asked: str,
@@ -156,6 +158,7 @@ def test_the_time_limit_holds(
     assert_nothing_left(NAME)
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_a_stopped_script_leaves_nothing(
     hosts: int,
@@ -193,6 +196,7 @@ def test_a_secret_must_be_given(tmp_path: Path, smlocal_run: Run, image: Callabl
     assert by_hand(script, tmp_path, API_TOKEN="aloud").stdout == "aloud\n"
 
 
+@pytest.mark.slow(2)
 def test_secrets_reach_the_container_all_the_same(
     tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:
@@ -223,6 +227,7 @@ def test_secrets_reach_the_container_all_the_same(
     assert said.endswith("}\npostgres://u:hunter2@h/d --password hunter2\n")
 
 
+@pytest.mark.slow(1)
 def test_an_ordinary_user_owns_the_results(
     tmp_path: Path, smlocal_run: Run, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
 ) -> None:
@@ -267,6 +272,7 @@ def _members(folder: Path) -> dict[str, dict[str, bytes | None]]:
     return found
 
 
+@pytest.mark.slow(3)
 def test_channels_that_are_mounted_read_only(
     tmp_path: Path, smlocal_run: Run, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
 ) -> None:

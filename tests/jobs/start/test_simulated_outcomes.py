@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 CAPACITY: dict[str, Any] = {"Faults": [{"Kind": "CapacityError"}]}
 LIMIT: dict[str, Any] = {"Faults": [{"Kind": "ResourceLimitExceeded"}]}
 NO_IMAGE = {"AlgorithmSpecification": {"TrainingImage": "smlocal-absent:1", "TrainingInputMode": "File"}}
@@ -45,6 +47,7 @@ PREFERRED: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow(1)
 def test_the_preference_that_a_fault_leaves(life: Any, assert_nothing_left: Clean) -> None:
     fault = {"Kind": "CapacityError", "Instance": "ml.p5.48xlarge"}
     file = life.job_file("small7-preferred", SHOWS, ResourceConfig=PREFERRED, Local={"Faults": [fault]})

@@ -96,6 +96,7 @@ def beginnings(life: Any, name: str) -> int:
     return [event.kind for event in life.store.events(name)].count("beginning")
 
 
+@pytest.mark.slow(2)
 def test_the_second_job_waits_for_the_first(
     life: Any, submitted: Submit, scheduler: Callable[..., Scheduler], assert_nothing_left: Clean
 ) -> None:
@@ -176,6 +177,7 @@ def test_twenty_at_once_four_at_a_time(
     assert sorted(came, key=lambda name: life.store.transitions(name)[1].started) == came
 
 
+@pytest.mark.slow(2)
 def test_two_servers_start_each_job_once(life: Any, submitted: Submit, scheduler: Callable[..., Scheduler]) -> None:
     names = [submitted(f"queue-shared-{number}") for number in range(8)]
     servers = [scheduler(3), scheduler(3)]
@@ -186,6 +188,7 @@ def test_two_servers_start_each_job_once(life: Any, submitted: Submit, scheduler
         assert beginnings(life, name) == 1
 
 
+@pytest.mark.slow(1)
 def test_jobs_survive_the_starter_and_the_next_one_starts_the_rest(
     life: Any, submitted: Submit, scheduler: Callable[..., Scheduler], assert_nothing_left: Clean
 ) -> None:
@@ -208,6 +211,7 @@ def test_jobs_survive_the_starter_and_the_next_one_starts_the_rest(
         assert_nothing_left(name)
 
 
+@pytest.mark.slow(1)
 def test_what_a_killed_server_was_about_to_start_is_started_by_the_next(
     life: Any, submitted: Submit, scheduler: Callable[..., Scheduler]
 ) -> None:
@@ -238,6 +242,7 @@ def test_a_job_that_is_killed_while_it_is_prepared_is_begun_again_by_any_command
     assert_nothing_left("queue-killed")
 
 
+@pytest.mark.slow(1)
 def test_a_job_that_always_ends_its_process_is_given_up(
     life: Any, submitted: Submit, silent_engine: Callable[[], None]
 ) -> None:
@@ -299,6 +304,7 @@ def test_tags_that_are_added_while_it_waits_stay(
     assert life.describe("queue-tagged")["Local"]["Request"] == {"Tags": tags}
 
 
+@pytest.mark.slow(1)
 def test_containers_of_a_submitted_job_get_credentials(
     life: Any,
     submitted: Submit,

@@ -42,6 +42,7 @@ def in_s3(s3_servers: S3Servers) -> tuple[str, dict[str, str]]:
     return f"s3://{bucket}/in/", server.environment
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("place", ["local", "s3"])
 @pytest.mark.parametrize("mode", ["File", "FastFile", "Pipe"])
 def test_the_script_reads_its_channel(
@@ -76,6 +77,7 @@ def test_the_script_reads_its_channel(
     assert "Reporting training SUCCESS" in ran.log()
 
 
+@pytest.mark.slow(1)
 @pytest.mark.usefixtures("data")
 def test_a_script_that_fails(run_job: RunJob) -> None:
     # An isolated host finds its own name as well: without it the toolkit would wait for 15 minutes.
@@ -88,6 +90,7 @@ def test_a_script_that_fails(run_job: RunJob) -> None:
     assert ran.reason.endswith(' train.py --epochs 2 --exit 42 --greeting good day", exit code: 1')
 
 
+@pytest.mark.slow(2)
 @pytest.mark.usefixtures("data")
 def test_hosts_find_each_other_and_read_their_shards(run_job: RunJob) -> None:
     # Before the script runs, every host of the job must have an address: the toolkit tries for 15 minutes.
@@ -102,6 +105,7 @@ def test_hosts_find_each_other_and_read_their_shards(run_job: RunJob) -> None:
     assert 'read ["two\\n"]' in ran.log("algo-2").splitlines()
 
 
+@pytest.mark.slow(1)
 def test_a_host_that_has_ended_still_has_an_address(run_job: RunJob) -> None:
     # The toolkit of a host that begins late looks for one that has done its work already.
     ran = run_job(

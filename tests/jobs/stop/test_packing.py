@@ -56,6 +56,7 @@ def test_a_stop_without_grace_ends_packing(life: Any, assert_nothing_left: Clean
     assert_nothing_left("packing-ungraceful")
 
 
+@pytest.mark.slow(1)
 def test_what_was_kept_is_packed_later(life: Any, assert_nothing_left: Clean) -> None:
     script = "truncate -s 512G /opt/ml/model/hole"
     life.detach("packing-later", script)

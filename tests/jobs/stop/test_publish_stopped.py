@@ -70,6 +70,7 @@ def keys(s3: S3Server, bucket: str) -> list[str]:
     return [each["Key"] for each in s3.client().list_objects_v2(Bucket=bucket).get("Contents", ())]
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize("way", ["ctrl-c", "stop"])
 def test_one_stop_lets_the_upload_end(
     way: str,

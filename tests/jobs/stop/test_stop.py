@@ -131,6 +131,7 @@ def test_rm_kills_and_removes_what_runs(life: Any, assert_nothing_left: Clean) -
         assert_nothing_left(name)
 
 
+@pytest.mark.slow(1)
 def test_the_grace_of_the_job_file(life: Any) -> None:
     life.detach("own-grace", DEAF, Local={"StopGraceSeconds": 1})
     life.until_logged("own-grace", "ready")
@@ -163,6 +164,7 @@ def test_a_stop_at_the_very_beginning(life: Any, assert_nothing_left: Clean) -> 
     assert_nothing_left("at-once")
 
 
+@pytest.mark.slow(1)
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_a_stop_while_downloading_skips_uploading(
     life: Any, tmp_path: Path, assert_nothing_left: Clean, hosts: int
@@ -201,6 +203,7 @@ def test_a_stop_while_uploading_keeps_what_is_packed(life: Any, assert_nothing_l
     assert_nothing_left("packed")
 
 
+@pytest.mark.slow(1)
 def test_a_stop_of_two_hosts(life: Any, assert_nothing_left: Clean) -> None:
     script = r"""host=$(sed 's/.*"current_host":"\([^"]*\)".*/\1/' /opt/ml/input/config/resourceconfig.json)
     trap 'echo late >/opt/ml/model/$host; exit 1' TERM; echo ready; while :; do sleep 0.05; done"""
@@ -214,6 +217,7 @@ def test_a_stop_of_two_hosts(life: Any, assert_nothing_left: Clean) -> None:
     assert_nothing_left("pair")
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(
     ("script", "limit", "code", "status", "secondary", "message"),
     [
@@ -236,6 +240,7 @@ def test_the_result_table(
     assert ("FailureReason" in answer) == (status == "Failed")
 
 
+@pytest.mark.slow(1)
 def test_the_limit_counts_from_the_start_of_training(life: Any) -> None:
     assert life("run", life.job_file("limited", SAVES, StoppingCondition={"MaxRuntimeInSeconds": 2})).returncode == 4
     transitions = life.describe("limited")["SecondaryStatusTransitions"]

@@ -14,6 +14,7 @@ def begin(transforms: Any, life: Any, name: str, **members: Any) -> None:
     life.until(lambda: life.store.count() > 0 and life.job(name).phase == "Training")
 
 
+@pytest.mark.slow(1)
 def test_a_stopped_job_has_no_output(transforms: Any, life: Any, assert_nothing_left: Clean) -> None:
     transforms.data({"a.csv": "a\n", "b.csv": "mute\n"})
     begin(transforms, life, "transform-stopped")
@@ -63,6 +64,7 @@ def test_a_supervisor_that_is_killed_at_the_end_is_replaced(
     assert_nothing_left("transform-end")
 
 
+@pytest.mark.slow(1)
 def test_a_job_is_run_again(transforms: Any, life: Any) -> None:
     transforms.data({"a.csv": "a\n"})
     assert transforms.run("transform-first").returncode == 0

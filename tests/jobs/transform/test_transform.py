@@ -118,6 +118,7 @@ def test_mini_batches_fill_the_payload(transforms: Any) -> None:
     assert sizes[0] == (1 << 20) // 100 * 100
 
 
+@pytest.mark.slow(2)
 def test_binary_records_and_compressed_objects(transforms: Any) -> None:
     head = struct.pack("<II", 0xCED7230A, 3)
     transforms.data({"r.rec": head + b"one\0" + head + b"two\0"})
@@ -199,6 +200,7 @@ def test_an_object_that_fails_has_no_output_and_others_go_on(
     assert_nothing_left("transform-bad")
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(
     ("name", "line", "members", "logged", "reason"),
     [

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from tests.kit import Run
 
 # Every look at the clock finds it ten seconds further back than the last.
@@ -23,6 +24,7 @@ sys.exit(run_command_line(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow(1)
 def test_a_clock_that_steps_back_disturbs_no_job(
     tmp_path: Path, smlocal_home: Path, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
 ) -> None:

@@ -29,6 +29,7 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("status", SCRIPTS)
 def test_botocore_parses_and_validates_the_answer(
     status: str, tmp_path: Path, smlocal_run: Run, image: Callable[[str], str], output_shape: Shape
@@ -78,6 +79,7 @@ def test_botocore_parses_and_validates_the_answer(
     assert (tmp_path / "out" / "Described-ABC" / "output" / "model.tar.gz").exists() == (status == "Completed")
 
 
+@pytest.mark.slow(1)
 def test_a_failure_file_of_a_completed_job_is_in_its_result(
     tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:

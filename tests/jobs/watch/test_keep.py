@@ -66,6 +66,7 @@ def test_a_failed_job_keeps_its_containers_until_it_is_removed(
     assert not (life.home / "jobs/kept-failed").exists()
 
 
+@pytest.mark.slow(1)
 def test_the_next_job_of_the_name_takes_it_away(life: Any, docker: Docker, assert_nothing_left: Clean) -> None:
     life("run", life.job_file("kept-replaced", FAILS), "--keep", "all")
     first = containers(docker, "kept-replaced")

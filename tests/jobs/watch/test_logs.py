@@ -54,6 +54,7 @@ def test_what_no_text_is_made_of(run_script: Run, smlocal_run: Run, smlocal_home
     assert view.count("x") >= 50_000_000
 
 
+@pytest.mark.slow(2)
 def test_a_million_lines_and_not_one_less(run_script: Run, smlocal_run: Run, smlocal_home: Path) -> None:
     run_script("logs-million", "seq 1000000 | sed 's/^/line /'", "--quiet")
     lines = smlocal_run("logs", "logs-million", "--timestamps").stdout.splitlines()
@@ -85,6 +86,7 @@ OUT_LINE = re.compile(rb"train_loss=(\d+)\.25 and something more of stdout")
 ERR_LINE = re.compile(rb"\r(\d+)%\|####    \| error_rate=\1\.75")
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_each_line_of_two_streams_is_whole(
     hosts: int, smlocal_run: Run, image: Callable[[str], str], smlocal_home: Path, tmp_path: Path

@@ -61,6 +61,7 @@ def test_a_metric_has_the_last_value_that_its_regex_found(write: Write, smlocal_
     assert list(final(answer).values()) == [0.03457000106573105]
 
 
+@pytest.mark.slow(1)
 def test_two_hosts_that_print_everything(write: Write, smlocal_run: Run) -> None:
     script = r"""
         printf 'loss=7'
@@ -137,6 +138,7 @@ def test_a_detached_job_shows_its_values_while_it_runs(write: Write, smlocal_run
     assert smlocal_run("metrics", "metrics-detached", "--csv").stdout.count("\n") == 21
 
 
+@pytest.mark.slow(1)
 def test_an_adopted_job_has_every_value_once(write: Write, smlocal_run: Run, smlocal_home: Path) -> None:
     path = write("metrics-adopted", HELD, LOSS)
     smlocal_run("run", "--detach", path, cwd=path.parent, check=True)

@@ -133,6 +133,7 @@ def test_a_command_in_a_running_job(life: Any) -> None:
     assert life("wait", "shell-running").returncode == 1
 
 
+@pytest.mark.slow(1)
 def test_a_terminal_in_a_running_job(life: Any) -> None:
     life.detach("shell-seen", WAITS)
     life.until_logged("shell-seen", "ready")
@@ -226,6 +227,7 @@ def test_what_a_killed_shell_leaves_is_taken_away(life: Any, docker: Docker, ass
     assert images(docker, "shell-killed") == shells(life) == []
 
 
+@pytest.mark.slow(2)
 def test_rm_ends_an_open_shell_of_a_kept_job(life: Any, docker: Docker, assert_nothing_left: Clean) -> None:
     life("run", life.job_file("shell-removed", FAILS), "--keep", "failed")
     with terminal(life, "shell", "shell-removed") as person:
@@ -237,6 +239,7 @@ def test_rm_ends_an_open_shell_of_a_kept_job(life: Any, docker: Docker, assert_n
     assert images(docker, "shell-removed") == shells(life) == []
 
 
+@pytest.mark.slow(1)
 def test_an_ended_job_that_kept_nothing(life: Any, assert_nothing_left: Clean) -> None:
     life("run", life.job_file("shell-ended", FAILS, HyperParameters={"lr": "0.1"}))
     done = shell(life, "shell-ended", "-p", "lr=0.2", "--", "sh", "-c", "cat /seen; cat /opt/ml/input/config/h*; env")
@@ -303,6 +306,7 @@ def test_an_image_without_a_shell(life: Any, image: Callable[[str], str], assert
     assert shells(life) == []
 
 
+@pytest.mark.slow(2)
 def test_a_kept_job_whose_image_is_gone(life: Any, docker: Docker) -> None:
     new = subprocess.run(
         ["docker", "build", "--quiet", "-"],
@@ -324,6 +328,7 @@ def test_a_kept_job_whose_image_is_gone(life: Any, docker: Docker) -> None:
     assert (done.returncode, error(done)) == (2, "container-not-running"), done.stderr
 
 
+@pytest.mark.slow(3)
 def test_what_is_refused(life: Any, tmp_path: Path) -> None:
     life.detach("shell-waits", WAITS)
     life.until_logged("shell-waits", "ready")
@@ -352,6 +357,7 @@ def test_what_is_refused(life: Any, tmp_path: Path) -> None:
     assert shells(life) == []
 
 
+@pytest.mark.slow(2)
 def test_a_host_that_has_ended_while_others_run(life: Any) -> None:
     script = f"grep -q current_host.:.algo-2 /opt/ml/input/config/resourceconfig.json && exit 0; {WAITS}"
     life.detach("shell-half", script, hosts=2)

@@ -36,6 +36,7 @@ def let_go(job: Background, host: str = "algo-1") -> None:
     touch_inside(job.home / "jobs" / job.name / "hosts" / host / "output" / "go")
 
 
+@pytest.mark.slow(2)
 def test_a_job_says_what_it_used(
     job_file: Callable[..., Path],
     background: Callable[..., Background],
@@ -88,6 +89,7 @@ def test_a_peak_between_two_samples_is_seen(
     assert 300 <= host["MemoryPeakMiB"] <= host["MemoryWithCachePeakMiB"]
 
 
+@pytest.mark.slow(2)
 def test_every_host_is_measured_by_itself(job_file: Callable[..., Path], background: Callable[..., Background]) -> None:
     is_second = 'grep -q \'"current_host": *"algo-2"\' /opt/ml/input/config/resourceconfig.json'
     resources = {"InstanceType": "ml.m5.large", "InstanceCount": 2}

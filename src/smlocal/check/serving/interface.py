@@ -47,6 +47,11 @@ class PingSeen(NamedTuple):
         return self.status == _OK and self.seconds <= _PING_SECONDS
 
     @property
+    def shows_server(self) -> bool:
+        """Whether the server answered or let it wait; an end of the container refuses and breaks connections too."""
+        return bool(self.status) or self.seconds >= _PING_SECONDS
+
+    @property
     def said(self) -> str:
         """As a clause, of a ping that is not healthy."""
         if not self.status:

@@ -234,8 +234,10 @@ class _Watched:
         if found is not None:
             self.listeners = found
         with suppress(CannotLookError):
-            self.ping = probes.ping(self.address())
-            self.reached = self.reached or bool(self.ping.status)
+            ping = probes.ping(self.address())
+            if ping.shows_server or self.ping is None or not self.ping.shows_server:
+                self.ping = ping
+            self.reached = self.reached or bool(ping.status)
 
     def _is_hidden(self) -> bool:
         ours = [each for each in self.listeners or () if each.port == PORT]

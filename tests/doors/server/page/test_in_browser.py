@@ -71,6 +71,7 @@ def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: C
     tab.sees("Completed", "tbody td")
 
 
+@pytest.mark.slow(2)
 def test_a_job_stopped_by_the_button_with_the_keyboard(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
     run_job("seen-stop", "trap 'echo saving; exit 0' TERM; echo up; sleep 600 & wait", until="Training")
     tab.go(f"{endpoint.address}/-/jobs/seen-stop")
@@ -88,6 +89,7 @@ def test_a_job_stopped_by_the_button_with_the_keyboard(tab: Tab, endpoint: Any, 
     assert endpoint.store.get("seen-stop").status == "Stopped"
 
 
+@pytest.mark.slow(1)
 def test_a_failure_is_read(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
     reason = "Traceback: five is not a <b>number</b> </script>"
     run_job(
@@ -133,6 +135,7 @@ def test_a_log_is_followed_paused_and_left_behind(tab: Tab, endpoint: Any, run_j
     tab.sees("The log is complete.")
 
 
+@pytest.mark.slow(2)
 def test_a_job_file_is_corrected_and_started(
     tab: Tab, endpoint: Any, script_job: Callable[..., dict[str, Any]]
 ) -> None:
@@ -153,6 +156,7 @@ def test_a_job_file_is_corrected_and_started(
     tab.sees("typed", "#log")
 
 
+@pytest.mark.slow(1)
 def test_a_job_file_is_picked(
     tab: Tab, endpoint: Any, script_job: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -168,6 +172,7 @@ def test_a_job_file_is_picked(
     tab.sees("Completed in", ".outcome")
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize("scripts", [True, False])
 def test_it_fits_a_phone_in_the_dark(scripts: bool, tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
     run_job("a-job-with-a-name-as-long-as-names-of-jobs-may-be-on-service-1", "echo x; exit 1", until="Failed")
@@ -180,6 +185,7 @@ def test_it_fits_a_phone_in_the_dark(scripts: bool, tab: Tab, endpoint: Any, run
     tab.sees("x", "#log")
 
 
+@pytest.mark.slow(2)
 def test_two_hosts_have_a_log_each(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
     resources = {"InstanceType": "ml.m5.large", "InstanceCount": 2, "VolumeSizeInGB": 1}
     run_job(

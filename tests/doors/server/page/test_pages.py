@@ -9,12 +9,15 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from smlocal.jobs.contract.statuses import COMPLETED, FAILED
 from smlocal.jobs.store.jobs import Store
 
 HOSTILE = "</pre></script><script>alert(1)</script>\x1b[31mred"
 
 
+@pytest.mark.slow(1)
 def test_a_job_is_listed_and_its_page_has_its_log_and_its_model(
     browserless: Any, run_job: Callable[..., None], endpoint: Any
 ) -> None:

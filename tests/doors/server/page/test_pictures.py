@@ -31,11 +31,13 @@ def others(tmp_path: Path) -> Iterator[Count]:
         yield lambda page: differing_pixels(browser.tab(), first, take(page))
 
 
+@pytest.mark.slow(3)
 def test_what_is_the_same(others: Count) -> None:
     assert others(PAGE) == 0
     assert others(PAGE.replace("<svg", '<svg style="transform: translate(0.2px, 0.2px)"')) < 20
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize(
     ("old", "new"),
     [("green", "teal"), ("2.4 s", "9.8 s"), ("<p>", '<p style="margin-top: 40px">'), ("100,80", "120,60")],

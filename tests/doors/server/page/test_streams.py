@@ -105,6 +105,7 @@ def test_fifty_pages_get_every_line_and_the_server_forgets_them(
     until_nothing_is_open(endpoint)
 
 
+@pytest.mark.slow(2)
 def test_a_page_that_connects_again_goes_on_where_it_was(
     run_job: Callable[..., None], open_page: Callable[..., Reader]
 ) -> None:
@@ -149,6 +150,7 @@ def test_pages_that_vanish_or_do_not_read_cost_nothing(
     until_nothing_is_open(endpoint)
 
 
+@pytest.mark.slow(2)
 def test_a_job_that_is_removed_says_so(
     endpoint: Any, browserless: Any, run_job: Callable[..., None], open_page: Callable[..., Reader]
 ) -> None:

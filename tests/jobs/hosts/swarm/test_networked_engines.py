@@ -18,6 +18,7 @@ def test_both_engines_are_in_one_swarm(swarm: NetworkedEngines) -> None:
     assert worker.docker("info", "--format", "{{.Swarm.LocalNodeState}}").strip() == "active"
 
 
+@pytest.mark.slow(1)
 def test_a_hidden_folder_is_not_seen_and_everything_is_removed(
     make_engines: MakeEngines, image: Callable[[str], str], tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ def output_of(engine: DockerEngine, spec: ContainerSpec) -> str:
     return b"".join(lines).decode()
 
 
+@pytest.mark.slow(4)
 def test_planned_addresses_are_the_hosts_whatever_the_swarm_takes(
     manager: DockerEngine, worker: DockerEngine, job: str, host: Callable[..., ContainerSpec]
 ) -> None:
