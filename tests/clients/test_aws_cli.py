@@ -13,7 +13,7 @@ from tests.clients.aws_cli import first_version, second_version
 from tests.clients.conftest import PROGRAMS, User
 
 
-@pytest.mark.slow(10)
+@pytest.mark.slow(21)
 @pytest.mark.long
 @pytest.mark.parametrize(("version", "program"), [("1", first_version), ("2", second_version)])
 def test_a_shell_script_runs_a_job_waits_for_it_and_reads_log_and_model(
@@ -92,7 +92,7 @@ def test_a_skeleton_that_somebody_has_filled_in_is_a_job_file(
     assert not job.keys() & {"RetryStrategy", "VpcConfig", "Tags", "Environment", "HyperParameters", "DebugHookConfig"}
 
 
-@pytest.mark.slow(12)
+@pytest.mark.slow(24)
 @pytest.mark.long
 @pytest.mark.parametrize(("version", "program"), [("1", first_version), ("2", second_version)])
 def test_a_shell_script_deploys_a_model_asks_updates_and_deletes_it(

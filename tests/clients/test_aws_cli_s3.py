@@ -7,7 +7,7 @@ import pytest
 from tests.clients.conftest import User, client_folder
 
 
-@pytest.mark.slow(9)
+@pytest.mark.slow(27)
 def test_files_are_copied_listed_and_synchronised(user: User) -> None:
     aws = client_folder("aws-cli") / "bin" / "aws"
 

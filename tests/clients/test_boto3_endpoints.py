@@ -135,7 +135,7 @@ def test_errors_have_the_codes_and_the_words_of_the_service(endpoints: Endpoints
     assert (code, "at 'endpointName' failed to satisfy constraint" in message) == ("ValidationException", True)
 
 
-@pytest.mark.slow(1)
+@pytest.mark.slow(3)
 def test_what_is_not_run_here_is_refused_by_its_name(endpoints: Endpoints) -> None:
     endpoints.configure("clients-refused")
     serverless = {

@@ -51,7 +51,7 @@ def address(serve: Callable[..., Any], image: Callable[[str], str]) -> Iterator[
         yield address
 
 
-@pytest.mark.slow(1)
+@pytest.mark.slow(3)
 def test_a_job_is_made_of_a_model_and_waited_for(address: str, assert_nothing_left: Callable[[str], None]) -> None:
     sagemaker, objects, logs = (client_of(address, each) for each in ("sagemaker", "s3", "logs"))
     assert logs.describe_log_groups(logGroupNamePrefix=GROUP)["logGroups"] == []
@@ -82,7 +82,7 @@ def test_a_job_is_made_of_a_model_and_waited_for(address: str, assert_nothing_le
     assert_nothing_left("boto3-transform")
 
 
-@pytest.mark.slow(1)
+@pytest.mark.slow(3)
 def test_a_stopped_job_is_listed_with_the_others(address: str, assert_nothing_left: Callable[[str], None]) -> None:
     sagemaker, objects = client_of(address, "sagemaker"), client_of(address, "s3")
     waiter = sagemaker.get_waiter("transform_job_completed_or_stopped")

@@ -14,7 +14,7 @@ NO_JOB = "smlocal: no training job has come from this program, and it asks for t
 CHANGE = re.compile(r"^  in        train\.py:(\d+)\n  this      (.*)\n  to this   (.*)$", re.MULTILINE)
 
 
-@pytest.mark.slow(12)
+@pytest.mark.slow(22)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("sdk", "program", "lines"),

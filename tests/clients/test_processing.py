@@ -65,7 +65,7 @@ def test_the_processors_of_sdk_3(
         assert_nothing_left(name)
 
 
-@pytest.mark.slow(8)
+@pytest.mark.slow(14)
 @pytest.mark.long
 def test_airflows_operator(user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]) -> None:
     done = user.execute("airflow", "airflow_processing.py", image("sh"), "processing-airflow")

@@ -6,7 +6,7 @@ import pytest
 from tests.clients.conftest import User, last_json
 
 
-@pytest.mark.slow(14)
+@pytest.mark.slow(28)
 @pytest.mark.long
 def test_an_estimator_is_deployed_asked_updated_and_deleted(
     user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]

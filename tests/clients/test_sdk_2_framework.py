@@ -7,7 +7,7 @@ import pytest
 from tests.clients.conftest import User, last_json
 
 
-@pytest.mark.slow(10)
+@pytest.mark.slow(33)
 @pytest.mark.long
 def test_a_framework_runs_the_users_code_and_jobs_stop_and_fail(
     user: User, image: Callable[[str], str], smlocal_run: Callable[..., Any], assert_nothing_left: Callable[[str], None]

@@ -7,7 +7,7 @@ import pytest
 from tests.clients.conftest import User, last_json
 
 
-@pytest.mark.slow(6)
+@pytest.mark.slow(13)
 @pytest.mark.long
 def test_a_trainer_runs_the_users_code_and_resources_of_jobs_are_found_and_stopped(
     user: User, image: Callable[[str], str], smlocal_run: Callable[..., Any], assert_nothing_left: Callable[[str], None]

@@ -47,7 +47,7 @@ _BEFORE = {
 """Steps that the reader of a page has done by then."""
 
 
-@pytest.mark.slow(6)
+@pytest.mark.slow(42)
 @pytest.mark.long
 @pytest.mark.parametrize("name", _PAGES)
 def test_commands(
@@ -96,7 +96,7 @@ def test_commands(
         assert typed.ended == typed.expected, f"{name}:{typed.block.line} {typed.command}\n{typed.output}"
 
 
-@pytest.mark.slow(7)
+@pytest.mark.slow(13)
 @pytest.mark.long
 def test_the_demo(smlocal_home: Path) -> None:
     results = ROOT / "examples" / "decision-tree" / "out"

@@ -175,7 +175,7 @@ def test_distributed(follow: Follow) -> None:
     assert (used["Library"], used["Backend"], used["WorldSize"], used["Ranks"]) == ("stand-in", "gloo", 4, 4)
 
 
-@pytest.mark.slow(6)
+@pytest.mark.slow(25)
 @pytest.mark.long
 def test_pruning(follow: Follow) -> None:
     build_image(ROOT / "src" / "smlocal" / "debugger" / "evaluator_image")  # as in `follow`
@@ -219,7 +219,7 @@ def test_fastfile(follow: Follow, s3_servers: S3Servers, tmp_path: Path) -> None
     assert 1 << 20 <= fetched < 10 << 20  # of 64 MiB
 
 
-@pytest.mark.slow(2)
+@pytest.mark.slow(7)
 def test_toolkit(follow: Follow) -> None:
     done = follow("toolkit")
     assert list(done.model("my-toolkit")) == ["coefficients.npy"]

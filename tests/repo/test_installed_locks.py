@@ -47,7 +47,7 @@ def test_an_environment_has_only_what_the_lock_knows(tmp_path: Path, changed: bo
     assert ("Hash mismatch for `six" in made.stderr) == changed
 
 
-@pytest.mark.slow(6)
+@pytest.mark.slow(16)
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_wheel_is_made_only_of_the_source_that_the_lock_knows(tmp_path: Path, changed: bool) -> None:
     text = entry(LOCKS / "images" / "tests-kit-images-toolkit.txt", "inotify-simple")

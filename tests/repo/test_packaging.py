@@ -221,7 +221,7 @@ def skip_without_an_index(folder: Path) -> None:
         pytest.skip(f"pip reaches no index: {asked.stderr.strip().splitlines()[-1]}")
 
 
-@pytest.mark.slow(16)
+@pytest.mark.slow(41)
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_it_installs_with_every_extra(

@@ -26,7 +26,7 @@ def test_of_what_is_touched_as_many_run_as_fit_and_at_each_commit_others() -> No
         for number in range(8)
     ]
     for each in chosen:
-        assert len([name for name in each.touched if "/jobs/" in name]) == 12
+        assert len([name for name in each.touched if "/jobs/" in name]) == 6
         assert {*each.touched, *each.part, *each.left} == {name for name, _ in SLOW}
         of_job = len([name for name in each.left if "/jobs/" in name])
         assert each.seconds_left == 10.0 * of_job + 5.0 * (len(each.left) - of_job)
@@ -36,7 +36,7 @@ def test_of_what_is_touched_as_many_run_as_fit_and_at_each_commit_others() -> No
 def test_rooms_that_import_it_get_what_is_left() -> None:
     places, importers = frozenset({"doctor"}), frozenset({"cli"})
     chosen = choose(SLOW, Commit(number=1, places=places, importers=importers))
-    assert len(chosen.touched) == 24
+    assert len(chosen.touched) == 12
     assert all("/cli/" in name for name in chosen.touched)
 
 

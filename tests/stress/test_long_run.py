@@ -12,7 +12,7 @@ import pytest
 JOBS = 30
 
 
-@pytest.mark.slow(5)
+@pytest.mark.slow(11)
 @pytest.mark.long
 def test_thirty_jobs_in_a_row_leave_nothing(life: Any, assert_nothing_left: Callable[[str], None]) -> None:
     life.environment["TMPDIR"] = str(life.folder / "temporary")

@@ -156,7 +156,7 @@ def test_the_log_alone_has_the_same_document(ran: Ran) -> None:
     assert found["OnlyInB"] == ["everything", "failed"]
 
 
-@pytest.mark.slow(2)
+@pytest.mark.slow(5)
 def test_submit_stops_the_job_that_is_ready_and_saves_what_it_leaves(ran: Ran) -> None:
     # The service is this project's own endpoint, in another process and another home.
     (ran.folder / "make_bucket.py").write_text(

@@ -51,7 +51,7 @@ def run_without(member: str, test: str, folder: Path) -> tuple[int, set[str], st
     return code, told, output.read_text()
 
 
-@pytest.mark.slow(2)
+@pytest.mark.slow(8)
 @pytest.mark.parametrize("member", TEST_OF)
 def test_the_test_of_an_emulated_member_fails_without_it(member: str, tmp_path: Path) -> None:
     test = TEST_OF[member]

@@ -82,7 +82,7 @@ def hold_whatever_is_done(server: Any, operations: list[tuple[str, ...]]) -> Non
         assert made.notes == []
 
 
-@pytest.mark.slow(2)
+@pytest.mark.slow(5)
 def test_whatever_is_done_s3_has_the_same_in_the_end(s3_servers: S3Servers) -> None:
     hold_whatever_is_done(s3_servers("moto"))  # the other server cannot hold `p` and `p/q` at once
 

@@ -105,7 +105,7 @@ def half_sent(s3: S3Server, bucket: str) -> list[str]:
         return []
 
 
-@pytest.mark.slow(1)
+@pytest.mark.slow(3)
 def test_the_objects_are_the_archives_on_disk(
     s3: S3Server, store: S3Client, bucket: str, model: Path, data: Path, tmp_path: Path
 ) -> None:

@@ -55,7 +55,7 @@ def test_ten_epochs_are_left_early(run_job: RunJob, tmp_path: Path) -> None:
     assert ran.log() == "0123456789\n" * 10 + "10000000\n"
 
 
-@pytest.mark.slow(1, others=True)
+@pytest.mark.slow(5, others=True)
 @pytest.mark.parametrize("mode", ["File", "FastFile", "Pipe"])
 def test_two_gibibytes(run_job: RunJob, tmp_path: Path, mode: str) -> None:
     (tmp_path / "data").mkdir()

@@ -283,7 +283,7 @@ def test_no_credentials_and_no_server(
     assert (code, "[s3-unreachable]" in said) == (3, True), said
 
 
-@pytest.mark.slow(1)
+@pytest.mark.slow(3)
 def test_a_folder_marker_is_a_folder(run_job: RunJob, s3_servers: Callable[[str], S3Server]) -> None:
     s3 = s3_servers("moto")
     bucket = s3.make_bucket()
@@ -296,7 +296,7 @@ def test_a_folder_marker_is_a_folder(run_job: RunJob, s3_servers: Callable[[str]
         assert ran.log() == "fast\nfast/a\nfast/marked\ntrain\ntrain/a\ntrain/marked\n" + "directory\n" * 2
 
 
-@pytest.mark.slow(1, others=True)
+@pytest.mark.slow(4, others=True)
 @pytest.mark.parametrize("mode", ["File", "FastFile", "Pipe"])
 def test_a_stop_does_not_wait_for_s3(
     job_file: Callable[..., Path],

@@ -28,7 +28,7 @@ def test_a_listing_has_every_object_in_byte_order(s3: S3Server, store: S3Client,
     assert found == [S3Object(bucket=bucket, key=k, size=len(k.encode()), etag=etags[k]) for k in wanted]
 
 
-@pytest.mark.slow(2)
+@pytest.mark.slow(5)
 def test_a_listing_goes_over_many_pages(s3: S3Server, store: S3Client, bucket: str) -> None:
     # moto's pages are short, because filling it is slow.
     keys = [f"{number:04}" for number in range(203 if s3.name == "moto" else 2003)]

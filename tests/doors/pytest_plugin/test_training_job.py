@@ -155,7 +155,7 @@ def test_what_is_kept(text: str, keep: str, kept: int, run: Run, home: Path) -> 
         assert "smlocal describe" not in done.stdout.str()
 
 
-@pytest.mark.slow(2)
+@pytest.mark.slow(5)
 def test_a_failed_job_in_a_test_that_passes_and_a_model_that_is_not_there(run: Run, home: Path) -> None:
     run(r"""
 import pytest

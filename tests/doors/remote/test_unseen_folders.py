@@ -174,7 +174,7 @@ def test_a_home_that_is_seen_and_data_that_is_not(
     hidden.end()
 
 
-@pytest.mark.slow(2)
+@pytest.mark.slow(5)
 def test_a_job_needs_nothing_that_only_linux_has(life: Life, engine: OwnEngine) -> None:
     """Everything that smlocal does with such an engine could be done on macOS. It has not been tried there."""
     tried = life.folder / "tried"

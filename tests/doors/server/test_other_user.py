@@ -147,7 +147,7 @@ def test_the_proxy_of_exec_answers_its_own_program_alone(execute: Callable[..., 
         assert files == ["PermissionError", "PermissionError"]
 
 
-@pytest.mark.slow(1)
+@pytest.mark.slow(3)
 def test_exec_has_no_other_port_and_nothing_is_answered_there_without_the_proxy(execute: Callable[..., Any]) -> None:
     with execute() as run:
         run.do("import boto3; boto3.client('sts').get_caller_identity()")

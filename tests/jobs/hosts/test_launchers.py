@@ -11,7 +11,7 @@ from tests.kit.fixtures import IMAGES
 from tests.kit.jobs import Ran
 
 
-@pytest.mark.slow(14)
+@pytest.mark.slow(25)
 @pytest.mark.long
 def test_torchrun(run_job: Callable[..., Ran], image: Callable[[str], str]) -> None:
     ran = run_job(

@@ -31,7 +31,7 @@ def rule(name: str, **parameters: str) -> dict[str, Any]:
     return {"RuleConfigurationName": name, "RuleEvaluatorImage": AWS, "RuleParameters": parameters, **INSTANCE}
 
 
-@pytest.mark.slow(10)
+@pytest.mark.slow(46)
 @pytest.mark.long
 def test_rules_that_do_what_they_should_not(
     life: Any, image: Callable[[str | Path], str], assert_nothing_left: Callable[[str], None]

@@ -107,7 +107,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow(5)
+@pytest.mark.slow(9)
 def test_sick_runs_are_found_at_their_step_and_healthy_ones_are_not(runs: Path, tmp_path: Path) -> None:
     asked = {}
     expected = {}

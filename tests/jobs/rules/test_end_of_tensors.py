@@ -106,7 +106,7 @@ def hook(life: Any, name: str, **config: Any) -> tuple[dict[str, Any], Path]:
     return {"DebugHookConfig": {"S3OutputPath": "./debug", **config}}, life.folder / "debug" / name / "debug-output"
 
 
-@pytest.mark.slow(9)
+@pytest.mark.slow(66)
 @pytest.mark.long
 def test_a_reader_ends_with_the_job_however_it_ends(
     life: Any, image: Callable[[str], str], read: Callable[..., Callable[[], list[str]]], assert_nothing_left: Clean

@@ -220,7 +220,7 @@ def test_a_rule_of_a_user_ends_a_bad_run(
     assert_nothing_left("rules-ended")
 
 
-@pytest.mark.slow(2)
+@pytest.mark.slow(21)
 @pytest.mark.long
 def test_every_rule_has_a_container_beside_the_job(
     life: Any, rules: Callable[..., list[dict[str, Any]]], assert_nothing_left: Clean

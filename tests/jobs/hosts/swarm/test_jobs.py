@@ -146,7 +146,7 @@ def test_an_engine_that_is_lost_is_a_lost_instance(life: Life, engines: list[Own
     assert left(engines) == []
 
 
-@pytest.mark.slow(2)
+@pytest.mark.slow(5)
 def test_another_supervisor_restarts_the_job_on_the_same_engines(life: Life, engines: list[OwnEngine]) -> None:
     workers = engines[1:]  # the manager runs no host
     for each in workers:

@@ -12,7 +12,7 @@ from tests.jobs.hosts.swarm.conftest import MakeEngines
 from tests.kit.fixtures import IMAGES
 
 
-@pytest.mark.slow(24)
+@pytest.mark.slow(43)
 @pytest.mark.long
 def test_torchrun(
     make_engines: MakeEngines,

@@ -134,7 +134,7 @@ def test_a_container_that_is_not_attached_in_time_is_tried_once_more(
     assert warning.startswith("algo-2: attaching to network failed")
 
 
-@pytest.mark.slow(4)
+@pytest.mark.slow(8)
 def test_no_engine_lists_the_network_once_it_is_removed(
     swarm: NetworkedEngines, job: str, host: Callable[..., ContainerSpec]
 ) -> None:
