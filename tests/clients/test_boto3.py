@@ -269,6 +269,7 @@ def test_code_that_cannot_be_unpacked_safely_is_refused_and_leaves_nothing(
     assert not list(user.home.rglob("train.py"))
 
 
+@pytest.mark.slow(1)
 def test_outcomes_by_script(serve: Callable[..., Any], assert_nothing_left: Callable[[str], None]) -> None:
     with serve() as address:
         sagemaker = client_of(address, "sagemaker")

@@ -107,6 +107,7 @@ def test_a_stopped_job_is_listed_with_the_others(address: str, assert_nothing_le
     assert_nothing_left("boto3-transform-2")
 
 
+@pytest.mark.slow(2)
 def test_a_file_names_the_model_of_a_client(address: str, user: User, tmp_path: Path) -> None:
     assert client_of(address, "sagemaker").describe_model(ModelName="doubles")["ModelName"] == "doubles"
     (tmp_path / "rows").mkdir()
@@ -119,6 +120,7 @@ def test_a_file_names_the_model_of_a_client(address: str, user: User, tmp_path: 
     assert (tmp_path / "out" / "a.csv.out").read_text() == "A\n"
 
 
+@pytest.mark.slow(1)
 def test_what_the_service_refuses_is_refused(address: str) -> None:
     sagemaker = client_of(address, "sagemaker")
     assert refused(sagemaker.create_transform_job, **request("boto3-transform-3", model="absent")) == (

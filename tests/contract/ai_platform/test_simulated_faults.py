@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from tests.contract.ai_platform.scripts import COUNTED, SLEEPS, UNTIL_GO
 
 Clean = Callable[[str], None]
@@ -24,6 +25,7 @@ def test_no_machines(replicas: Any, assert_nothing_left: Clean) -> None:
     assert_nothing_left("aip_stock")
 
 
+@pytest.mark.slow(1)
 def test_an_internal_error_before_an_attempt_and_a_machine_that_is_maintained(
     replicas: Any, assert_nothing_left: Clean
 ) -> None:
@@ -53,6 +55,7 @@ def test_an_internal_error_before_an_attempt_and_a_machine_that_is_maintained(
     assert_nothing_left("aip-faults")
 
 
+@pytest.mark.slow(1)
 def test_three_internal_errors(replicas: Any, assert_nothing_left: Clean) -> None:
     fault = {"Kind": "InternalError", "AfterSeconds": 0, "Times": 3}
     replicas.begin_job(replicas.custom_job("aip-internal", (1, SLEEPS), Faults=[fault]))

@@ -63,6 +63,7 @@ def test_a_script_of_pytorch_derives_its_ranks(find: Callable[..., dict[str, Jso
         assert machine < _N1_STANDARD_4 or each["memory"] == _N1_STANDARD_4
 
 
+@pytest.mark.slow(1)
 def test_the_vendors_module_reads_a_job_of_the_older_service(find: Callable[..., dict[str, Json]]) -> None:
     image, show = build_image(IMAGES / "py"), "python3 -B /gcs/programs/show_replica.py"
     wait = "until [ -e /gcs/bucket/shown ]; do sleep 0.05; done"  # the job ends with the master

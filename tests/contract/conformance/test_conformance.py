@@ -94,6 +94,7 @@ def test_the_tree_and_the_files_are_those_of_the_contract(ran: Ran, assert_nothi
     assert "/opt/ml/checkpoints" not in alone["Tree"]
 
 
+@pytest.mark.slow(3)
 def test_the_environment_is_that_of_the_contract(ran: Ran) -> None:
     variables = ran.host("everything")["Environment"]
     assert variables.keys() >= OF_THE_SERVICE

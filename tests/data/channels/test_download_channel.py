@@ -377,6 +377,7 @@ def test_a_full_disk_fails_as_on_the_service(job: Job, s3: S3Server, bucket: str
     ]
 
 
+@pytest.mark.slow(1)
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="mounting needs root")
 def test_where_only_the_disk_of_the_cache_is_full_the_job_does_without(job: Job, s3: S3Server, bucket: str) -> None:
     seed(s3, bucket, {"x": b"x" * MIB, "large": b"y" * 9 * MIB})

@@ -98,6 +98,7 @@ def test_a_read_fails_when_s3_stays_away_and_the_next_succeeds_when_it_is_back(
     until(readable)
 
 
+@pytest.mark.slow(1)
 def test_a_reader_that_is_killed_does_not_wait_for_s3(rclone: S3Server, one_listing: Listing, mounted: Mounter) -> None:
     channel = mounted(rclone, one_listing)
     assert rclone.process is not None

@@ -59,6 +59,7 @@ def test_shards_and_shuffles(pipes: Pipes, source: Source) -> None:
         assert sorted(read[0] + read[1]) == [b"%d" % number for number in range(10)]
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("kept", [32 << 20, 1 << 20])
 def test_gzip_in_records(pipes: Pipes, source: Source, monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
     monkeypatch.setattr(sender, "_KEPT", kept)

@@ -255,6 +255,7 @@ def make_tree(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("staging", ["overlay", "copy"])
 @pytest.mark.parametrize("whole", [True, False], ids=["a folder", "a selection"])
 def test_it_is_a_plain_tree(

@@ -88,6 +88,7 @@ def test_record_io(run_job: RunJob) -> None:
     assert records == [b"one\n", b"two\n", b"three\n"]
 
 
+@pytest.mark.slow(1)
 def test_shuffled_epochs(run_job: RunJob, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     for number in range(20):
@@ -118,6 +119,7 @@ def test_a_bad_line_fails_the_job_before_it_trains(run_job: RunJob, tmp_path: Pa
     assert_failed("augmented-line", ran.answer)
 
 
+@pytest.mark.slow(1)
 @pytest.mark.usefixtures("data")
 def test_shards_are_read_by_their_hosts(run_job: RunJob) -> None:
     ran = run_job(

@@ -54,6 +54,7 @@ def test_tried_again(
     assert list(troubled.list_objects(stored.bucket, "")) == [stored]
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("known", [True, False])
 def test_goes_on_where_it_broke(
     proxy: TroubledProxy, troubled: S3Client, stored: S3Object, data: bytes, *, known: bool

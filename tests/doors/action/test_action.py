@@ -296,6 +296,7 @@ def test_what_lies_in_the_checkout_is_not_imported(runner: Runner, image: Callab
     assert "imported" not in runner.log
 
 
+@pytest.mark.slow(2)
 def test_another_folder_to_work_in(runner: Runner, job_file: Callable[[str], str]) -> None:
     job_file("true")
     (runner.workspace / "sub folder").mkdir()

@@ -159,6 +159,7 @@ def test_why_a_job_failed(checks: Checks) -> None:
     )
 
 
+@pytest.mark.slow(2)
 def test_a_job_that_forks_for_ever_is_stopped(checks: Checks) -> None:
     checks.write("f() { f & f; }; while :; do f 2>/dev/null; done", Local={"Processes": 50, "Cpus": 0.5})
     done, found = checks("job-fails", timeout=3)
@@ -188,6 +189,7 @@ def test_a_program_that_is_the_first_process_needs_no_exec(checks: Checks) -> No
     assert found["sigterm-unhandled"]["Remedy"] == "Install a handler for SIGTERM that saves the model and exits."
 
 
+@pytest.mark.slow(1)
 def test_nothing_of_the_users_is_written(checks: Checks) -> None:
     (checks.folder / "checkpoints").mkdir()
     checks.write(
@@ -267,6 +269,7 @@ def test_a_killed_check_is_cleared_by_the_next(checks: Checks) -> None:
     checks.assert_nothing_left(name)
 
 
+@pytest.mark.slow(1)
 def test_the_jobs_of_a_killed_check_can_be_removed_by_hand(checks: Checks) -> None:
     checks.write(SLEEPS)
     check = checks.begin("job-fails")

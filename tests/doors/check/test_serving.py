@@ -152,6 +152,7 @@ def test_a_model_that_cannot_be_served_is_found(serving: Serving) -> None:
     serving.assert_nothing_left()
 
 
+@pytest.mark.slow(1)
 def test_a_request_that_was_guessed_is_not_held_against_the_image(serving: Serving) -> None:
     words = ("--only", "trained-model-fails", "--content-type", "application/json")
     done, rules = serving.check(serving.job(), *words)

@@ -42,6 +42,7 @@ def test_an_image_is_built_before_each_run(
     assert_nothing_left("built-second")
 
 
+@pytest.mark.slow(1)
 def test_a_build_that_fails_makes_no_job(folder: Path, tmp_path: Path, smlocal_run: Run) -> None:
     with (folder / "Dockerfile").open("a") as file:
         file.write("RUN echo told why >&2; exit 7\n")

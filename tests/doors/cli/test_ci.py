@@ -35,6 +35,7 @@ def test_the_junit_file_of_a_job_that_fails(
     assert output.text == (shown if hosts == 1 else f"algo-1:\n{shown}\nalgo-2:\n{shown}")
 
 
+@pytest.mark.slow(1)
 def test_the_name_of_a_case_has_no_time(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
     stem = image("sh").partition(":")[0]
     names = []
@@ -98,6 +99,7 @@ def test_a_refused_run_ends_its_group(smlocal_run: Run, tmp_path: Path) -> None:
     assert marks == ["::group::smlocal", "::endgroup::", "::error"]
 
 
+@pytest.mark.slow(1)
 def test_a_job_that_completes_detached(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
     job = ("--image", image("sh"), "--name", "junit-behind", "-e", "SCRIPT=echo said", "--output", "out")
     path = tmp_path / "report.xml"

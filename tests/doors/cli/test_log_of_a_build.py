@@ -39,6 +39,7 @@ def run(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> Run:
     return run_script
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("options", [[], ["--quiet"], ["--timestamps"], ["--json"], ["--progress", "json", "--json"]])
 @pytest.mark.parametrize("service", [{"GITHUB_ACTIONS": "true"}, {"TF_BUILD": "True"}])
 def test_a_build_obeys_only_smlocal(run: Run, options: list[str], service: dict[str, str]) -> None:

@@ -15,6 +15,7 @@ from tests.kit import Run
 FAILS = "echo said; printf why >/opt/ml/output/failure; exit 3"
 
 
+@pytest.mark.slow(1)
 def test_a_quiet_run_that_fails_says_why(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
     job = ("--image", image("sh"), "--output", "out", "--quiet")
     done = smlocal_run("run", *job, "--name", "quiet-bad", "-e", f"SCRIPT={FAILS}", cwd=tmp_path)
@@ -46,6 +47,7 @@ def test_a_failure_shows_the_last_lines_of_the_host_that_failed(
     assert [line.rpartition(" ")[2] for line in shown] == [str(number) for number in range(21, 41)]
 
 
+@pytest.mark.slow(1)
 def test_a_traceback_in_the_log_and_in_the_failure_file_is_shown_once(
     smlocal_run: Run, image: Callable[[str], str], smlocal_home: Path, tmp_path: Path
 ) -> None:

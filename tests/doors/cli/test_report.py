@@ -18,6 +18,7 @@ def read(path: Path) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.slow(2, others=True)
 @pytest.mark.parametrize(
     ("script", "code", "status"),
     [("echo loss=0.5; echo hi >/opt/ml/model/a", 0, "Completed"), ("echo no >&2; exit 3", 1, "Failed")],

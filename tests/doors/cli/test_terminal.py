@@ -72,6 +72,7 @@ def test_a_stop_counts_down_in_place(tmp_path: Path, smlocal_home: Path, image: 
     assert " in " in shown.rpartition("Stopped")[2].splitlines()[0]
 
 
+@pytest.mark.slow(2)
 def test_a_second_press_kills_at_once(
     tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:

@@ -129,6 +129,7 @@ def test_an_answer_that_nobody_reads_changes_no_exit_code(
     assert (done.returncode, done.stderr) == (code, said)
 
 
+@pytest.mark.slow(1)
 def test_output_that_cannot_be_written_is_in_the_log(
     tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:

@@ -42,6 +42,7 @@ def trials() -> set[str]:
     }
 
 
+@pytest.mark.slow(1)
 def test_this_machine_is_ready_and_nothing_is_left_of_the_look(smlocal_run: Run) -> None:
     before = trials()
     found = checks_of(smlocal_run("doctor", "--json", env={"AWS_REGION": "eu-west-1"}))
@@ -70,6 +71,7 @@ def test_people_see_a_mark_a_sentence_and_what_to_do(smlocal_run: Run) -> None:
     assert "unknown check gpus; choose from engine, version" in refused.stderr
 
 
+@pytest.mark.slow(1)
 def test_the_block_for_an_issue_has_the_engine_and_not_the_checks(smlocal_run: Run) -> None:
     done = smlocal_run("doctor", "--report")
     assert done.returncode == 0, done.stdout
@@ -101,6 +103,7 @@ def full_home() -> Iterator[Path]:
     home.rmdir()
 
 
+@pytest.mark.slow(1)
 def test_a_full_disk(smlocal_run: Run, full_home: Path) -> None:
     found = checks_of(smlocal_run("doctor", "--json", env={"SMLOCAL_HOME": str(full_home)}))
     assert found["home"]["Severity"] == "problem"
@@ -111,6 +114,7 @@ def test_a_full_disk(smlocal_run: Run, full_home: Path) -> None:
     assert found["container"]["Severity"] == "ok", found["container"]
 
 
+@pytest.mark.slow(1)
 def test_leftovers_of_a_job_that_is_over(smlocal_run: Run, smlocal_home: Path) -> None:
     name, run = f"doctor-{os.getpid()}", os.urandom(4).hex()
     with Store.open(str(smlocal_home)) as store:

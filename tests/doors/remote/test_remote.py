@@ -51,6 +51,7 @@ def test_case(
     assert {means for host in answer["Local"]["Hosts"] for means in host["Staging"].values()} <= {"sent"}
 
 
+@pytest.mark.slow(2)
 def test_checkpoints_come_and_go(
     tmp_path: Path, image: Image, run_remotely: Run, relay: Relay, assert_nothing_left: Nothing
 ) -> None:
@@ -84,6 +85,7 @@ def test_checkpoints_come_and_go(
     assert_nothing_left("remote-checkpoints")
 
 
+@pytest.mark.slow(1)
 def test_what_cannot_be_packed_is_packed_later(
     tmp_path: Path, image: Image, run_remotely: Run, smlocal_run: Run, assert_nothing_left: Nothing
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_job_from_its_start_to_its_end_with_two_supervisors(life: Life, engine
     assert engine.docker("ps", "--all", "--quiet") == engine.docker("volume", "ls", "--quiet") == ""
 
 
+@pytest.mark.slow(2)
 def test_what_needs_folders_is_refused_and_the_rest_said(life: Life, engine: OwnEngine) -> None:
     parts = job_parts(life)
     life.job_file("unseen-said", "true", **parts)

@@ -175,6 +175,7 @@ def test_a_person_is_asked_before_the_start_and_before_the_stop(
     _until_ended(aws_service, "submit-asked")
 
 
+@pytest.mark.slow(1)
 def test_who_does_not_say_yes_gets_no_job(job: Path, submit: Submit, aws_service: AwsService) -> None:
     (job.parent / "data" / "other").write_text("other")
     before = aws_service.keys(BUCKET)

@@ -106,6 +106,7 @@ def test_smuggled_lengths_make_no_second_request(endpoint: Any, port: int, lengt
     still_answers(endpoint)
 
 
+@pytest.mark.slow(1)
 def test_a_hundred_megabytes_for_a_call(endpoint: Any, port: int) -> None:
     before = _resident()
     body = b"{" + b" " * (100 << 20)

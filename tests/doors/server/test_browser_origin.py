@@ -112,6 +112,7 @@ def test_an_object_behind_a_link_on_another_site_is_shown_and_not_run(
     assert endpoint.store.names() == []
 
 
+@pytest.mark.slow(1)
 def test_an_object_is_no_script_style_or_frame_of_any_page(
     endpoint: Any, tab: Tab, hostile_page: Callable[..., str]
 ) -> None:

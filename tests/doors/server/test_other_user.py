@@ -257,6 +257,7 @@ def test_a_server_demands_its_key_if_others_have_an_account(smlocal_home: Path) 
         assert answer.startswith("HTTP/1.1 400" if others else "HTTP/1.1 200")
 
 
+@pytest.mark.slow(1)
 def test_an_owner_may_open_it_to_everybody(smlocal_home: Path) -> None:
     with served(smlocal_home, "--no-key") as (port, said):
         assert "to every user of this machine, without a key" in said

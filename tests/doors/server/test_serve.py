@@ -181,6 +181,7 @@ def test_two_servers_of_one_home_keep_one_limit_and_start_no_job_twice(
     assert max(sum(begin <= moment < end for begin, end in spans) for moment, _ in spans) <= 2
 
 
+@pytest.mark.slow(1)
 def test_the_port_of_another_server_is_named_with_its_program(serve: Callable[..., Server], life: Any) -> None:
     taken = serve()
     done = life("serve", "--port", str(taken.port))
@@ -223,6 +224,7 @@ def test_it_ends_at_once_whatever_is_open_and_leaves_nothing(
     assert_nothing_left("ended-runs")
 
 
+@pytest.mark.slow(1)
 def test_a_client_that_lost_the_answer_and_asks_again_makes_no_second_job(
     life: Any, serve: Callable[..., Server], assert_nothing_left: Clean
 ) -> None:

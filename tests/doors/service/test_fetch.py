@@ -81,6 +81,7 @@ def test_an_arn_and_what_the_service_does_not_have(failed: AwsService, smlocal_r
     assert list(tmp_path.glob("*.yaml")) == []
 
 
+@pytest.mark.slow(1)
 def test_our_own_description_of_a_job_is_fetched_too(failed: AwsService, smlocal_run: Run, tmp_path: Path) -> None:
     answer = smlocal_run("describe", JOB, "--json", env={"SMLOCAL_HOME": str(failed.home)}, check=True).stdout
     (tmp_path / "own.json").write_text(answer)

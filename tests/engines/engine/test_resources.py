@@ -38,6 +38,7 @@ def overlay(lower: Path, upper: str, work: str) -> dict[str, str]:
     return {"type": "overlay", "device": "overlay", "o": f"lowerdir={escaped},upperdir={upper},workdir={work}"}
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_an_overlay_volume_is_writable_and_leaves_the_lower_folder_alone(
     engine: DockerEngine, run: Run, job: str, tmp_path: Path, name: str

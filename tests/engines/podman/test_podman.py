@@ -18,6 +18,7 @@ CASES = [name for name in NAMES if f"contract/test_cases.py::test_case[{name}]" 
 pytestmark = pytest.mark.long
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("case", CASES)
 def test_case(
     case: str, tmp_path: Path, image: Image, smlocal_run: Run, assert_nothing_left: Callable[[str], None]

@@ -149,6 +149,7 @@ def test_a_file_becomes_a_fifo_before_it_is_copied(fails: Fails, data: Path, rel
     fails("source-odd", "true", more={**HOSTS, **channel("copy")}, env={"DOCKER_HOST": relay.address})
 
 
+@pytest.mark.slow(1)
 def test_data_that_goes_during_training_ends_nothing(
     data: Path,
     tmp_path: Path,

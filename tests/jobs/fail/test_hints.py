@@ -206,6 +206,7 @@ def test_windows_line_ends(hints_of: Callable[..., list[str]], runs: str, script
     assert "Windows line ending" in hint
 
 
+@pytest.mark.slow(1)
 def test_sigkill_from_outside(
     job_file: Callable[..., Path], background: Callable[..., Background], docker: Callable[..., str]
 ) -> None:
@@ -218,6 +219,7 @@ def test_sigkill_from_outside(
     assert "docker kill" in hint
 
 
+@pytest.mark.slow(1)
 def test_our_own_sigkill_is_not_from_outside(
     job_file: Callable[..., Path],
     background: Callable[..., Background],

@@ -140,6 +140,7 @@ def test_a_network_that_a_killed_supervisor_has_asked_for(planned: Callable[...,
             engine.remove(each)
 
 
+@pytest.mark.slow(1)
 @pytest.mark.long
 def test_a_network_whose_containers_the_engine_has_miscounted(
     own_engine: Any, image: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -126,6 +126,7 @@ def test_hosts_get_gpus_of_their_own(machine: Bench, job: Callable[..., str], sm
     assert "gpu-count" in {note["Id"] for note in local["Notes"]}
 
 
+@pytest.mark.slow(2)
 def test_all_of_the_machine(machine: Bench, job: Callable[..., str], smlocal_run: Run) -> None:
     machine.set(gpus=2)
     done = smlocal_run("run", job("gpus-all", "local_gpu"), "--json", env=machine.environment)

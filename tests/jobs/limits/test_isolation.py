@@ -109,6 +109,7 @@ def test_sixteen_hosts_reach_each_other(run_job: RunJob, looking: Looking) -> No
     assert [ran.log(f"algo-{number}") for number in range(1, 17)] == ["16 15\n"] * 16
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_a_service_of_this_machine_is_reached_without_isolation(run_job: RunJob, listener: int, hosts: int) -> None:
     connect = r"""

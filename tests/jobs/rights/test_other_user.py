@@ -267,6 +267,7 @@ def test_every_way_of_bringing_data_and_credentials_works_without_root(
         shutil.rmtree(place)
 
 
+@pytest.mark.slow(2)
 def test_doctor_says_what_somebody_outside_the_docker_group_lacks(user: str, interpreter: list[str]) -> None:
     place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
     shutil.chown(place, user)

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
 from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 
@@ -30,6 +31,7 @@ def open_to_others(folder: Path) -> Iterator[Path]:
             yield entry
 
 
+@pytest.mark.slow(1)
 def test_no_command_line_and_no_open_file_has_it(
     tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:

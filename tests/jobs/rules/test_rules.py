@@ -78,6 +78,7 @@ def test_what_a_rule_is_given(
     assert_nothing_left("rules-given")
 
 
+@pytest.mark.slow(1)
 def test_what_a_rule_names_in_s3(
     life: Any, rules: Callable[..., list[dict[str, Any]]], s3_servers: S3Servers, assert_nothing_left: Clean
 ) -> None:

@@ -150,6 +150,7 @@ def test_the_runtime_covers_all_attempts(life: Any) -> None:
     assert trained[1].ended - trained[1].started < limit
 
 
+@pytest.mark.slow(2)
 def test_only_spot_jobs_in_training_are_interrupted(life: Any) -> None:
     life.detach("demand", "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done")
     life.until_logged("demand", "ready")

@@ -235,6 +235,7 @@ def test_allow_cpu_runs_it_and_stands_in_the_result(job: dict[str, Any], tmp_pat
     assert json.loads(done.stdout)["Local"]["AllowCpu"] is True
 
 
+@pytest.mark.slow(1)
 def test_a_name_is_used_once(job: dict[str, Any], tmp_path: Path, smlocal_run: Run) -> None:
     (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
     assert smlocal_run("run", "job.yaml", cwd=tmp_path).returncode == 0

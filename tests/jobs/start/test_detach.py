@@ -170,6 +170,7 @@ def test_a_detached_job_holds_nothing_of_the_command_that_began_it(life: Any) ->
     assert life("stop", "held", "--grace", "0", "--wait").returncode == 0
 
 
+@pytest.mark.slow(2)
 def test_jobs_shows_what_goes_on(life: Any) -> None:
     life.detach("going", "echo ready; sleep 600")
     life.until_phase("going", "Training")

@@ -60,6 +60,7 @@ def test_it_starts_the_job_again(life: Any, tmp_path: Path, assert_nothing_left:
     assert not (life.home / "jobs" / "by-hand").exists()
 
 
+@pytest.mark.slow(1)
 def test_of_a_job_that_one_command_cannot_start(life: Any, tmp_path: Path) -> None:
     file = job_with_data(
         life, "by-script", tmp_path, "exit 3", ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 2}

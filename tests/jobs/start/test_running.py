@@ -160,6 +160,7 @@ def test_a_signal_stops_the_job_as_the_service_does(
     assert_nothing_left("signalled")
 
 
+@pytest.mark.slow(1)
 def test_a_second_interrupt_kills_at_once(
     tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:
@@ -180,6 +181,7 @@ def test_a_second_interrupt_kills_at_once(
     assert "before the grace period ended" in hint
 
 
+@pytest.mark.slow(1)
 def test_output_may_be_closed_early(
     tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:

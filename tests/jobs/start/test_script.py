@@ -187,6 +187,7 @@ def test_a_stopped_script_leaves_nothing(
     assert_nothing_left(NAME)
 
 
+@pytest.mark.slow(1)
 def test_a_secret_must_be_given(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
     script = script_of(smlocal_run, tmp_path, image("sh"), 'echo "$API_TOKEN"', API_TOKEN="hush")
     assert "hush" not in script

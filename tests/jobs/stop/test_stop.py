@@ -82,6 +82,7 @@ def test_a_stopped_job(life: Any) -> None:
     refused(life("stop", "over"), "The request was rejected because the training job is in status Stopped.")
 
 
+@pytest.mark.slow(1)
 def test_a_grace_that_cannot_be(life: Any) -> None:
     life.detach("graceful", SAVES)
     life.until_logged("graceful", "ready")

@@ -137,6 +137,7 @@ def test_a_whole_object_is_streamed(transforms: Any) -> None:
     assert transforms.completed("transform-chunks", MaxPayloadInMB=0, **whole)["x.bin.out"].split()[0] == "3000000"
 
 
+@pytest.mark.slow(1)
 def test_records_are_filtered_and_joined(transforms: Any) -> None:
     transforms.data({"x.csv": "id1,a\nid2,b\n"})
     processing = {"InputFilter": "$[1:]", "JoinSource": "Input", "OutputFilter": "$[0,-1]"}

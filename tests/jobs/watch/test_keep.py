@@ -79,6 +79,7 @@ def test_the_next_job_of_the_name_takes_it_away(life: Any, docker: Docker, asser
     assert_nothing_left("kept-replaced")
 
 
+@pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize(
     ("keep", "script", "kept"), [("failed", "exit 0", 0), ("all", "exit 0", 1), ("none", "exit 1", 0)]
 )

@@ -126,6 +126,7 @@ def test_two_hosts_that_print_everything(write: Write, smlocal_run: Run) -> None
     assert all(begun <= each["Timestamp"] <= ended for each in document["Values"])
 
 
+@pytest.mark.slow(1)
 def test_a_detached_job_shows_its_values_while_it_runs(write: Write, smlocal_run: Run, smlocal_home: Path) -> None:
     path = write("metrics-detached", HELD, LOSS)
     smlocal_run("run", "--detach", path, cwd=path.parent, check=True)

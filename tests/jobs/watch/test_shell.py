@@ -119,6 +119,7 @@ def error(done: "subprocess.CompletedProcess[str]") -> str:
     return done.stderr.splitlines()[0].rpartition("[")[2].rstrip("]")
 
 
+@pytest.mark.slow(1)
 def test_a_command_in_a_running_job(life: Any) -> None:
     life.detach("shell-running", WAITS)
     life.until_logged("shell-running", "ready")
@@ -251,6 +252,7 @@ def test_an_ended_job_that_kept_nothing(life: Any, assert_nothing_left: Clean) -
     assert_nothing_left("shell-ended")
 
 
+@pytest.mark.slow(1)
 def test_a_job_file(life: Any, assert_nothing_left: Clean) -> None:
     (life.folder / "data").mkdir()
     (life.folder / "data" / "a").write_text("the data\n")

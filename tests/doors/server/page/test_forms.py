@@ -10,6 +10,7 @@ import pytest
 from smlocal.endpoint.serving import ClientRights, Options
 
 
+@pytest.mark.slow(2)
 def test_a_job_is_stopped_only_with_the_token_and_from_the_page(
     endpoint: Any, browserless: Any, run_job: Callable[..., None]
 ) -> None:

@@ -9,6 +9,7 @@ from tests.jobs.hosts.swarm.conftest import MakeEngines
 from tests.jobs.hosts.swarm.networked_engines import NetworkedEngines
 
 
+@pytest.mark.slow(1)
 def test_both_engines_are_in_one_swarm(swarm: NetworkedEngines) -> None:
     manager, worker = swarm.engines
     assert sorted(manager.docker("node", "ls", "--format", "{{.Status}} {{.ManagerStatus}}").splitlines()) == [

@@ -96,6 +96,7 @@ def test_planned_addresses_are_the_hosts_whatever_the_swarm_takes(
     assert [each.name for each in manager.networks() if each.name.startswith(job)] == [job]
 
 
+@pytest.mark.slow(1)
 def test_a_network_that_is_removed_before_a_container_starts(
     manager: DockerEngine, worker: DockerEngine, job: str, host: Callable[..., ContainerSpec]
 ) -> None:

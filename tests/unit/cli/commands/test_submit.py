@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from smlocal.cli.commands.submit import _said_if_ended
 from smlocal.cli.main import run_command_line
+from smlocal.cli.submitting import _said_if_ended
 from smlocal.cli.terminal.screen import Screen
 
 JOB = """\
