@@ -52,6 +52,14 @@ end_podman() {
     done
     awk -v folder="$folder/" 'index($2, folder) == 1 { print $2 }' /proc/mounts | tac | xargs -r umount --lazy || true
     rm -f "$folder/podman.sock"
+    forget_name_server
+}
+
+# forget_name_server: netavark tells the process that this file names to read its configuration again (SIGHUP). A name server
+# that was killed leaves the file, and another process may have its number by now.
+forget_name_server() {
+    local file=/run/containers/networks/aardvark-dns/aardvark.pid
+    [[ ! -f $file || $(cat "/proc/$(<"$file")/comm" 2>/dev/null) == aardvark-dns ]] || rm -f "$file"
 }
 
 # Remove what killed tests have left. DOCKER_HOST must be Podman's socket.

@@ -44,6 +44,7 @@ def podman_address() -> Iterator[str]:
     finally:
         _end_network_of(process)
         process.wait()
+        subprocess.run(["bash", "-c", ". scripts/lib/setup.sh; forget_name_server"], cwd=ROOT, check=True, timeout=60)
         for line in reversed(Path("/proc/mounts").read_text().splitlines()):
             if str(folder) in (path := line.split()[1]):
                 subprocess.run(["umount", "--lazy", path], check=False, capture_output=True)
