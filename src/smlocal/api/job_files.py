@@ -78,7 +78,7 @@ PLANNING: Final[Mapping[str, str]] = {
 
 
 def is_other_kind(data: Mapping[str, Any]) -> bool:
-    """True for a job that is no CreateTrainingJob request, by the keys of its document; `read_other` reads it."""
+    """True for a document that `read_other` reads: by its keys, anything but a CreateTrainingJob request."""
     return _reading(data) is not None
 
 

@@ -34,7 +34,7 @@ def build_job_image(job: "AnyJobFile", folder: str, *, quiet: bool) -> None:
 
 
 def _used(job: JobFile) -> list[str]:
-    """The engines that run a host of the job, as they are named; none for the one that docker uses."""
+    """Names of the engines that run the job's hosts. Empty if the default engine runs them all."""
     resources, local = job.request.ResourceConfig, job.local
     if not local.Engines or resources is None:
         return []

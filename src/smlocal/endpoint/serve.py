@@ -53,12 +53,10 @@ def serve(*, host: str, port: int, demand_key: bool | None, options: Options, sa
 
 
 def _how_limited(limit: InstanceLimit) -> str:
-    """Whom the limit holds up, and whom not."""
+    """Which jobs wait for the limit, and which do not."""
     others = "are refused" if limit.refuse else "wait"
     instances = f"{limit.instances:,} instance{'s' * (limit.instances != 1)}"
-    return (
-        f"  above {instances} jobs of clients {others}; jobs and searches of the command line begin at once, and count"
-    )
+    return f"  above {instances} jobs of clients {others}; jobs of the command line start at once, and count too"
 
 
 def _how_to_use(serving: Serving, key: Signatures | None, *, chosen: bool) -> Iterator[str]:

@@ -7,7 +7,6 @@ import json
 import os
 import time
 from collections.abc import Callable
-from datetime import datetime
 from typing import Final
 
 from smlocal.engine import podman
@@ -91,6 +90,8 @@ def ran_out_of_memory(client: Client, container: str, state: ContainerState, *, 
     container's state never says that memory ran out, but the events do.
     """
     late = _DELAY if state.exit_code == _KILLED and not killed_by_us else 0.0
+    from datetime import datetime  # not for jobs that succeed
+
     until = datetime.fromisoformat(state.finished_at).timestamp() + late
     parameters = {
         "since": "1",  # Docker may report the start of a short container after its end

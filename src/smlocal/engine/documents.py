@@ -1,7 +1,6 @@
 """The Docker API's JSON documents about containers and images, and a container's statistics."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
 
 from smlocal.engine.facts import ImageFacts, Product
@@ -174,6 +173,8 @@ def _mounted(document: Mapping[str, Any]) -> Mount:
 
 def read_statistics(document: Mapping[str, Any]) -> Statistics | None:
     """With cgroup v1 or v2. None if the container is not running: then there are no numbers, or zeros."""
+    from datetime import datetime  # short jobs do without
+
     memory, cpu = document.get("memory_stats") or {}, document.get("cpu_stats") or {}
     spent = (cpu.get("cpu_usage") or {}).get("total_usage") or 0
     usage = memory.get("usage") or 0

@@ -4,7 +4,6 @@ The lines of both streams are put together from the pieces that arrive.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from struct import Struct
 from typing import Final
 
@@ -190,6 +189,8 @@ def _time_and_text(payload: bytes, seconds: dict[bytes, float]) -> tuple[float |
     try:
         if second not in seconds:
             seconds.clear()  # only the latest second is needed
+            from datetime import datetime  # jobs whose first supervisor lives read no log
+
             seconds[second] = datetime.fromisoformat(f"{second.decode()}+00:00").timestamp()
         return seconds[second] + float(fraction[:-1] or 0), rest
     except ValueError:

@@ -157,7 +157,7 @@ def test_a_search_of_the_command_line_begins_at_once_and_counts(
         life.let_go(child.name)
     server.until_completed("search-waits")
     assert tuning.wait("search-counts")["TrainingJobStatusCounters"]["Completed"] == 2
-    assert "above 1 instance jobs of clients wait; jobs and searches of the command line begin at once" in server.said
+    assert "above 1 instance jobs of clients wait; jobs of the command line start at once, and count too" in server.said
     assert_nothing_left("search-waits")
 
 

@@ -48,7 +48,7 @@ class PingSeen(NamedTuple):
 
     @property
     def shows_server(self) -> bool:
-        """Whether the server answered or let it wait; an end of the container refuses and breaks connections too."""
+        """True if the server answered or kept it waiting. The end of the container may break a connection too."""
         return bool(self.status) or self.seconds >= _PING_SECONDS
 
     @property

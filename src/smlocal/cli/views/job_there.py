@@ -46,7 +46,7 @@ class JobThere:
 
 
 class _StopSignals:
-    """The stop signals since the last look. While a question is asked they end it."""
+    """The stop signals since the last look. During a question, a signal ends the question."""
 
     def __init__(self) -> None:
         self.number: int | None = None
@@ -89,8 +89,8 @@ def run_there(
 ) -> int | None:
     """Make the job and show it until it ends; returns the exit code of the command. None: nobody waits for it.
 
-    A signal stops the job, also one that comes while it is made: Ctrl-C after a question if `ask`, and a second one
-    leaves the job alone.
+    A signal stops the job, also while the job is being made. Ctrl-C asks first if `ask`. A second signal leaves the job
+    alone.
     """
     made, stopped_by = False, None
     while True:

@@ -1,6 +1,6 @@
 """From a validated model file to the plan of an endpoint: look at the machine once, then compute.
 
-Also its notes, and recording one that is started in a process of its own.
+It also makes the notes, and records a job that another process will start.
 """
 
 import os

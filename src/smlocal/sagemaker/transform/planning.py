@@ -1,6 +1,6 @@
 """From a validated transform file to its plan: that of an endpoint with the same model, and what differs.
 
-Also its notes, and recording a job that is started in a process of its own.
+It also makes the notes, and records a job that another process will start.
 """
 
 import os

@@ -1,6 +1,6 @@
 """From a validated tuning job to its plan: what one of its training jobs needs, without a container of its own.
 
-Also its notes, and recording a job that is started in a process of its own.
+It also makes the notes, and records a job that another process will start.
 """
 
 import os

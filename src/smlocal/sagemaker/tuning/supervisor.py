@@ -207,7 +207,7 @@ class TuningSupervisor(Supervisor):
             children.stop(trial, grace)
 
     def _abandon(self, children: Children) -> None:
-        """Stop the training jobs, and take over how they end; one that was not recorded is none."""
+        """Stop the training jobs and read how they end. A trial whose job was not recorded is dropped."""
         last = self.search.trials[-1] if self.search.trials else None
         if last is not None and not last.over and children.look(last, orphans=False) is None:
             self.search.forget(last)

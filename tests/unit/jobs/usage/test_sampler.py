@@ -130,7 +130,7 @@ watch.close()
 for thread in threading.enumerate():
     if thread is not threading.main_thread():
         thread.join()
-late = {{"smlocal.jobs.usage.sampler", "subprocess"}}
+late = {{"smlocal.jobs.usage.sampler", "subprocess", "datetime"}}
 print(sorted(late & set(sys.modules)))
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
