@@ -30,7 +30,7 @@ def write(folder: Path, *lines: str, base: str = "busybox:stable") -> None:
 def test_scripts_are_as_shellcheck_wants_them() -> None:
     if shutil.which("shellcheck") is None:
         pytest.skip("needs shellcheck")
-    checked = subprocess.run(["shellcheck", *SCRIPTS], capture_output=True, text=True, check=False)
+    checked = subprocess.run(["shellcheck", *SCRIPTS], cwd=ROOT, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
 
 

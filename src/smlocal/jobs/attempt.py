@@ -149,8 +149,8 @@ class Attempt:
             self.plan = make_network(context.engines, self.plan)
         context.stop_requests.check()
         _stage_hosts([self.host_run(host) for host in self.plan.hosts], context.stop_requests)
-        context.stop_requests.check()
         context.phases.change_message(PhaseMessage.DOWNLOADING_IMAGE)
+        context.stop_requests.check()
 
     def host_run(self, host: HostPlan) -> HostRun:
         """Add a host to `runs`."""

@@ -20,12 +20,12 @@ from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus, PhaseMessage, StopCause
 from smlocal.jobs.control.requests import StopRequests, StoredRequests
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
-from smlocal.jobs.decide.events import EventQueue
+from smlocal.jobs.decide.events import EventQueue, Woken
 from smlocal.jobs.history import STOP
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.store.records import Transition
+from smlocal.jobs.store.records import JobRecord, Transition
 from smlocal.jobs.view import Reporter
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Phases:
     store: Store
     job: str
     reporter: Reporter
+    events: EventQueue
     stopping: bool = False
     """Once a stop is recorded, the status stays `Stopping` in all later phases."""
     seconds: dict[str, float] = field(default_factory=dict)
@@ -69,7 +70,7 @@ class Phases:
         self.leave()
         at = time.time() if self._ended is None else self._ended
         self.stopping = self.stopping or phase is JobPhase.STOPPING
-        self.store.transition(
+        record = self.store.transition(
             self.job,
             status=self._status,
             phase=phase,
@@ -78,6 +79,7 @@ class Phases:
             start_training=started,
             ended=ended,
         )
+        self._look_for_stop(record)
         self._set(phase, at)
 
     def go_on(self) -> None:
@@ -87,7 +89,9 @@ class Phases:
     def change_message(self, message: PhaseMessage) -> None:
         """Change the message of the phase: the service shows the latest one."""
         if self._current is not None:
-            self.store.transition(self.job, status=self._status, phase=self._current, message=message, at=time.time())
+            at = time.time()
+            record = self.store.transition(self.job, status=self._status, phase=self._current, message=message, at=at)
+            self._look_for_stop(record)
 
     def leave(self, detail: str = "", *, good: bool = True) -> None:
         """End the current phase, if there is one."""
@@ -98,6 +102,11 @@ class Phases:
         self._count(self._current, seconds)
         self.reporter.phase_ended(self._current, seconds, detail, good=good)
         self._current = None
+
+    def _look_for_stop(self, record: JobRecord) -> None:
+        """Who asks for a stop stores it first and wakes this process then, which may take a while."""
+        if record.status is JobStatus.STOPPING and not self.stopping:
+            self.events.put(Woken())
 
     @property
     def _status(self) -> JobStatus:

@@ -164,7 +164,7 @@ def make_context(
         events=stop_requests.events,
         stop_requests=stop_requests,
         stored_requests=StoredRequests(store=store, job=job, token=new_token()),
-        phases=Phases(store=store, job=job, reporter=reporter),
+        phases=Phases(store=store, job=job, reporter=reporter, events=stop_requests.events),
         created=store.get(job).created,
     )
 

@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -108,19 +109,15 @@ def test_empty_folders_are_no_objects_but_remembered(fill: Filler, listing_of: L
     assert listing.directories == ("e/f",)
 
 
-def test_what_an_upload_leaves_out_is_skipped_with_the_reason(fill: Filler, listing_of: Lister, tmp_path: Path) -> None:
+def test_what_an_upload_leaves_out_is_skipped_with_the_reason(fill: Filler, listing_of: Lister) -> None:
     folder = fill("x")
     os.mkfifo(folder / "fifo")
     (folder / "null").symlink_to("/dev/null")
     (folder / "dangling").symlink_to("gone")
     (folder / "self").symlink_to("self")
     with socket.socket(socket.AF_UNIX) as listener:
-        # By a short name: sockets allow no long paths.
-        os.chdir(folder)
-        try:
+        with chdir(folder):  # by a short name: sockets allow no long paths
             listener.bind("socket")
-        finally:
-            os.chdir(tmp_path.anchor)
         listing = listing_of("data")
     assert listing.paths == ("x",)
     assert listing.skipped == (
