@@ -194,6 +194,8 @@ class DockerEngine:
     @_checked_answer
     def create(self, spec: ContainerSpec) -> str:
         """Make a container. The source of a bind mount must exist."""
+        if self.client.product == "podman":
+            spec = podman.with_gateway(self.client, spec)
         document = container_document(spec, self.client.product)
         try:
             answer = self.client.post("/containers/create", document, parameters={"name": spec.name})
@@ -355,7 +357,9 @@ class DockerEngine:
     @_checked_answer
     def remove(self, resource: Resource) -> None:
         """Remove by force."""
-        remove(self.client, resource)
+        is_on_podman = resource.kind is ResourceKind.CONTAINER and self.client.product == "podman"
+        if not is_on_podman or podman.may_be_removed(self.client, resource.id):
+            remove(self.client, resource)
 
     @_checked_answer
     def owned(self, job: str | None = None) -> list[Resource]:

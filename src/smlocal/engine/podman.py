@@ -4,22 +4,29 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from smlocal.engine.client import Client
-from smlocal.engine.interface import ContainerProcess
+from smlocal.engine.http import quote
+from smlocal.engine.interface import HOST_GATEWAY, ContainerProcess, ContainerSpec
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError
 
+_ABSENT = 404
 _CDI_SINCE = (5, 4)
 _CDI_FOLDERS = ("/etc/cdi", "/var/run/cdi")
 """The folders with CDI specifications; its API does not report them."""
 _PREPARING = re.compile(r"^preparing container \S+ for attach: ")
 _RUNTIME = re.compile(r"^(?:runc|crun|youki|/\S+): (?P<words>.*): OCI [^:]*$", re.DOTALL)
 _VOLUME = re.compile(r"^mounting volume \S+ for container \S+: ")
+_DEFAULT_NETWORK = "podman"
+_KNOWS_GATEWAY_SINCE = (4, 7)
 _ENDING = re.compile(r"^read /proc/\d+/cgroup: no such process")
 _LOOKS = 40
 _LOOK_SECONDS = 0.05
+_MAKING_SECONDS = 5.0
+"""So long may a container that is being made be in the storage and not in the list."""
 _NOT_RUNNING = "container state improper"
 _NAME_IN_USE = ("that name is already in use", "network already exists")
 
@@ -80,10 +87,33 @@ def wait(client: Client, container: str, still: Callable[[], None]) -> int:
         return int(answer.json())
 
 
+def may_be_removed(client: Client, container: str) -> bool:
+    """False if there is no such container. Waits while it is made: it is in the storage then, and not yet in the list.
+
+    Podman removes a container that is not in its list from the storage. If it is just being made, its entry in the list
+    comes all the same, cannot be removed any more, and makes every list of containers fail.
+    """
+    path, prefix = f"/containers/{quote(container)}/exists", own_prefix(client)
+    until = time.monotonic() + _MAKING_SECONDS
+    while True:
+        statuses = [
+            client.tell("GET", path, parameters={"external": external}, prefix=prefix, fine={_ABSENT})
+            for external in ("false", "true")
+        ]
+        if statuses[0] != _ABSENT or statuses[1] == _ABSENT:
+            return statuses[0] != _ABSENT
+        if time.monotonic() > until:
+            return True  # Podman was killed while it made the container
+        time.sleep(_LOOK_SECONDS)
+
+
 def cdi_folders(version: str) -> tuple[str, ...]:
     """The folders with CDI specifications that this version uses. Versions before 5.4 ignore requests for devices."""
-    numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:2])
-    return _CDI_FOLDERS if numbers >= _CDI_SINCE else ()
+    return _CDI_FOLDERS if _numbers(version) >= _CDI_SINCE else ()
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in re.findall(r"\d+", version)[:2])
 
 
 def no_gpus(version: str) -> str:
@@ -96,6 +126,20 @@ def no_gpus(version: str) -> str:
 def own_prefix(client: Client) -> str:
     """The path prefix of Podman's own API."""
     return f"/v{client.greet()['libpod-api-version']}/libpod"
+
+
+def with_gateway(client: Client, spec: ContainerSpec) -> ContainerSpec:
+    """Replace the word for the address of this machine: before 4.7, Podman writes it to /etc/hosts as it is."""
+    if (
+        HOST_GATEWAY not in spec.extra_hosts.values()
+        or _numbers(client.greet().get("server", "")) >= _KNOWS_GATEWAY_SINCE
+    ):
+        return spec
+    name = spec.network or _DEFAULT_NETWORK
+    ranges = [ip for each in list_networks(client, {}) if each["Name"] == name for ip in each["IPAM"]["Config"]]
+    gateway = next((each["Gateway"] for each in ranges if each["Gateway"]), HOST_GATEWAY)
+    hosts = {host: gateway if address == HOST_GATEWAY else address for host, address in spec.extra_hosts.items()}
+    return replace(spec, extra_hosts=hosts)
 
 
 def list_networks(client: Client, filters: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -1,4 +1,5 @@
 import io
+import json
 import os
 import subprocess
 import tarfile
@@ -137,6 +138,23 @@ def test_two_may_remove_the_same_container(engine: DockerEngine, spec: Spec) -> 
     assert troubles == []
     with pytest.raises(EngineError, match="No such container"):
         engine.state(container)
+
+
+@pytest.mark.slow(4)
+def test_a_container_may_be_removed_by_its_name_while_it_is_made(
+    engine: DockerEngine, spec: Spec, job: str, import_image: Callable[..., str]
+) -> None:
+    image = import_image("smlocal-test-engine:volumes", f"VOLUME {json.dumps([f'/{each}' for each in range(8)])}")
+    made: list[str] = []
+    for number in range(20):
+        name = f"{job}-{number}"
+        maker = threading.Thread(target=lambda name=name: made.append(engine.create(spec(name=name, image=image))))
+        maker.start()
+        while maker.is_alive():
+            engine.remove(Resource(kind=ResourceKind.CONTAINER, id=name))
+        engine.remove(Resource(kind=ResourceKind.CONTAINER, id=name))
+        assert engine.owned(job) == []
+    assert len(made) == 20
 
 
 def test_anonymous_volumes_go_with_their_container(

@@ -47,6 +47,13 @@ def test_names_resolve_late(run_job: RunJob) -> None:
 
 
 @pytest.mark.slow(1)
+def test_this_machine_has_its_added_name_although_those_of_peers_are_late(run_job: RunJob) -> None:
+    faults = {"Faults": [{"Kind": "LateNames", "AfterSeconds": 1}]}
+    ran = run_job([], "grep mlflow /etc/hosts", local={**faults, "AddHosts": {"mlflow": "host-gateway"}}, **HOSTS)
+    assert re.fullmatch(r"198\.\S+\.1\s+mlflow\n", ran.log("algo-1")), ran.reason
+
+
+@pytest.mark.slow(1)
 def test_names_that_are_not_late(run_job: RunJob) -> None:
     ran = run_job([], LOOK_UP, runs="py", **HOSTS)
     assert "tries 0 " in ran.log("algo-1") + ran.log("algo-2"), ran.reason

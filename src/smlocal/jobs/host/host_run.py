@@ -10,7 +10,7 @@ from smlocal.base.threads import watched_thread
 from smlocal.data.artifacts.ownership import give_to_root
 from smlocal.data.channels.file import is_overlay_refusal
 from smlocal.data.channels.interface import Check, Copying, StagedChannel, unbroken
-from smlocal.engine.interface import ContainerSpec, Engine, Mount
+from smlocal.engine.interface import HOST_GATEWAY, ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.jobs.container_run import ContainerRun
 from smlocal.jobs.containers import HOST_LABEL, container_spec, labels
@@ -276,7 +276,7 @@ class LateNames:
         os.makedirs(os.path.dirname(self._path), exist_ok=True)
         with open(self._path, "w", encoding="utf-8") as file:
             file.write(_ALWAYS)
-            file.writelines(f"{address}\t{each}\n" for each, address in known.items())
+            file.writelines(f"{self._reached(address)}\t{each}\n" for each, address in known.items())
         os.chmod(self._path, 0o644)
         return Mount(source=self._path, target="/etc/hosts")
 
@@ -295,6 +295,10 @@ class LateNames:
     def close(self) -> None:
         """The container has ended."""
         self._over.set()
+
+    def _reached(self, address: str) -> str:
+        network = self._plan.network.own
+        return network.gateway if network is not None and address == HOST_GATEWAY else address
 
     @property
     def _addresses(self) -> dict[str, str]:

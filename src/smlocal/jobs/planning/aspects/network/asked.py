@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 from urllib.parse import unquote, urlsplit
 
+from smlocal.engine.interface import HOST_GATEWAY
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts
 from smlocal.jobs.planning.aspects.network.plan import NetworkFacts, NetworkPlan
@@ -16,8 +17,6 @@ _USUAL_BITS = 24
 _NOT_HOSTS = 3
 """Addresses that hosts cannot have: those of the network, the gateway and broadcasts."""
 _NAME = "host.docker.internal"
-_BY_ENGINE = "host-gateway"
-"""The engine replaces this word with the address of its machine."""
 _S3 = "AWS_ENDPOINT_URL_S3"
 _HERE = {"localhost", "127.0.0.1", "::1", "0.0.0.0"}  # noqa: S104 - what people write for their own machine
 
@@ -76,7 +75,7 @@ def endpoints_of(
     if engine.rootless or engine.desktop or not engine.local or engines.shares or not address:
         # The gateway of such an engine is another machine or a network namespace.
         named = any(local_port(url) is not None for url in local.Endpoints.values())
-        return endpoint_variables(local.Endpoints, this_machine=_NAME), {_NAME: _BY_ENGINE} if named else {}
+        return endpoint_variables(local.Endpoints, this_machine=_NAME), {_NAME: HOST_GATEWAY} if named else {}
     return endpoint_variables(local.Endpoints, this_machine=address), {}
 
 
