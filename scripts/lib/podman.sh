@@ -3,7 +3,7 @@
 #
 # Podman, for tests. They are skipped if it cannot be installed.
 
-podman_packages=(podman runc netavark aardvark-dns)
+podman_packages=(podman runc netavark aardvark-dns iproute2)
 
 have_podman() {
     local needed=(/usr/bin/podman /usr/sbin/runc /usr/lib/podman/netavark /usr/lib/podman/aardvark-dns) file
@@ -26,13 +26,23 @@ may_serve_podman() { [[ $EUID == 0 ]] && unshare --net true 2>/dev/null; }
 serve_podman() {
     local folder=$1 tenth
     end_podman "$folder"  # of a killed run
-    setsid unshare --net "$root/scripts/podman" "$folder" >"$folder/log" 2>&1 </dev/null &
+    # The second address is the one by which containers reach this machine.
+    # shellcheck disable=SC2016  # bash expands it there
+    setsid unshare --net bash -c 'ip link set lo up && ip address add 192.0.2.1/32 dev lo && exec "$@"' - "$root/scripts/podman" "$folder" \
+        >"$folder/log" 2>&1 </dev/null &
     for ((tenth = 0; tenth < 600; tenth++)); do
         docker -H "unix://$folder/podman.sock" version >/dev/null 2>&1 && return
         sleep 0.1
     done
     tail -n 15 "$folder/log" >&2
     give_up "Podman does not answer" "see $folder/log"
+}
+
+# beside_podman FOLDER COMMAND…: run a command in Podman's network namespace, so that containers and it reach each other.
+beside_podman() {
+    local service
+    service=$(pgrep -f -- "^podman --root $1/root " | head -n 1)
+    nsenter --net="/proc/$service/ns/net" -- "${@:2}"
 }
 
 # end_podman FOLDER: end the service and all processes in its network namespace, and unmount its mounts.

@@ -5,41 +5,14 @@ Keys are test ids below `tests/`, or what some of them begin with.
 """
 
 _WORDS = "Podman says it in other words, or with another status; nothing in smlocal looks at them"
-_APART = "the tests' Podman has a network of its own, which what listens on this machine is not part of"
 _ROOTS = "the socket of Podman is root's alone"
 _QUOTES = "Podman mounts no overlay of a folder with such a name: the plan has it copied"
 _COLON = "docker commands cannot mount a folder with a colon in its name on Podman"
 _MEMORY = "Podman does not say that memory has run out"
+_TLS = "Podman wants TLS of a registry on this machine, unless its configuration names the port"
+_ALONE = "Podman's networks are there only while a container is on them"
 
 DIFFERS_ON_PODMAN = {
-    **dict.fromkeys(
-        (
-            "clients/test_aws_cli.py::test_a_shell_script_deploys_a_model_asks_updates_and_deletes_it",
-            "clients/test_boto3_endpoints.py",
-            "clients/test_boto3_transforms.py",
-            "clients/test_sdk_2_deploy.py",
-            "clients/test_sdk_2_transformer.py",
-            "clients/test_sdk_3_endpoints.py",
-            "clients/test_tuning.py::test_a_tuner_of_sdk_2_fits_waits_shows_its_results_and_deploys_the_best",
-            "clients/test_tuning.py::test_a_tuner_of_sdk_2_tunes_two_estimators_and_deploys_the_best",
-            "clients/test_tuning.py::test_a_tuner_of_sdk_3_tunes_and_waits_and_a_model_builder_deploys_the_best",
-            "doors/action/test_action.py::test_train_serve_ask_once",
-            "doors/check/test_examples.py::test_an_example[localhost-only]",
-            "doors/check/test_examples.py::test_an_example[model-folder-written]",
-            "doors/check/test_examples.py::test_an_example[no-listener]",
-            "doors/check/test_examples.py::test_an_example[one-request-at-a-time]",
-            "doors/check/test_examples.py::test_an_example[ping-unhealthy]",
-            "doors/check/test_examples.py::test_an_example[rubbish-accepted]",
-            "doors/check/test_examples.py::test_an_example[server-ignores-sigterm]",
-            "doors/check/test_examples.py::test_an_example[trained-model-fails]",
-            "doors/check/test_serving.py",
-            "doors/pytest_plugin/test_endpoint.py",
-            "jobs/hosting/",
-            "jobs/rights/test_credentials.py::test_a_container_that_serves_has_them_too",
-            "jobs/transform/",
-        ),
-        "the containers of the tests' Podman have a network of their own, in which nothing asks them",
-    ),
     "data/artifacts/test_ordinary_user.py": _ROOTS,
     "data/channels/test_file_mode.py::test_odd_folder_names[True-\\\\:,]": _QUOTES,
     'data/channels/test_file_mode.py::test_odd_folder_names[True-double"quote]': _QUOTES,
@@ -62,7 +35,7 @@ DIFFERS_ON_PODMAN = {
     "engines/engine/test_output.py::test_attaching_to_what_is_not_there": _WORDS,
     "engines/engine/test_fault_programs.py": _MEMORY,
     "engines/engine/test_memory_events.py::test_the_word_is_there_when_the_state_lacks_it": _MEMORY,
-    "engines/engine/test_pull.py": _APART,
+    "engines/engine/test_pull.py": _TLS,
     "engines/engine/test_resources.py::test_a_volume_in_use_is_an_error": _WORDS,
     "engines/engine/test_resources.py::test_an_archive_of_nothing": _WORDS,
     'engines/engine/test_resources.py::test_an_overlay_volume_is_writable_and_leaves_the_lower_folder_alone[quo"te]': (
@@ -77,12 +50,12 @@ DIFFERS_ON_PODMAN = {
     "engines/engine/test_resources.py::test_two_may_remove_the_same_container": _WORDS,
     "jobs/fail/test_engine.py::test_the_engine_cannot_start_the_container": _WORDS,
     "jobs/fail/test_killed.py::test_out_of_memory": "it has no `docker update`",
-    "jobs/fail/test_pulls.py": _APART,
+    "jobs/fail/test_pulls.py": _TLS,
     "contract/conformance/test_conformance.py::test_limits_and_rights_are_those_of_a_plain_container": (
         "its defaults are others"
     ),
     "jobs/start/test_docker_command.py::test_it_starts_the_job_again": "`docker run --rm` does not learn the exit code",
-    "doors/server/test_container_objects.py": _APART,
+    "doors/server/test_container_objects.py": _ALONE,
     "jobs/start/test_submitted.py::test_containers_of_a_submitted_job_get_credentials": (
         "nobody can serve credentials to its containers: its networks exist only while one uses them"
     ),
@@ -90,7 +63,6 @@ DIFFERS_ON_PODMAN = {
     "jobs/start/test_bad_input.py::test_a_gpu_instance_on_an_engine_without_gpus": (
         "GPUs are refused for another reason"
     ),
-    "jobs/limits/test_isolation.py::test_a_service_of_this_machine_is_reached_without_isolation": _APART,
     "jobs/limits/test_isolation.py::test_an_isolated_host_reaches_nothing": "the network has link-local IPv6",
     "jobs/limits/test_limits.py::test_each_limit_reaches_the_container": (
         "its runc may not set such limits on every machine"
