@@ -39,10 +39,11 @@ serve_podman() {
 }
 
 # beside_podman FOLDER COMMAND…: run a command in Podman's network namespace, so that containers and it reach each other.
+# Scripts that it starts leave the namespace, which has no way to the Internet.
 beside_podman() {
     local service
     service=$(pgrep -f -- "^podman --root $1/root " | head -n 1)
-    nsenter --net="/proc/$service/ns/net" -- "${@:2}"
+    SMLOCAL_OUTER_NETWORK=/proc/$$/ns/net nsenter --net="/proc/$service/ns/net" -- "${@:2}"
 }
 
 # end_podman FOLDER: end the service and all processes in its network namespace, and unmount its mounts.

@@ -1,6 +1,13 @@
 # shellcheck shell=bash
 # Sourced by every script: folders and functions.
 
+# A test on Podman has its network, which has no way to the Internet: leave it.
+if [[ ${SMLOCAL_OUTER_NETWORK:-} ]]; then
+    outer=$SMLOCAL_OUTER_NETWORK
+    unset SMLOCAL_OUTER_NETWORK
+    exec nsenter --net="$outer" -- "$0" "$@"
+fi
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # Downloads, packages, root file systems and logs, shared by all clones. May be deleted at any time.
 cache=${SMLOCAL_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/smlocal-setup}

@@ -8,6 +8,8 @@ from smlocal.base.quick_dataclass import dataclass
 
 SLOW = 3.0
 """An `EngineFacts.slowness` that is worth a word."""
+HOST_GATEWAY = "host-gateway"
+"""Among the extra hosts of a container: the address of the engine's machine."""
 Product = Literal["docker", "podman"]
 """Which engine it is."""
 

@@ -20,8 +20,6 @@ CREDENTIALS_LABEL = "smlocal.credentials"
 
 RULE_LABEL = "smlocal.rule"
 """On a container: the number of the debugger rule that it evaluates."""
-HOST_GATEWAY = "host-gateway"
-"""Among the extra hosts of a container: the address of the engine's machine."""
 
 
 class ResourceKind(StrEnum):

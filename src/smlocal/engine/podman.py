@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from smlocal.engine.client import Client
+from smlocal.engine.facts import HOST_GATEWAY
 from smlocal.engine.http import quote
-from smlocal.engine.interface import HOST_GATEWAY, ContainerProcess, ContainerSpec
+from smlocal.engine.interface import ContainerProcess, ContainerSpec
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError
 

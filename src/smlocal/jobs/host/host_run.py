@@ -10,7 +10,8 @@ from smlocal.base.threads import watched_thread
 from smlocal.data.artifacts.ownership import give_to_root
 from smlocal.data.channels.file import is_overlay_refusal
 from smlocal.data.channels.interface import Check, Copying, StagedChannel, unbroken
-from smlocal.engine.interface import HOST_GATEWAY, ContainerSpec, Engine, Mount
+from smlocal.engine.facts import HOST_GATEWAY
+from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.jobs.container_run import ContainerRun
 from smlocal.jobs.containers import HOST_LABEL, container_spec, labels

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 from urllib.parse import unquote, urlsplit
 
-from smlocal.engine.interface import HOST_GATEWAY
+from smlocal.engine.facts import HOST_GATEWAY
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts
 from smlocal.jobs.planning.aspects.network.plan import NetworkFacts, NetworkPlan
