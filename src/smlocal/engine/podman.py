@@ -131,10 +131,8 @@ def own_prefix(client: Client) -> str:
 
 def with_gateway(client: Client, spec: ContainerSpec) -> ContainerSpec:
     """Replace the word for the address of this machine: before 4.7, Podman writes it to /etc/hosts as it is."""
-    if (
-        HOST_GATEWAY not in spec.extra_hosts.values()
-        or _numbers(client.greet().get("server", "")) >= _KNOWS_GATEWAY_SINCE
-    ):
+    version = _numbers(client.greet()["server"])
+    if HOST_GATEWAY not in spec.extra_hosts.values() or version >= _KNOWS_GATEWAY_SINCE:
         return spec
     name = spec.network or _DEFAULT_NETWORK
     ranges = [ip for each in list_networks(client, {}) if each["Name"] == name for ip in each["IPAM"]["Config"]]
