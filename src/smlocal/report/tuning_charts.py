@@ -81,7 +81,7 @@ def tuning_charts(store: Store, name: str, answer: Mapping[str, Any], began: flo
 
 def _objective(answer: Mapping[str, Any]) -> Objective:
     config = answer["HyperParameterTuningJobConfig"]
-    definitions = answer.get("TrainingJobDefinitions") or [{}]
+    definitions = answer.get("TrainingJobDefinitions") or [answer.get("TrainingJobDefinition") or {}]
     found = [each.get("TuningObjective") or config["HyperParameterTuningJobObjective"] for each in definitions]
     names = {each["MetricName"] for each in found}
     return Objective(metric=names.pop() if len(names) == 1 else "objective", direction=found[0]["Type"])

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.jobs.tuning.conftest import LOSS
+from tests.jobs.tuning.conftest import LOSS, WAIT
+
+from smlocal.sagemaker.tuning.state import EARLIER
 
 Gone = Callable[[str], None]
 
@@ -117,6 +119,29 @@ def test_training_jobs_that_are_worse_are_stopped_early(tuning: Any, all_gone: G
     all_gone("tuning-early")
 
 
+@pytest.mark.slow(4)
+def test_a_parent_that_is_removed_after_the_search_was_checked(tuning: Any, all_gone: Gone) -> None:
+    life = tuning.life
+    assert life("run", tuning.file("tuning-lost-parent", LOSS, values=("1", "2"))).returncode == 0
+    start = {
+        "ParentHyperParameterTuningJobs": [{"HyperParameterTuningJobName": "tuning-lost-parent"}],
+        "WarmStartType": "TransferLearning",
+    }
+    path = tuning.file("tuning-bereft", f"{LOSS}; {WAIT}", values=("3",), parallel=1, WarmStartConfig=start)
+    assert life("run", "--detach", path).returncode == 0
+    tuning.until_training("tuning-bereft", 1)
+    life.crash("tuning-bereft")
+    # As if it had been killed before it had read what the parent found.
+    life.store.put_document("tuning-bereft", EARLIER, None)
+    assert life("rm", "tuning-lost-parent").returncode == 0
+    life.let_go(tuning.child("tuning-bereft", 1))
+    assert life("wait", "tuning-bereft").returncode == 1
+    answer = life.describe("tuning-bereft")
+    assert answer["FailureReason"] == "ClientError: there is no tuning job 'tuning-lost-parent' here to start from"
+    life("wait", tuning.child("tuning-bereft", 1))
+    all_gone("tuning-bereft")
+
+
 @pytest.mark.slow(6)
 def test_a_warm_start_does_not_try_points_again(tuning: Any) -> None:
     limits = {"MaxNumberOfTrainingJobs": 2, "MaxParallelTrainingJobs": 2}
@@ -133,6 +158,9 @@ def test_a_warm_start_does_not_try_points_again(tuning: Any) -> None:
     tried = [each["TunedHyperParameters"]["n"] for answer in (parent, warm) for each in answer["Local"]["TrainingJobs"]]
     assert sorted(tried) == ["1", "2", "3", "4"]
     assert warm["OverallBestTrainingJob"]["TunedHyperParameters"] == {"n": "1"}
+
+    itself = tuning.life("run", path, "--name", "tuning-parent", "--replace")
+    assert (itself.returncode, "cannot start from itself" in itself.stderr) == (2, True), itself.stderr
 
     assert tuning.life("rm", "tuning-parent").returncode == 0
     gone = tuning.life("run", tuning.file("tuning-warm-2", LOSS, config=config, WarmStartConfig=start))

@@ -45,6 +45,12 @@ def ended(number: int, value: float | None, **tuned: str) -> Trial:
     )
 
 
+def test_the_objective_of_the_only_definition(store: Store) -> None:
+    definition = {**REQUEST["TrainingJobDefinition"], "TuningObjective": {"Type": "Maximize", "MetricName": "acc"}}
+    found = drawn(store, ended(1, 3.0, lr="0.1"), answer={**REQUEST, "TrainingJobDefinition": definition})
+    assert found.charts[0].title == "Best acc"
+
+
 def test_the_best_so_far_the_hyperparameters_and_a_table(store: Store) -> None:
     found = drawn(store, ended(1, 3.0, lr="0.1", c="b"), ended(2, 1.0, lr="0.2", c="a"), ended(3, 2.0, lr="0.3", c="a"))
     assert [chart.title for chart in found.charts] == ["Best loss", "lr", "c"]

@@ -123,14 +123,12 @@ def _summary(serving: HasStore, record: JobRecord) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if value is not None and name != "FailureReason"}
 
 
-_ORDERS: Final[Mapping[str, Callable[[Mapping[str, Any]], tuple[bool, Any]]]] = {
-    "Name": lambda each: (False, each["TrainingJobName"]),
-    "CreationTime": lambda each: (False, each["CreationTime"]),
-    "Status": lambda each: (False, each["TrainingJobStatus"]),
-    "FinalObjectiveMetricValue": lambda each: (
-        "FinalHyperParameterTuningJobObjectiveMetric" not in each,
-        each.get("FinalHyperParameterTuningJobObjectiveMetric", {}).get("Value", 0.0),
-    ),
+_OBJECTIVE: Final = "FinalHyperParameterTuningJobObjectiveMetric"
+_ORDERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+    "Name": lambda each: each["TrainingJobName"],
+    "CreationTime": lambda each: each["CreationTime"],
+    "Status": lambda each: each["TrainingJobStatus"],
+    "FinalObjectiveMetricValue": lambda each: each[_OBJECTIVE]["Value"],
 }
 
 
@@ -140,10 +138,9 @@ def list_training_jobs_of(serving: Serving, call: AwsCall) -> dict[str, Any]:
     found = training_job_summaries(serving, called_tuning(serving, call).name)
     if asked.get("StatusEquals") is not None:
         found = [each for each in found if each["TrainingJobStatus"] == asked["StatusEquals"]]
-    order = _ORDERS[asked.get("SortBy", "Name")]
-    found.sort(key=order, reverse=asked.get("SortOrder") == "Descending")
-    if asked.get("SortBy") == "FinalObjectiveMetricValue":
-        found.sort(key=lambda each: "FinalHyperParameterTuningJobObjectiveMetric" not in each)  # those last
+    if asked.get("SortBy") == "FinalObjectiveMetricValue":  # only those that have one are listed then
+        found = [each for each in found if _OBJECTIVE in each]
+    found.sort(key=_ORDERS[asked.get("SortBy", "Name")], reverse=asked.get("SortOrder") == "Descending")
     first = _offset(asked.get("NextToken"))
     last = first + asked.get("MaxResults", _ON_A_PAGE)
     answer: dict[str, Any] = {"TrainingJobSummaries": found[first:last]}

@@ -37,7 +37,7 @@ class Bayesian:
     def propose(self, trials: Sequence[Trial]) -> Point | None:
         """The point that the library chooses; a random one if it only repeats earlier ones; None without any left."""
         optuna = load_library()
-        tried = [*(point for point, _ in self.definition.earlier), *(trial.tuned for trial in trials)]
+        tried = [*self.definition.taken, *(trial.tuned for trial in trials)]
         for attempt in range(_TRIES):
             point = self._ask(optuna, trials, self.seed + len(trials) + attempt * 1_000_003)
             if point not in tried:

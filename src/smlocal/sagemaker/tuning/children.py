@@ -45,15 +45,21 @@ def training_job(file: TuningFile, definition: int, tuned: Point, *, name: str |
     data = {**given.request, "HyperParameters": {**given.request["HyperParameters"], **tuned}}
     if name is not None:
         data = {"TrainingJobName": name, **data}
-    local, parts = file.document.data.get(LOCAL) or {}, file.document.local_of_parts
-    if parts:
-        flags = {name: value for name, value in local.items() if file.document.is_overridden((LOCAL, name))}
-        local = {**parts[definition], **flags}
+    local = local_of(file, definition)
     if local:
-        data[LOCAL] = dict(local)
+        data[LOCAL] = local
     document = Document(data, name=file.document.name, directory=file.document.directory)
     document.empty_source_fails = file.document.empty_source_fails
     return read_job(document, strict=False)
+
+
+def local_of(file: TuningFile, definition: int) -> dict[str, Any]:
+    """The local settings of its training jobs: its own, if the definitions have some, and those of flags."""
+    local, parts = file.document.data.get(LOCAL) or {}, file.document.local_of_parts
+    if not parts:
+        return dict(local)
+    flags = {name: value for name, value in local.items() if file.document.is_overridden((LOCAL, name))}
+    return {**parts[definition], **flags}
 
 
 @dataclass(kw_only=True, slots=True)

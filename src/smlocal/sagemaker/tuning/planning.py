@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
+from smlocal.errors.tuning import WarmStartError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import JOB, REQUEST
@@ -30,7 +31,7 @@ from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.tuning import facts
-from smlocal.sagemaker.tuning.children import training_job
+from smlocal.sagemaker.tuning.children import local_of, training_job
 from smlocal.sagemaker.tuning.search import first_points
 from smlocal.sagemaker.tuning.state import QUEUE
 from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
@@ -65,7 +66,7 @@ def prepare(
     run_id: str | None = None,
 ) -> Prepared:
     """Check everything that would stop its training jobs, with one of each definition. What is wrong is an error."""
-    _check_parents(file, home)
+    _check_parents(file, home, name)
     if file.plan(name).strategy == "Bayesian":
         from smlocal.sagemaker.tuning.bayesian import load_library  # an extra
 
@@ -87,7 +88,7 @@ def prepare(
 
 def plan_job(file: TuningFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:  # noqa: ARG001 - as above
     """Only the plan: no image is pulled."""
-    _check_parents(file, home)
+    _check_parents(file, home, name)
     first = facts.child_name(name, 1, "00000000")
     plans = [
         training.plan_job(
@@ -117,7 +118,11 @@ def _sample(file: TuningFile, definition: int) -> dict[str, str]:
     return {each.name: each.at(0.0) for each in file.definitions[definition].search.ranges}
 
 
-def _check_parents(file: TuningFile, home: str) -> None:
+def _check_parents(file: TuningFile, home: str, name: str) -> None:
+    if name in file.parents:
+        raise WarmStartError(
+            f"the tuning job '{name}' cannot start from itself", remedy=["Give it another name than its parent's."]
+        )
     if file.parents:
         with Store.open(home) as store:
             earlier_of(file, store)
@@ -159,7 +164,14 @@ def _pinned(file: TuningFile, plan: JobPlan) -> dict[str, Any]:
     local = {**(file.document.data.get(LOCAL) or {}), "Region": plan.identity.region}
     if plan.output.uri.startswith(("s3://", "https://")):
         local["Output"] = os.path.dirname(plan.output.directory)
-    return {**file.document.record(), "Data": {**file.document.data, LOCAL: local}}
+    return _record(file, local)
+
+
+def _record(file: TuningFile, local: Mapping[str, Any]) -> dict[str, Any]:
+    """The document for another process, which does not know what flags have set."""
+    record = {**file.document.record(), "Data": {**file.document.data, LOCAL: local}}
+    parts = file.document.local_of_parts
+    return {**record, "LocalOfParts": [local_of(file, index) for index in range(len(parts))]} if parts else record
 
 
 def first_trials(file: TuningFile, name: str, count: int) -> list[tuple[str | None, dict[str, str]]]:
@@ -236,7 +248,7 @@ def submit_tuning(file: TuningFile, *, name: str, store: Store, limit: InstanceL
         platform=facts.NAME,
         documents={
             REQUEST: {"HyperParameterTuningJobName": name, **file.raw},
-            JOB: {**file.document.record(), "Data": {**file.document.data, LOCAL: local}},
+            JOB: _record(file, local),
             QUEUE: {"Instances": None if limit is None else limit.instances},
         },
     )

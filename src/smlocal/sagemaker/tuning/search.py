@@ -217,7 +217,8 @@ class Search:
         if reason is not None:
             return Verdict(failed=False, reason=reason)
         if not self._running and (self.exhausted or len(self.trials) >= self.plan.most):
-            return self._failure(over=True) or Verdict(failed=False, reason="")
+            tried = "" if self.trials else "the parents have tried every combination"
+            return self._failure(over=True) or Verdict(failed=False, reason=tried)
         return None
 
     def _reasons(self, elapsed: float) -> Iterator[str]:
@@ -254,7 +255,7 @@ class Search:
 def proposer_of(plan: SearchPlan, index: int) -> Proposer:
     """What chooses the points of a definition."""
     definition = plan.definitions[index]
-    taken = [point for point, _ in definition.earlier]
+    taken = definition.taken
     if plan.strategy == "Grid":
         return ListedPoints(points=(point for point in grid(definition.ranges) if point not in taken))
     seed = plan.seed + index * _SEED_STEP

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
+from smlocal.errors.tuning import WarmStartError
 from smlocal.jobfile.document import recorded_document
-from smlocal.jobs.contract.failures import INTERNAL_ERROR
+from smlocal.jobs.contract.failures import INTERNAL_ERROR, input_failure
 from smlocal.jobs.contract.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPhase, PhaseMessage
 from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
@@ -59,6 +60,8 @@ class TuningSupervisor(Supervisor):
     """Of the stop that was asked for."""
     warned: bool = False
     """True once it was said that a training job has written no objective metric."""
+    lost_parent: str | None = None
+    """Why the search cannot start from its parents any more."""
     parents: Sequence[Mapping[str, Any]] = ()
     """The best of each parent."""
     changed: dict[int, Trial] = field(default_factory=dict)
@@ -72,14 +75,20 @@ class TuningSupervisor(Supervisor):
         self.file = read_tuning(recorded_document(store.document(name, JOB)))
         earlier = store.document(name, EARLIER)
         if earlier is None and self.file.parents:
-            earlier = earlier_of(self.file, store)
-            store.put_document(name, EARLIER, earlier)
+            try:
+                earlier = earlier_of(self.file, store)
+                store.put_document(name, EARLIER, earlier)
+            except WarmStartError as error:  # it was removed after the job had been checked
+                self.lost_parent = error.sentence
         self.search = Search(plan=self.file.plan(name, with_earlier(self.file, earlier)))
         if (self.file.raw.get("WarmStartConfig") or {}).get("WarmStartType") == "IdenticalDataAndAlgorithm":
             self.parents = parent_bests(store, self.file.parents)
 
     def run_attempts(self) -> None:
         """Search."""
+        if self.lost_parent is not None:
+            self.attempt.fail(input_failure(self.lost_parent), None)
+            return
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
         self._lead()
 
@@ -88,6 +97,9 @@ class TuningSupervisor(Supervisor):
         store, name = self.context.store, self.plan.name
         self.attempt.outcome, self.grace = past.outcome, past.grace
         self.verdict = verdict_of(store.document(name, TUNING))
+        if self.lost_parent is not None:
+            self.run_attempts()
+            return
         if phase in {JobPhase.STARTING, JobPhase.PENDING}:
             self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
         self._lead()
@@ -155,6 +167,9 @@ class TuningSupervisor(Supervisor):
         if self.search.watches_values():
             found = {each.number: self._values(children, each) or [] for each in self.search.trials}
             self.search.recall_values(found)
+        for each in self.search.running:
+            if each.early:  # the earlier supervisor may not have come to it
+                children.stop(each, None)
         if self._ending:
             self._stop_children(children, self.grace)
 

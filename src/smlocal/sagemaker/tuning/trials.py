@@ -41,6 +41,8 @@ class SearchDefinition:
     ranges: tuple[Range, ...]
     earlier: tuple[tuple[Point, float], ...] = ()
     """Points of parents of a warm start, with their results."""
+    taken: tuple[Point, ...] = ()
+    """Those of them that are not tried again."""
 
 
 @dataclass(kw_only=True, slots=True)

@@ -187,16 +187,15 @@ def _definitions(raw: Mapping[str, Any]) -> Iterator[Definition]:
         objective = each.get("TuningObjective") or config.get("HyperParameterTuningJobObjective") or {}
         ranges = each.get("HyperParameterRanges") if several else config.get("ParameterRanges")
         metric = objective.get("MetricName", "")
-        try:
-            read = ranges_of(ranges)
-        except ValueError:  # which is reported as a mistake
-            read = ()
+        statics, grid = each.get("StaticHyperParameters") or {}, config["Strategy"] == "Grid"
+        broken = any(broken_ranges(ranges, (), statics=statics, grid=grid))  # which is reported as a mistake
         yield Definition(
             name=each.get("DefinitionName"),
             path=path,
             request=_training_request(each, metric, raw.get("Tags")),
             search=SearchDefinition(
-                objective=Objective(metric=metric, direction=objective.get("Type", "Maximize")), ranges=read
+                objective=Objective(metric=metric, direction=objective.get("Type", "Maximize")),
+                ranges=() if broken else ranges_of(ranges),
             ),
         )
 
@@ -225,6 +224,10 @@ def _broken_rules(raw: Mapping[str, Any], definitions: Sequence[Definition]) -> 
         return
     if len({each.path[0] for each in definitions}) > 1:
         yield _says(("TrainingJobDefinitions",), "TrainingJobDefinition and TrainingJobDefinitions exclude each other")
+    start: Path = ("WarmStartConfig", "ParentHyperParameterTuningJobs")
+    for index, each in enumerate((raw.get("WarmStartConfig") or {}).get(start[1]) or ()):
+        if "HyperParameterTuningJobName" not in each:
+            yield missing((*start, index, "HyperParameterTuningJobName"))
     if len(definitions) > 1 and raw.get("WarmStartConfig"):
         yield _says(("WarmStartConfig",), "a warm start is for one training job definition, and not for several")
     for each in definitions:

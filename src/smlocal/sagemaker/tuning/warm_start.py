@@ -16,8 +16,10 @@ from smlocal.sagemaker.tuning.tuning_file import TuningFile
 _MOST_CHANGES: Final = 10
 """Static hyperparameters that may change, as the developer guide states."""
 
+_SAME: Final = "IdenticalDataAndAlgorithm"
+"""The type of a warm start that has the data of its parents."""
 Earlier = list[list[Any]]
-"""For each definition: a point and its result."""
+"""For each definition: points, each with its result and whether a training job of it would be the same again."""
 
 
 def earlier_of(file: TuningFile, store: Store) -> list[Earlier]:
@@ -36,7 +38,12 @@ def earlier_of(file: TuningFile, store: Store) -> list[Earlier]:
                 named = definitions[trial.definition].get("DefinitionName") in {None, each.name}
                 names = {tuned.name for tuned in each.search.ranges}
                 if named and trial.value is not None and names <= trial.tuned.keys():
-                    found[index].append([{name: trial.tuned[name] for name in names}, trial.value])
+                    point = {name: trial.tuned[name] for name in names}
+                    theirs = {**(definitions[trial.definition].get("StaticHyperParameters") or {}), **trial.tuned}
+                    again = _same_data(file) and _without_objective(theirs) == _without_objective(
+                        {**each.request["HyperParameters"], **point}
+                    )
+                    found[index].append([point, trial.value, again])
     most = file.plan("").most
     if file.parents and total + most > facts.MOST_PARENTS_JOBS:
         raise WarmStartError(
@@ -54,10 +61,19 @@ def with_earlier(file: TuningFile, earlier: Sequence[Earlier] | None) -> list[Se
         SearchDefinition(
             objective=each.search.objective,
             ranges=each.search.ranges,
-            earlier=tuple((dict(point), value) for point, value in results),
+            earlier=tuple((dict(point), value) for point, value, *_ in results),
+            taken=tuple(dict(point) for point, _, *again in results if all(again)),
         )
         for each, results in zip(file.definitions, given, strict=True)
     ]
+
+
+def _same_data(file: TuningFile) -> bool:
+    return (file.raw.get("WarmStartConfig") or {}).get("WarmStartType") == _SAME
+
+
+def _without_objective(given: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in given.items() if name != facts.OBJECTIVE_KEY}
 
 
 def _request(store: Store, parent: str) -> Mapping[str, Any]:

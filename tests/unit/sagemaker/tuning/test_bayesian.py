@@ -26,7 +26,9 @@ def loss(trial: Trial) -> float:
 
 def search(ranges: tuple[Range, ...] = RANGES, *, most: int = 25, earlier: bool = False) -> Search:
     known = (({"x": "2.0", "n": "10", "d": "0.5", "c": "b"}, 0.5), ({"x": "9.0", "n": "10", "d": "0", "c": "b"}, 9.0))
-    definition = SearchDefinition(objective=LOSS, ranges=ranges, earlier=known if earlier else ())
+    parents = known if earlier else ()
+    taken = tuple(point for point, _ in parents)
+    definition = SearchDefinition(objective=LOSS, ranges=ranges, earlier=parents, taken=taken)
     return Search(plan=SearchPlan(strategy="Bayesian", definitions=(definition,), seed=1, most=most, parallel=2))
 
 

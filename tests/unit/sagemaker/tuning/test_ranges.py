@@ -93,6 +93,11 @@ def test_no_random_point_comes_twice_and_all_come() -> None:
     assert [point for point in random_points([DEPTH, BOOSTER], 2, taken=taken) if point in taken] == []
 
 
+def test_points_of_parents_outside_of_the_ranges_are_no_points_of_this_space() -> None:
+    taken = [{"depth": str(number), "booster": "x"} for number in range(100, 140)]
+    assert len(list(random_points([DEPTH, BOOSTER], 1, taken=taken))) == 16
+
+
 def test_a_value_may_be_outside_of_a_range() -> None:
     assert DEPTH.holds("8")
     assert not DEPTH.holds("9")

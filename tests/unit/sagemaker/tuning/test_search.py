@@ -187,9 +187,19 @@ def test_another_supervisor_goes_on_with_the_same_points() -> None:
 def test_points_of_parents_are_not_tried_again() -> None:
     ranges = (replace(RANGES[0], high=4),)
     earlier = (({"n": "2"}, 1.0), ({"n": "3"}, 2.0))
-    it = search(definitions=(SearchDefinition(objective=LEAST, ranges=ranges, earlier=earlier),))
+    taken = tuple(point for point, _ in earlier)
+    it = search(definitions=(SearchDefinition(objective=LEAST, ranges=ranges, earlier=earlier, taken=taken),))
     run(it, lambda _: 1.0)
     assert sorted(each.tuned["n"] for each in it.trials) == ["1", "4"]
+
+
+def test_a_search_whose_parents_have_tried_everything_says_so() -> None:
+    taken = tuple({"n": str(number)} for number in range(1, 5))
+    it = search(definitions=(SearchDefinition(objective=LEAST, ranges=(replace(RANGES[0], high=4),), taken=taken),))
+    assert it.next(named) is None
+    verdict = it.verdict(0.0)
+    assert verdict is not None
+    assert (verdict.failed, verdict.reason) == (False, "the parents have tried every combination")
 
 
 def test_the_first_points_are_known_before_it_begins() -> None:

@@ -59,3 +59,6 @@ def test_each_definition_has_the_folders_that_a_server_chose_for_it(store: Store
     assert folders() == [("/first", "/code"), ("/second", None)]
     again.set(("Local", "Output"), "/asked")
     assert folders() == [("/asked", "/code"), ("/asked", None)]
+    submit_tuning(read_tuning(again), name="again", store=store, limit=None)  # with the flag
+    again = recorded_document(store.document("again", JOB))
+    assert folders() == [("/asked", "/code"), ("/asked", None)]

@@ -35,6 +35,9 @@ REQUEST: dict[str, Any] = {
 }
 
 
+NO_PARENT = {"ParentHyperParameterTuningJobs": [{}], "WarmStartType": "TransferLearning"}
+
+
 def read(*changes: tuple[str, Any], strict: bool = False) -> TuningFile:
     """The request, with values at dotted paths; None takes a member away."""
     data = deepcopy(REQUEST)
@@ -99,6 +102,8 @@ GRID = (f"{CONFIG}.Strategy", "Grid")
         ([ranges("Continuous", number("1", "1"))], "the range is empty"),
         ([ranges("Continuous", number("2", "1"))], "the range is reversed"),
         ([ranges("Integer", number("one", "2"))], "'one' is not an integer"),
+        ([ranges("Integer", number("1", "inf"))], "'inf' is not an integer"),
+        ([ranges("Integer", number("1", "1e400"))], "'1e400' is not an integer"),
         ([ranges("Integer", number("1.5", "2"))], "'1.5' is not an integer"),
         ([ranges("Continuous", number("0", "inf"))], "'inf' is not a finite number"),
         ([ranges("Continuous", number("nan", "1"))], "'nan' is not a finite number"),
@@ -117,6 +122,7 @@ GRID = (f"{CONFIG}.Strategy", "Grid")
         ([GRID, ranges("Categorical", *CATEGORIES)], "1,000,000,000,000 points"),
         ([(f"{CONFIG}.HyperParameterTuningJobObjective", None)], "the objective is missing"),
         ([(f"{CONFIG}.HyperParameterTuningJobObjective.MetricName", "acc")], "no MetricDefinitions define"),
+        ([("WarmStartConfig", NO_PARENT)], "hyperParameterTuningJobName"),
         ([("TrainingJobDefinition", None)], "needs TrainingJobDefinition"),
         ([("Local", {"DebugPort": 5678})], "cannot share a port"),
         ([("TrainingJobDefinitions", [DEFINITION])], "exclude each other"),
@@ -138,11 +144,18 @@ def test_mistakes(changes: list[tuple[str, Any]], text: str) -> None:
     assert text in "\n".join(raised.value.details)
 
 
-def test_combinations_of_ranges_that_cannot_be_read_are_not_counted() -> None:
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (ranges("Continuous", number("a", "1")), "is not a finite number"),
+        (ranges("Integer", number("9", "1")), "the range is reversed"),
+    ],
+)
+def test_combinations_of_ranges_that_are_mistakes_are_not_counted(change: tuple[str, Any], text: str) -> None:
     with pytest.raises(RequestInvalidError) as raised:
-        read((f"{CONFIG}.ParameterRanges.ContinuousParameterRanges", [{"Name": "x", "MinValue": "a", "MaxValue": "1"}]))
+        read(change)
     (detail,) = raised.value.details
-    assert "is not a finite number" in detail
+    assert text in detail
 
 
 def test_the_sentence_of_the_service_about_a_metric() -> None:

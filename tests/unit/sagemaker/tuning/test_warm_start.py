@@ -64,9 +64,21 @@ def test_results_of_parents_are_points_with_values(store: Store) -> None:
     parent(store, "first")
     file = child("first")
     earlier = earlier_of(file, store)
-    assert earlier == [[[{"lr": "0.5"}, 0.25]]]
+    assert earlier == [[[{"lr": "0.5"}, 0.25, False]]]
     (definition,) = with_earlier(file, earlier)
-    assert definition.earlier == (({"lr": "0.5"}, 0.25),)
+    assert (definition.earlier, definition.taken) == ((({"lr": "0.5"}, 0.25),), ())
+
+
+def test_points_are_taken_if_a_training_job_of_them_would_be_the_same_again(store: Store) -> None:
+    parent(store, "same")
+    parent(store, "longer", other(StaticHyperParameters={"epochs": "81"}))
+    for name, taken in (("same", ({"lr": "0.5"},)), ("longer", ())):
+        file = child(name)
+        file.raw["WarmStartConfig"]["WarmStartType"] = "IdenticalDataAndAlgorithm"
+        (definition,) = with_earlier(file, earlier_of(file, store))
+        assert (definition.earlier, definition.taken) == ((({"lr": "0.5"}, 0.25),), taken)
+    (stored_before,) = with_earlier(child("same"), [[[{"lr": "0.5"}, 0.25]]])
+    assert stored_before.taken == ({"lr": "0.5"},)
 
 
 def other(**definition: Any) -> dict[str, Any]:
