@@ -137,7 +137,7 @@ def test_a_parent_that_is_removed_after_the_search_was_checked(tuning: Any, all_
     life.let_go(tuning.child("tuning-bereft", 1))
     assert life("wait", "tuning-bereft").returncode == 1
     answer = life.describe("tuning-bereft")
-    assert answer["FailureReason"] == "ClientError: there is no tuning job 'tuning-lost-parent' here to start from"
+    assert answer["FailureReason"] == "there is no tuning job 'tuning-lost-parent' here to start from"
     life("wait", tuning.child("tuning-bereft", 1))
     all_gone("tuning-bereft")
 
