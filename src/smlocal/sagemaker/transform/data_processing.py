@@ -111,7 +111,10 @@ def _selected(steps: tuple[PathStep, ...], value: Any, which: str) -> Any:
 def _lines(values: Sequence[Any], form: RecordForm, *, newline: bool) -> bytes:
     written: Callable[[Any], str] = _row if form is RecordForm.CSV else _document
     text = "\n".join(map(written, values))
-    return (text + "\n" if newline and values else text).encode()
+    try:
+        return (text + "\n" if newline and values else text).encode()
+    except UnicodeEncodeError as error:  # "\ud83d" is valid JSON
+        raise ProcessingError("a text has half of a surrogate pair, which cannot be written in UTF-8") from error
 
 
 def _row(value: Any) -> str:

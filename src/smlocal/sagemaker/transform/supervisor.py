@@ -13,7 +13,7 @@ from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.context import end_details
-from smlocal.jobs.contract.failures import input_failure
+from smlocal.jobs.contract.failures import INTERNAL_ERROR, input_failure
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.contract.statuses import Ending, JobPhase, PhaseMessage
 from smlocal.jobs.control.found_containers import FoundContainers
@@ -280,7 +280,8 @@ class TransformSupervisor(HostingSupervisor):
         self._end_container()
         attempt.handle_late_requests()
         outputs = 0
-        if attempt.outcome.stopped is None and work.trouble is None:
+        failure = attempt.outcome.failure
+        if attempt.outcome.stopped is None and work.trouble is None and failure != INTERNAL_ERROR:
             try:
                 outputs = self._moved(work)
             except OSError as error:

@@ -63,6 +63,7 @@ def test_the_output_is_filtered_without_a_join_too() -> None:
         (processing(join=True, **JSON), b"{}\n", b"oops\n", "Failed to parse output from the algorithm as JSON"),
         (processing(join=True), b"1\n", b'"a\n', "Failed to parse output from the algorithm as CSV"),
         (processing(join=True), b"\xff\n", b"a\n", "Failed to parse input as CSV"),
+        (processing(join=True, **JSON), b'"\\ud83d"\n', b"1\n", "half of a surrogate pair"),
     ],
 )
 def test_what_does_not_fit_is_said(by: Processing, payload: bytes, answer: bytes, text: str) -> None:
