@@ -51,6 +51,11 @@ class Processing:
     by_line: bool = True
     """False if an object is one record."""
 
+    @property
+    def nothing(self) -> bool:
+        """True if records and answers stay as they are."""
+        return not (self.before or self.after or self.join)
+
     def sent(self, payload: bytes) -> bytes:
         """The payload that the container gets."""
         if not self.before:

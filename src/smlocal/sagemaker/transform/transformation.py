@@ -191,7 +191,7 @@ class Transformation:
             ended=self._ended,
         )
         number = 0
-        if self.parameters.most is None and self.split == "None":
+        if self.parameters.most is None and self.split == "None" and self.processing.nothing:
             self._room.acquire()
             pool.submit(self._answered, output, 0, partial(self._streamed, index))
             number = 1

@@ -129,6 +129,24 @@ def test_gzip_data_that_is_damaged_fails_its_object_only(work: Work, split: str)
     assert (outputs(done), failed(done), done.counts.client) == ({"b.gz": b"B\n"}, ["a.gz"], True)
 
 
+@pytest.mark.parametrize(
+    ("processing", "output"),
+    [
+        (Processing(), b'{"ID":1,"X":"A"}'),
+        (Processing(before=parse("$.x"), by_line=False, **JSON), b'"A"'),
+        (Processing(after=parse("$.X"), by_line=False, **JSON), b'"A"'),
+        (Processing(join=True, by_line=False, **JSON), b'{"id":1,"x":"a","SageMakerOutput":{"ID":1,"X":"A"}}'),
+    ],
+    ids=["none", "before", "after", "join"],
+)
+def test_an_object_without_a_limit_is_filtered_and_joined_too(
+    work: Work, processing: Processing, output: bytes
+) -> None:
+    done = work({"a": b'{"id":1,"x":"a"}'}, payload=0, processing=processing)
+    done.run()
+    assert outputs(done) == {"a": output}
+
+
 def test_a_defect_ends_the_work(work: Work) -> None:
     """It is raised in the thread that is watched, once nothing waits for the others any more."""
 
