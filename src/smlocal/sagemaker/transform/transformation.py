@@ -24,7 +24,7 @@ from smlocal.jobs.decide.events import unexpected_error
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import Processing, ProcessingError
 from smlocal.sagemaker.transform.inputs import OpenStore, opened, shown_name
-from smlocal.sagemaker.transform.invoking import Answer, CancelledError, InvocationError, Invoker
+from smlocal.sagemaker.transform.invoking import Answer, CancelledError, InvocationError, Invoker, PayloadError
 from smlocal.sagemaker.transform.records import RecordsError, payloads
 
 _AHEAD: Final = 2
@@ -252,7 +252,7 @@ class Transformation:
             yield
         except InvocationError as error:
             self._failed(output, error.lines, client=error.client)
-        except (ProcessingError, RecordsError, OSError, S3Error, *GZIP_ERRORS) as error:
+        except (ProcessingError, RecordsError, PayloadError, OSError, S3Error, *GZIP_ERRORS) as error:
             self._failed(output, [str(error)], client=True)
         except CancelledError:
             output.failed = True

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +21,8 @@ Work = Callable[..., Transformation]
 JSON: dict[str, Any] = {"records": RecordForm.JSON, "answers": RecordForm.JSON}
 DAMAGED = gzip.compress(b"x")[:10] + b"\xff" * 20
 """The data begins with a block of no known kind."""
+LARGE = gzip.compress(random.Random(1).randbytes(1 << 20))
+"""Several pieces of a request in chunks."""
 
 
 class Upper(BaseHTTPRequestHandler):
@@ -145,6 +148,16 @@ def test_an_object_without_a_limit_is_filtered_and_joined_too(
     done = work({"a": b'{"id":1,"x":"a"}'}, payload=0, processing=processing)
     done.run()
     assert outputs(done) == {"a": output}
+
+
+@pytest.mark.parametrize(
+    "data", [DAMAGED, LARGE[: len(LARGE) // 2], LARGE[:-8] + bytes(8)], ids=["damaged", "cut", "wrong checksum"]
+)
+def test_an_object_in_chunks_that_cannot_be_read_is_to_blame_itself(work: Work, data: bytes) -> None:
+    """The connection ends in the middle of a request, so the next object has another one."""
+    done = work({"a.gz": data, "b.gz": gzip.compress(b"b\n")}, payload=0, gzip=True)
+    done.run()
+    assert (outputs(done), failed(done), done.counts.client) == ({"b.gz": b"B\n"}, ["a.gz"], True)
 
 
 def test_a_defect_ends_the_work(work: Work) -> None:
