@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Final
@@ -90,6 +91,7 @@ def _parsed(data: bytes, form: RecordForm, *, one: bool, what: str) -> list[Any]
     try:
         text = data.decode("utf-8-sig")
         if form is RecordForm.CSV:
+            csv.field_size_limit(sys.maxsize)  # one for the process; what is parsed is in memory already
             return [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
         lines = [text] if one else [line for line in text.split("\n") if line.strip()]
         try:

@@ -34,6 +34,11 @@ def test_rows_are_joined_with_their_answers() -> None:
     assert processing(join=True).kept(b"1,2,3", b"1") == b"1,2,3,1"
 
 
+def test_a_field_may_be_as_long_as_a_payload() -> None:
+    long = b"x" * 200_000
+    assert processing("$[1:]", join=True).kept(b"1," + long + b"\n", b"2\n") == b"1," + long + b",2\n"
+
+
 def test_documents_are_joined_with_their_answers() -> None:
     """The example of the guide, and a record that is no object."""
     one = processing(join=True, by_line=False, **JSON)
