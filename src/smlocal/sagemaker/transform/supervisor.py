@@ -59,9 +59,9 @@ class TransformSupervisor(HostingSupervisor):
 
     def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
         """Continue a job whose supervisor was killed: what was sent is sent again."""
-        if phase is JobPhase.UPLOADING and not past.outcome.decided:
+        if begins_again(past, found, phase):
             self.attempt.outcome = past.outcome
-            clear_attempt(self.context.engines, self.plan)  # the container has nothing to do, or has ended
+            clear_attempt(self.context.engines, self.plan)
             self.run_attempts()
         else:
             HostingSupervisor.resume(self, past, found, phase)
@@ -329,6 +329,11 @@ class TransformSupervisor(HostingSupervisor):
             "MaxConcurrentTransforms": parameters.concurrent,
             "MaxPayloadInMB": parameters.payload,
         }
+
+
+def begins_again(past: Past, found: FoundContainers, phase: JobPhase) -> bool:
+    """True if a job that was left needs another container: its own has nothing to do, or has ended with the engine."""
+    return (phase is JobPhase.UPLOADING or found.ended_with_the_engine) and not past.outcome.decided
 
 
 _MOST_NAMED: Final = 100
