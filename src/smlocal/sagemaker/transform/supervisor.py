@@ -221,7 +221,7 @@ class TransformSupervisor(HostingSupervisor):
 
     def _worked(self, work: Transformation) -> bool:
         """True when the work is done, well or not; False if something came before its end."""
-        done, events = Flag(), self.context.events
+        done, failed, events = Flag(), Flag(), self.context.events
 
         def run() -> None:
             try:
@@ -230,9 +230,11 @@ class TransformSupervisor(HostingSupervisor):
                 done.set()
                 events.put(Woken())
 
-        thread = watched_thread(
-            run, name="transforms", died=lambda name, error: events.put(ThreadDied(thread=name, error=error))
-        )
+        def died(name: str, error: BaseException) -> None:
+            events.put(ThreadDied(thread=name, error=error))
+            failed.set()
+
+        thread = watched_thread(run, name="transforms", died=died)
         thread.start()
         while not done.is_set():
             event = self._happened(_PROGRESS_SECONDS)
@@ -246,7 +248,9 @@ class TransformSupervisor(HostingSupervisor):
                 f"{counts.objects:,} of {len(work.listing.paths):,} objects, {counts.requests:,} requests"
             )
         thread.join()
-        event = self._end_seen() if work.counts.client is False else None
+        event = self._end_seen() if work.counts.client is False and not failed.is_set() else None
+        while failed.is_set() and event is None:
+            event = self._happened(0)  # its death is there
         if event is not None:
             self._stopped_by(event, work)
         return event is None
