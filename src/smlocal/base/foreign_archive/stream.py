@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, cast
+from typing import IO, Any
 
 _GZIP = 31
 """The largest window, with the header and the checksum of gzip."""
@@ -82,7 +82,8 @@ def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """
     from isal import isal_zlib  # most engines have their layers uncompressed
 
-    broken = cast("type[Exception]", isal_zlib.IsalError)  # which its types call an instance
+    from smlocal.base.gzip_errors import ISAL_ERROR
+
     engine: Any = None
     parts = given = 0
     for rest in _portions(pieces):
@@ -96,7 +97,7 @@ def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
                 engine = isal_zlib.decompressobj(_GZIP)
             try:
                 content = engine.decompress(rest, _MOST_INFLATED)
-            except broken as error:
+            except ISAL_ERROR as error:
                 raise CutShortError("it is not complete gzip data") from error
             if content:
                 given += len(content)

@@ -3,7 +3,7 @@
 import os
 from typing import Any, Final
 
-from smlocal.endpoint.call import AwsCall, HasStore, validation_error
+from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.endpoint.objects.listing import walk
 from smlocal.endpoint.sagemaker.creating import limit_to_rights, refusals_answered
 from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
@@ -11,7 +11,7 @@ from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
 from smlocal.endpoint.sagemaker.request_folders import bucket_of, folder_of, no_objects
 from smlocal.endpoint.sagemaker.resources import MODEL, found
 from smlocal.endpoint.serving import Serving
-from smlocal.errors import NameInUseError
+from smlocal.errors import InstanceLimitError, NameInUseError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.store.records import JobRecord
@@ -38,9 +38,11 @@ def create_transform_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     job = _read(serving, call, dict(model.body))
     _check_data(serving, job, region=region)
     try:
-        record = submit(job, name=name, store=serving.store)
+        record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
     except NameInUseError:
         raise TRANSFORM_JOBS.in_use(serving, call) from None
+    except InstanceLimitError as error:
+        raise ServiceError("ResourceLimitExceeded", error.sentence) from None
     serving.waiting_jobs.look()
     serving.submitted(name)
     return {"TransformJobArn": record.arn}

@@ -6,6 +6,7 @@ So data is listed and brought, engines are chosen, and GPUs, limits and networks
 from typing import Final
 
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.contract.model.request import (
     AlgorithmSpecification,
@@ -20,6 +21,7 @@ from smlocal.sagemaker.contract.model.request import (
 )
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.processing.job_file import Input, ProcessingFile
+from smlocal.sagemaker.processing.outputs import publishes
 
 _ELSEWHERE: Final = "s3://smlocal"
 """Where no artifact goes: a processing job has none."""
@@ -75,7 +77,8 @@ def equal_training_job(job: ProcessingFile) -> JobFile:
         VpcConfig=None if vpc is None else VpcConfig(SecurityGroupIds=vpc.SecurityGroupIds, Subnets=vpc.Subnets),
         RoleArn=job.request.RoleArn,
     )
-    return JobFile(request=request, local=job.local, raw={}, document=_Document(job.document, job.inputs))
+    local = LocalSettings(**{**vars(job.local), "Publish": publishes(job)})
+    return JobFile(request=request, local=local, raw={}, document=_Document(job.document, job.inputs))
 
 
 def _channel(each: Input) -> Channel:

@@ -19,16 +19,24 @@ def collectors_of(job: ProcessingFile, *, directory: str) -> tuple[CollectorPlan
     return tuple(_collector(job, output, directory) for output in job.outputs)
 
 
+def publishes(job: ProcessingFile) -> bool:
+    """True if anything is to be uploaded to S3."""
+    return any(_published(job, output.uri) for output in job.outputs)
+
+
+def _published(job: ProcessingFile, uri: str) -> bool:
+    return job.local.Publish and s3_form(uri).startswith("s3://") and _folder(job, uri) is None
+
+
 def _collector(job: ProcessingFile, output: UploadedOutput, directory: str) -> CollectorPlan:
     folder, remote = _folder(job, output.uri), s3_form(output.uri)
-    published = job.local.Publish and folder is None and remote.startswith("s3://")
     return CollectorPlan(
         name=f"{_PREFIX}{output.name}",
         member=_MEMBER,
         uri=output.uri,
         directory=f"{directory}/{output.name}" if folder is None else folder,
         kept=folder is None,
-        s3_prefix=f"{remote.rstrip('/')}/" if published else None,
+        s3_prefix=f"{remote.rstrip('/')}/" if _published(job, output.uri) else None,
         local_path=output.path,
         grows=False,
         # Everything below /opt/ml/processing is one mount, but for the inputs.

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Final
@@ -51,6 +52,11 @@ class Processing:
     by_line: bool = True
     """False if an object is one record."""
 
+    @property
+    def nothing(self) -> bool:
+        """True if records and answers stay as they are."""
+        return not (self.before or self.after or self.join)
+
     def sent(self, payload: bytes) -> bytes:
         """The payload that the container gets."""
         if not self.before:
@@ -85,6 +91,7 @@ def _parsed(data: bytes, form: RecordForm, *, one: bool, what: str) -> list[Any]
     try:
         text = data.decode("utf-8-sig")
         if form is RecordForm.CSV:
+            csv.field_size_limit(sys.maxsize)  # one for the process; what is parsed is in memory already
             return [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
         lines = [text] if one else [line for line in text.split("\n") if line.strip()]
         try:
@@ -111,7 +118,10 @@ def _selected(steps: tuple[PathStep, ...], value: Any, which: str) -> Any:
 def _lines(values: Sequence[Any], form: RecordForm, *, newline: bool) -> bytes:
     written: Callable[[Any], str] = _row if form is RecordForm.CSV else _document
     text = "\n".join(map(written, values))
-    return (text + "\n" if newline and values else text).encode()
+    try:
+        return (text + "\n" if newline and values else text).encode()
+    except UnicodeEncodeError as error:  # "\ud83d" is valid JSON
+        raise ProcessingError("a text has half of a surrogate pair, which cannot be written in UTF-8") from error
 
 
 def _row(value: Any) -> str:

@@ -10,8 +10,9 @@ from dataclasses import field
 from http.client import HTTPResponse
 from tempfile import SpooledTemporaryFile
 from threading import Lock
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
+from smlocal.base.gzip_errors import GZIP_ERRORS
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.transform import facts
 
@@ -39,6 +40,10 @@ class InvocationError(Exception):
         super().__init__(self.lines[0])
         self.client = client
         self.retried = retried
+
+
+class PayloadError(Exception):
+    """A payload cannot be read while it is sent."""
 
 
 class CancelledError(Exception):
@@ -78,7 +83,10 @@ class Invoker:
             self._free.clear()
 
     def invoke(self, payload: Any, *, chunked: bool = False) -> Answer:
-        """The answer to a payload; `InvocationError` if there is none. `payload`: bytes, or a file if `chunked`."""
+        """The answer to a payload; `InvocationError` if there is none.
+
+        `payload`: bytes, or a file if `chunked`; `PayloadError` if it cannot be read.
+        """
         left = self.retries
         while True:
             try:
@@ -123,6 +131,9 @@ class Invoker:
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             raise InvocationError([facts.NO_ANSWER], retried=not chunked) from error
+        except BaseException:  # a request or an answer may be there in part
+            connection.close()
+            raise
         finally:
             self._given_back(connection)
 
@@ -134,7 +145,6 @@ class Invoker:
         answer = self._answer(connection, payload, chunked=chunked)
         if answer.status not in _OK:
             message = answer.read(_MOST_MESSAGE).decode(errors="replace")
-            connection.close()  # there may be more
             client = answer.status in _CLIENT
             lines = facts.bad_status(answer.status, message)
             raise InvocationError(lines, client=client, retried=not client and not chunked)
@@ -181,7 +191,7 @@ class Invoker:
             connection.putheader(name, value)
         if chunked:
             connection.putheader("Transfer-Encoding", "chunked")
-            connection.endheaders(iter(lambda: payload.read(_PIECE), b""), encode_chunked=True)
+            connection.endheaders(_read(payload), encode_chunked=True)
         elif payload is None:
             connection.endheaders()
         else:
@@ -206,6 +216,15 @@ class Invoker:
     def _given_back(self, connection: http.client.HTTPConnection) -> None:
         with self._lock:
             self._free.append(connection)
+
+
+def _read(payload: BinaryIO) -> Iterator[bytes]:
+    """What is sent. Its errors are not those of the connection, though both may be an `OSError`."""
+    try:
+        while piece := payload.read(_PIECE):
+            yield piece
+    except (OSError, *GZIP_ERRORS) as error:
+        raise PayloadError(str(error)) from error
 
 
 def _pieces(connection: http.client.HTTPConnection, answer: HTTPResponse, deadline: float) -> Iterator[bytes]:

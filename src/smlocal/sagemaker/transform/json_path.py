@@ -27,7 +27,7 @@ WHOLE: Final[tuple[PathStep, ...]] = ()
 """The steps of `$`."""
 _DOTTED: Final = re.compile(r"\.(?P<name>[^.\[\]\s'\"*]+|\*)")
 _BRACKET: Final = re.compile(r"\.?\[(?P<inner>(?:'[^']*'|\"[^\"]*\"|[^\]'\"])*)\]")
-_PLACE: Final = re.compile(r"\s*(?:(?P<index>-?\d+)|(?P<start>-?\d*)\s*:\s*(?P<stop>-?\d*))\s*")
+_PLACE: Final = re.compile(r"\s*(?:(?P<index>-?\d+)|(?P<start>(?:-?\d+)?)\s*:\s*(?P<stop>(?:-?\d+)?))\s*")
 _NAMES: Final = re.compile(r"\s*(?:'([^']*)'|\"([^\"]*)\")\s*(?:,|$)")
 
 

@@ -27,7 +27,9 @@ TABLE: Final[Mapping[str, Row]] = {
     "MaxConcurrentTransforms": emulated("So many requests at once."),
     "ModelClientConfig.InvocationsTimeoutInSeconds": emulated("For the answer to a request."),
     "ModelClientConfig.InvocationsMaxRetries": emulated("After a request without an answer, or answered with 5xx."),
-    "MaxPayloadInMB": emulated("The most of one request; 0 sends a whole object in chunks."),
+    "MaxPayloadInMB": emulated(
+        "The most of one request; 0 sends a whole object, in chunks unless it is filtered or joined."
+    ),
     "BatchStrategy": emulated("One record in a request, or as many as fit."),
     "Environment": emulated("Variables of the container, beside those of the model."),
     "TransformInput.DataSource.S3DataSource.S3DataType": emulated(

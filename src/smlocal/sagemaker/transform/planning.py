@@ -19,6 +19,7 @@ from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, Note
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.submission.scheduler import InstanceLimit
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.instance_types import is_this_machine
@@ -31,6 +32,8 @@ from smlocal.sagemaker.transform.members import MEMBERS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 
 _REMOTE: Final = ("s3://", "https://")
+_CONTAINERS: Final = 1
+"""However many instances the request asks for."""
 
 
 def prepare(
@@ -155,12 +158,19 @@ def _notes(plan: JobPlan, asked: TransformFile) -> Iterator[tuple[str, str]]:
         yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
 
 
-def submit(asked: TransformFile, *, name: str, store: Store) -> JobRecord:
-    """Record it as waiting, durably; the scheduler starts it. `NameInUseError` if there is a job of this name.
+def submit(asked: TransformFile, *, name: str, store: Store, limit: InstanceLimit | None = None) -> JobRecord:
+    """Record it as waiting, durably; the scheduler starts it.
 
-    Neither the engine nor S3 is asked: a wrong image or model makes the job fail when it begins.
+    `NameInUseError` if there is a job of this name, `InstanceLimitError` if the job is above the limit. Neither the
+    engine nor S3 is asked: a wrong image or model makes the job fail when it begins.
     """
     container = asked.raw.get("PrimaryContainer") or {}
+    kind = asked.model.variants[0].definition.InstanceType or ""
+
+    def check(used: int) -> None:
+        if limit is not None:
+            limit.check(instance_type=kind, asked=_CONTAINERS, used=used)
+
     account = identity.account(role=asked.model.role, image=container.get("Image"))
     store.add_pending(
         name,
@@ -168,8 +178,9 @@ def submit(asked: TransformFile, *, name: str, store: Store) -> JobRecord:
         created=time.time(),
         arn=facts.transform_job_arn(name, region=region_of(asked.model), account=account),
         model_uri="",
-        instances=1,
+        instances=_CONTAINERS,
         platform=facts.NAME,
         documents={REQUEST: {**asked.raw, "TransformJobName": name}, JOB: asked.document.record()},
+        check=check,
     )
     return store.get(name)

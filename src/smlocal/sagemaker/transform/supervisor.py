@@ -13,7 +13,7 @@ from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.context import end_details
-from smlocal.jobs.contract.failures import input_failure
+from smlocal.jobs.contract.failures import INTERNAL_ERROR, input_failure
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.contract.statuses import Ending, JobPhase, PhaseMessage
 from smlocal.jobs.control.found_containers import FoundContainers
@@ -59,9 +59,9 @@ class TransformSupervisor(HostingSupervisor):
 
     def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
         """Continue a job whose supervisor was killed: what was sent is sent again."""
-        if phase is JobPhase.UPLOADING and not past.outcome.decided:
+        if begins_again(past, found, phase):
             self.attempt.outcome = past.outcome
-            clear_attempt(self.context.engines, self.plan)  # the container has nothing to do, or has ended
+            clear_attempt(self.context.engines, self.plan)
             self.run_attempts()
         else:
             HostingSupervisor.resume(self, past, found, phase)
@@ -221,7 +221,7 @@ class TransformSupervisor(HostingSupervisor):
 
     def _worked(self, work: Transformation) -> bool:
         """True when the work is done, well or not; False if something came before its end."""
-        done, events = Flag(), self.context.events
+        done, failed, events = Flag(), Flag(), self.context.events
 
         def run() -> None:
             try:
@@ -230,9 +230,11 @@ class TransformSupervisor(HostingSupervisor):
                 done.set()
                 events.put(Woken())
 
-        thread = watched_thread(
-            run, name="transforms", died=lambda name, error: events.put(ThreadDied(thread=name, error=error))
-        )
+        def died(name: str, error: BaseException) -> None:
+            events.put(ThreadDied(thread=name, error=error))
+            failed.set()
+
+        thread = watched_thread(run, name="transforms", died=died)
         thread.start()
         while not done.is_set():
             event = self._happened(_PROGRESS_SECONDS)
@@ -246,7 +248,9 @@ class TransformSupervisor(HostingSupervisor):
                 f"{counts.objects:,} of {len(work.listing.paths):,} objects, {counts.requests:,} requests"
             )
         thread.join()
-        event = self._end_seen() if work.counts.client is False else None
+        event = self._end_seen() if work.counts.client is False and not failed.is_set() else None
+        while failed.is_set() and event is None:
+            event = self._happened(0)  # its death is there
         if event is not None:
             self._stopped_by(event, work)
         return event is None
@@ -280,7 +284,8 @@ class TransformSupervisor(HostingSupervisor):
         self._end_container()
         attempt.handle_late_requests()
         outputs = 0
-        if attempt.outcome.stopped is None and work.trouble is None:
+        failure = attempt.outcome.failure
+        if attempt.outcome.stopped is None and work.trouble is None and failure != INTERNAL_ERROR:
             try:
                 outputs = self._moved(work)
             except OSError as error:
@@ -328,6 +333,11 @@ class TransformSupervisor(HostingSupervisor):
             "MaxConcurrentTransforms": parameters.concurrent,
             "MaxPayloadInMB": parameters.payload,
         }
+
+
+def begins_again(past: Past, found: FoundContainers, phase: JobPhase) -> bool:
+    """True if a job that was left needs another container: its own has nothing to do, or has ended with the engine."""
+    return (phase is JobPhase.UPLOADING or found.ended_with_the_engine) and not past.outcome.decided
 
 
 _MOST_NAMED: Final = 100

@@ -7,7 +7,6 @@ object whose record fails has no output; the others go on.
 import os
 import shutil
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -16,14 +15,16 @@ from functools import partial
 from threading import Lock, Semaphore
 from typing import BinaryIO, Final
 
+from smlocal.base.gzip_errors import GZIP_ERRORS
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.jobs.contract.listing import Listing
+from smlocal.jobs.decide.events import unexpected_error
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import Processing, ProcessingError
 from smlocal.sagemaker.transform.inputs import OpenStore, opened, shown_name
-from smlocal.sagemaker.transform.invoking import Answer, CancelledError, InvocationError, Invoker
+from smlocal.sagemaker.transform.invoking import Answer, CancelledError, InvocationError, Invoker, PayloadError
 from smlocal.sagemaker.transform.records import RecordsError, payloads
 
 _AHEAD: Final = 2
@@ -150,6 +151,8 @@ class Transformation:
     counts: Counts = field(default_factory=Counts)
     trouble: OSError | None = None
     """Why the output cannot be written here."""
+    defect: Exception | None = None
+    """An error of smlocal itself."""
     cancelled: bool = False
     _lock: Lock = field(default_factory=Lock)
     _room: Semaphore = field(init=False)
@@ -167,7 +170,7 @@ class Transformation:
         return f"{self.folder}/{index}{facts.OUT}"
 
     def run(self) -> None:
-        """Transform all objects."""
+        """Transform all objects. A defect in any thread is raised at the end."""
         remove_tree(self.folder)
         os.makedirs(self.folder)
         with ThreadPoolExecutor(self.parameters.concurrent, thread_name_prefix="invokes") as pool:
@@ -176,6 +179,8 @@ class Transformation:
                     break
                 self._begin(pool, index)
         self.invoker.close()
+        if self.defect is not None:
+            raise self.defect
 
     def _begin(self, pool: ThreadPoolExecutor, index: int) -> None:
         """Read an object and have it sent; returns before everything is answered."""
@@ -186,7 +191,7 @@ class Transformation:
             ended=self._ended,
         )
         number = 0
-        if self.parameters.most is None and self.split == "None":
+        if self.parameters.most is None and self.split == "None" and self.processing.nothing:
             self._room.acquire()
             pool.submit(self._answered, output, 0, partial(self._streamed, index))
             number = 1
@@ -247,10 +252,14 @@ class Transformation:
             yield
         except InvocationError as error:
             self._failed(output, error.lines, client=error.client)
-        except (ProcessingError, RecordsError, OSError, EOFError, S3Error, zlib.error) as error:
+        except (ProcessingError, RecordsError, PayloadError, OSError, S3Error, *GZIP_ERRORS) as error:
             self._failed(output, [str(error)], client=True)
         except CancelledError:
             output.failed = True
+        except Exception as error:  # noqa: BLE001 - `run` raises it: a pool would keep it, and others would wait for ever
+            self.defect = self.defect or error
+            self._failed(output, [unexpected_error(error)], client=False)
+            self.cancel()
 
     def _failed(self, output: _Output, lines: list[str], *, client: bool) -> None:
         with self._lock:

@@ -34,6 +34,11 @@ def test_rows_are_joined_with_their_answers() -> None:
     assert processing(join=True).kept(b"1,2,3", b"1") == b"1,2,3,1"
 
 
+def test_a_field_may_be_as_long_as_a_payload() -> None:
+    long = b"x" * 200_000
+    assert processing("$[1:]", join=True).kept(b"1," + long + b"\n", b"2\n") == b"1," + long + b",2\n"
+
+
 def test_documents_are_joined_with_their_answers() -> None:
     """The example of the guide, and a record that is no object."""
     one = processing(join=True, by_line=False, **JSON)
@@ -63,6 +68,7 @@ def test_the_output_is_filtered_without_a_join_too() -> None:
         (processing(join=True, **JSON), b"{}\n", b"oops\n", "Failed to parse output from the algorithm as JSON"),
         (processing(join=True), b"1\n", b'"a\n', "Failed to parse output from the algorithm as CSV"),
         (processing(join=True), b"\xff\n", b"a\n", "Failed to parse input as CSV"),
+        (processing(join=True, **JSON), b'"\\ud83d"\n', b"1\n", "half of a surrogate pair"),
     ],
 )
 def test_what_does_not_fit_is_said(by: Processing, payload: bytes, answer: bytes, text: str) -> None:

@@ -40,7 +40,24 @@ def test_a_part_is_selected(text: str, value: Any, found: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "id", "$id", "$.", "$[", "$[a]", "$[1", "$['a'", "$..id", "$[?(@.a)]", "$['a' 'b']", "$[1:2:3]"]
+    "text",
+    [
+        "",
+        "id",
+        "$id",
+        "$.",
+        "$[",
+        "$[a]",
+        "$[1",
+        "$['a'",
+        "$..id",
+        "$[?(@.a)]",
+        "$['a' 'b']",
+        "$[1:2:3]",
+        "$[-:2]",
+        "$[1:-]",
+        "$[-]",
+    ],
 )
 def test_what_is_no_such_expression_is_refused(text: str) -> None:
     with pytest.raises(JsonPathError):

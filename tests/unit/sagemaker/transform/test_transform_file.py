@@ -49,6 +49,7 @@ def test_the_limits_are_those_of_batch_transform() -> None:
         ({"DataProcessing": {"InputFilter": "$[1:]"}}, "DataProcessing needs a ContentType of text/csv"),
         ({"DataProcessing": {"OutputFilter": "$[1:]"}}, "DataProcessing needs an Accept of text/csv"),
         ({**CSV, "DataProcessing": {"InputFilter": "$..a"}}, "InputFilter is not an expression"),
+        ({**CSV, "DataProcessing": {"InputFilter": "$[-:2]"}}, "InputFilter is not an expression"),
         (
             {
                 **CSV,

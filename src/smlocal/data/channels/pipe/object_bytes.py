@@ -2,12 +2,12 @@
 
 import io
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol, Self
 
 from isal import igzip
 
+from smlocal.base.gzip_errors import GZIP_ERRORS
 from smlocal.base.no_links import open_file, regular
 from smlocal.data.channels.pipe.failures import changed, not_gzip, unreadable
 from smlocal.data.channels.pipe.fifo import FifoWriter
@@ -197,7 +197,7 @@ def decompressed(body: "ObjectBytes") -> Iterator[bytes]:
         while True:
             try:
                 piece = file.read1(_PIECE)
-            except (igzip.BadGzipFile, EOFError, zlib.error) as error:
+            except GZIP_ERRORS as error:
                 raise not_gzip(body.uri, error) from error
             if not piece:
                 return

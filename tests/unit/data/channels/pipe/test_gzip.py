@@ -17,6 +17,8 @@ from smlocal.data.channels.pipe.object_bytes import decompressed
 
 Feeding = Callable[..., Any]
 LARGE = random.Random(1).randbytes(2_000_000) + bytes(3_000_000)
+DAMAGED = gzip.compress(b"x")[:10] + b"\xff" * 20
+"""The data begins with a block of no known kind."""
 
 
 class Memory:
@@ -80,8 +82,16 @@ def test_no_part_of_an_object_passes_for_the_whole(content: bytes, data: st.Data
 
 @pytest.mark.parametrize(
     "data",
-    [b"plain text", gzip.compress(b"x") + b"junk", gzip.compress(b"x")[:-8] + bytes(8), bytes(20), b"\x1f\x8b\x08"],
-    ids=["plain text", "junk behind", "wrong checksum", "zeros", "cut header"],  # gzip writes the time, a name must not
+    [
+        b"plain text",
+        gzip.compress(b"x") + b"junk",
+        gzip.compress(b"x")[:-8] + bytes(8),
+        bytes(20),
+        b"\x1f\x8b\x08",
+        DAMAGED,
+    ],
+    # gzip writes the time, a name must not
+    ids=["plain text", "junk behind", "wrong checksum", "zeros", "cut header", "damaged data"],
 )
 def test_what_is_no_gzip_breaks_the_feed(feeding: Feeding, data: bytes) -> None:
     feed = feeding({"a": gzip.compress(b"good"), "b": data}, gzip=True)
