@@ -13,7 +13,7 @@ from typing import Any, Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
-from smlocal.sagemaker.hosting.connections import Connection, Loop, accept_from
+from smlocal.sagemaker.hosting.connections import Connection, Loop, accept_from, allow_many
 from smlocal.sagemaker.hosting.exchange import CONNECT_SECONDS, Exchange, Pool
 from smlocal.sagemaker.hosting.http_messages import MOST_HEAD, Body, MessageError, MessageHead, take_head
 from smlocal.sagemaker.hosting.route import Address, AnswerError, OneContainer, Routes
@@ -57,6 +57,7 @@ class Front:
 
     def start(self, died: Any) -> None:
         """Listen. `died` is called with the thread's name and the exception that ends it."""
+        allow_many()
 
         def failed(thread: str, error: BaseException) -> None:
             self._listening.set()
