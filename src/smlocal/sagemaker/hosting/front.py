@@ -258,15 +258,14 @@ class ClientConnection(Connection):
         exchange.begin(b"".join(self._pieces))
 
     def _refused(self, error: AnswerError) -> None:
-        self.write(error_answer(error))
-        if (
-            error.status == TOO_LARGE
-        ):  # what the client still sends is read: a connection closed before loses the answer
+        too_much = error.status == TOO_LARGE
+        self.write(error_answer(error, last=too_much))
+        if too_much:  # what the client still sends is read: a connection closed before loses the answer
             self._dropped = _DRAINED
             self._front.loop.after(_DRAIN_SECONDS, self.end)
         elif not self._keeps_open:
             self._leave()
 
     def _not_http(self, why: str) -> None:
-        self.write(error_answer(validation_error(f"the request is not valid HTTP: {why}")))
+        self.write(error_answer(validation_error(f"the request is not valid HTTP: {why}"), last=True))
         self._leave()
