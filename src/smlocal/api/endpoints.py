@@ -195,12 +195,17 @@ def _of_job(what: str) -> tuple[Document, str]:
     return document, name
 
 
-def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter | None = None) -> None:
-    """Return as soon as the endpoint has a supervisor, in a process of its own."""
+def refuse_served_name(name: str) -> None:
+    """An error if a job of another name serves this endpoint: it is a client's, after an update."""
     with Store.open(home_directory()) as store:
         there = find_endpoint(store, name)
-        if there is not None and there.job.name != name:  # a client's, after an update
+        if there is not None and there.job.name != name:
             raise name_in_use(name, job="endpoint")
+
+
+def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter | None = None) -> None:
+    """Return as soon as the endpoint has a supervisor, in a process of its own."""
+    refuse_served_name(name)
     execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter or Reporter())
 
 

@@ -5,12 +5,14 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.kit import Run
 
 from smlocal.jobs.contract.statuses import FAILED, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.hosting.named_endpoint import body_of, record_new
 from smlocal.sagemaker.hosting.state import HOSTING, State
 
 Make = Callable[..., None]
@@ -20,13 +22,16 @@ Make = Callable[..., None]
 def endpoint(tmp_path: Path) -> Make:
     """Puts an endpoint into the home of this test."""
 
-    def make(name: str, *, reason: str | None = None, port: int = 4321) -> None:
+    def make(
+        name: str, *, reason: str | None = None, port: int = 4321, of: str | None = None, plan: Any = None
+    ) -> None:
+        request = {"PrimaryContainer": {"Image": "held"}, **({} if of is None else {"EndpointName": of})}
         with Store.open(str(tmp_path)) as store:
             store.create(
                 name,
                 run_id="0" * 8,
                 created=time.time(),
-                documents={"request": {"PrimaryContainer": {"Image": "held"}}, HOSTING: State(port=port).document()},
+                documents={"request": request, HOSTING: State(port=port).document(), "plan": plan or {}},
                 supervisor_pid=os.getpid(),
                 platform="sagemaker_hosting",
             )
@@ -48,6 +53,15 @@ def endpoint(tmp_path: Path) -> Make:
                 )
 
     return make
+
+
+@pytest.fixture
+def updated(endpoint: Make, tmp_path: Path) -> None:
+    """An endpoint `e` after an update: the job `e` has ended, and `e-2` serves."""
+    endpoint("e", reason="replaced")
+    endpoint("e-2", of="e")
+    with Store.open(str(tmp_path)) as store:
+        record_new(store, "e", arn="arn", created=time.time(), body=body_of("config", "e-2"))
 
 
 def test_there_are_none_at_first(smlocal: Run) -> None:
@@ -98,3 +112,11 @@ def test_what_cannot_be_deployed_is_said(smlocal: Run, remember: Callable[..., N
     ):
         done = smlocal("deploy", *words, cwd=tmp_path)
         assert (done.returncode, f"[{error}]" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.usefixtures("updated")
+@pytest.mark.parametrize("more", [(), ("--foreground",)])
+def test_an_endpoint_that_is_served_is_not_replaced(smlocal: Run, tmp_path: Path, more: tuple[str, ...]) -> None:
+    (tmp_path / "model.tar.gz").touch()
+    done = smlocal("deploy", "model.tar.gz", "--image", "held", "--name", "e", "--replace", *more, cwd=tmp_path)
+    assert (done.returncode, "[name-in-use]" in done.stderr) == (2, True), done.stderr
