@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from tests.kit import Run
 
+from smlocal.api.job_names import jobs_to_end
 from smlocal.jobs.contract.statuses import FAILED, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.lease import Lease
 from smlocal.sagemaker.hosting.named_endpoint import body_of, record_new
 from smlocal.sagemaker.hosting.state import HOSTING, State
 
@@ -120,3 +122,27 @@ def test_an_endpoint_that_is_served_is_not_replaced(smlocal: Run, tmp_path: Path
     (tmp_path / "model.tar.gz").touch()
     done = smlocal("deploy", "model.tar.gz", "--image", "held", "--name", "e", "--replace", *more, cwd=tmp_path)
     assert (done.returncode, "[name-in-use]" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.usefixtures("updated")
+def test_by_the_name_of_an_endpoint_the_job_that_serves_is_ended(
+    smlocal: Run, endpoint: Make, remember: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path))
+    endpoint("e-1", reason="replaced", of="e")
+    endpoint("other")
+    remember("trains")
+    with Store.open(str(tmp_path)) as store:  # a client's, whose name a training job has too
+        record_new(store, "trains", arn="arn", created=time.time(), body=body_of("config", "other"))
+    for given, jobs in (("e", ["e-2"]), ("e-2", ["e-2"]), ("e-1", ["e-1"]), ("oth", ["other"]), ("trains", ["trains"])):
+        assert jobs_to_end(given) == jobs
+    assert jobs_to_end("e", whole_endpoint=True) == ["e-2", "e-1", "e"]
+
+    lease = Lease.take(str(tmp_path / "jobs" / "e-2"))
+    assert lease is not None
+    with lease:
+        done = smlocal("rm", "e")
+    assert (done.returncode, "[job-not-finished]" in done.stderr, "removed" in done.stderr) == (2, True, False)
+    with Store.open(str(tmp_path)) as store:
+        store.transition("e-2", status=FAILED.status, phase=FAILED.phase, message=FAILED.message, at=time.time())
+    assert jobs_to_end("e") == ["e"]
