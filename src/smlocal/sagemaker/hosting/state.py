@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.sagemaker.hosting import facts
 
 HOSTING: Final = "hosting"
 """The kind of document."""
@@ -77,6 +78,12 @@ def shown(document: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
         "Restarts": state.latest,
         "PingTrouble": state.trouble,
     }
+
+
+def invocation_seconds(plan: Mapping[str, Any] | None) -> float:
+    """For the answer of a container, by the stored document of a plan."""
+    limits = (plan or {}).get("Serving") or {}
+    return float(limits.get("InvocationSeconds", facts.INVOCATION_SECONDS))
 
 
 def invocation_address(name: str, port: int) -> str:

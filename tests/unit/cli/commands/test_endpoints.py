@@ -5,7 +5,6 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.kit import Run
@@ -24,16 +23,14 @@ Make = Callable[..., None]
 def endpoint(tmp_path: Path) -> Make:
     """Puts an endpoint into the home of this test."""
 
-    def make(
-        name: str, *, reason: str | None = None, port: int = 4321, of: str | None = None, plan: Any = None
-    ) -> None:
+    def make(name: str, *, reason: str | None = None, port: int = 4321, of: str | None = None) -> None:
         request = {"PrimaryContainer": {"Image": "held"}, **({} if of is None else {"EndpointName": of})}
         with Store.open(str(tmp_path)) as store:
             store.create(
                 name,
                 run_id="0" * 8,
                 created=time.time(),
-                documents={"request": request, HOSTING: State(port=port).document(), "plan": plan or {}},
+                documents={"request": request, HOSTING: State(port=port).document()},
                 supervisor_pid=os.getpid(),
                 platform="sagemaker_hosting",
             )
