@@ -269,7 +269,9 @@ class HostingSupervisor(Supervisor):
             if isinstance(event, ContainerExited) and not self.context.events.empty():
                 later = self.context.events.next(0)  # a stop that was stored before the end counts first
                 self.context.events.put(event)
-                if later is not None and not isinstance(later, Woken):
+                if isinstance(later, Woken):
+                    self._read_weights()
+                elif later is not None:
                     return later
                 continue
             return event
