@@ -31,6 +31,8 @@ class State:
     """Why the last ping was not answered, by host; only of those that did not answer."""
     logged: dict[str, int] = field(default_factory=dict)
     """Bytes of the log from containers before this one, by host."""
+    counted: dict[str, str] = field(default_factory=dict)
+    """The container of each host whose end is among the restarts. It is there until another takes its place."""
 
     @property
     def trouble(self) -> str | None:
@@ -52,6 +54,7 @@ class State:
             "Restarts": self.latest,
             "PingTroubles": self.troubles,
             "Logged": self.logged,
+            "Counted": self.counted,
         }
 
 
@@ -66,6 +69,7 @@ def read_state(document: Mapping[str, Any] | None) -> State:
         latest=list(document["Restarts"]),
         troubles=dict(document["PingTroubles"]),
         logged=dict(document["Logged"]),
+        counted=dict(document.get("Counted", {})),
     )
 
 
