@@ -24,7 +24,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.contract.validation.violation import Path
 from smlocal.jobs.control.orphans import ensure_supervised
-from smlocal.jobs.documents import JOB, RECALL, REQUEST
+from smlocal.jobs.documents import JOB, PLAN, RECALL, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
 from smlocal.jobs.finish.describe import view_job
 from smlocal.jobs.planning.model import JobPlan
@@ -38,7 +38,7 @@ from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, is_model_file, read_model
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
-from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_address, read_state
+from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_address, invocation_seconds, read_state
 from smlocal.sagemaker.tuning import facts as tuning
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ _CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
 """The settings of a job that its endpoint takes over."""
 _PAUSES: Final = (0.01, 0.05)
 _LISTENS_SECONDS: Final = 15.0
-_READ_SECONDS: Final = 70.0
-"""For an answer: the service's 60 s and some more, as its documentation advises clients."""
+_MORE_SECONDS: Final = 10.0
+"""Beyond the limit of the endpoint, which answers for its container when that is over."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -195,12 +195,17 @@ def _of_job(what: str) -> tuple[Document, str]:
     return document, name
 
 
-def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter | None = None) -> None:
-    """Return as soon as the endpoint has a supervisor, in a process of its own."""
+def refuse_served_name(name: str) -> None:
+    """An error if a job of another name serves this endpoint: it is a client's, after an update."""
     with Store.open(home_directory()) as store:
         there = find_endpoint(store, name)
-        if there is not None and there.job.name != name:  # a client's, after an update
+        if there is not None and there.job.name != name:
             raise name_in_use(name, job="endpoint")
+
+
+def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter | None = None) -> None:
+    """Return as soon as the endpoint has a supervisor, in a process of its own."""
+    refuse_served_name(name)
     execute_in_background(model, name=name, strict=False, replace=replace, reporter=reporter or Reporter())
 
 
@@ -258,9 +263,10 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnsw
             )
         ensure_supervised(store, record.name)
         endpoint = _listed(store, store.get(record.name))
+        seconds = invocation_seconds(store.document(record.name, PLAN)) + _MORE_SECONDS
     if endpoint.status != "InService" or not endpoint.state.port:
         raise _not_in_service(endpoint)
-    connection = http.client.HTTPConnection("127.0.0.1", endpoint.state.port, timeout=_READ_SECONDS)
+    connection = http.client.HTTPConnection("127.0.0.1", endpoint.state.port, timeout=seconds)
     path = invocation_address(endpoint.called, endpoint.state.port).partition(str(endpoint.state.port))[2]
     try:
         _connect(connection, endpoint.record.name)

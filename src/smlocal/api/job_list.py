@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from smlocal.api.job_names import resolve_job_name
+from smlocal.api.job_names import jobs_to_end, resolve_job_name
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.control.orphans import is_orphan
@@ -84,11 +84,15 @@ def job_documents(jobs: Sequence[ListedJob]) -> dict[str, list[dict[str, Any]]]:
     return lists
 
 
-def matching_jobs(pattern: str, selection: JobSelection | None = None) -> list[str]:
-    """The names of the jobs that match a shell pattern, newest first; without * ? [] the job that is meant."""
-    one = None if set(pattern) & set("*?[") else resolve_job_name(pattern)
-    if one is not None and selection is None:
-        return [one]
+def matching_jobs(pattern: str, selection: JobSelection | None = None, *, stop: bool = False) -> list[str]:
+    """The names of the jobs that match a shell pattern, newest first; without * ? [] the job that is meant.
+
+    `stop`: they are ended first, an endpoint with all its jobs.
+    """
+    is_name = not set(pattern) & set("*?[")
+    if is_name and selection is None:
+        return jobs_to_end(pattern, whole_endpoint=stop)
+    one = resolve_job_name(pattern) if is_name else None
     with Store.open(home_directory()) as store:
         return [
             record.name

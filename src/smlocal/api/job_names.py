@@ -36,6 +36,26 @@ def resolve_job_name(text: str) -> str:
         raise _unknown(text, store)
 
 
+def jobs_to_end(text: str, *, whole_endpoint: bool = False) -> list[str]:
+    """The job that is meant; by the name of an endpoint the one that serves it: since an update, one of another name.
+
+    `whole_endpoint`: then all others of that endpoint.
+    """
+    from smlocal.sagemaker.hosting import facts  # a person waits for completed names
+    from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
+
+    name = resolve_job_name(text)
+    with Store.open(home_directory()) as store:
+        if store.get(name).platform != facts.NAME or endpoint_of(store, name) != name:
+            return [name]
+        endpoint = find_endpoint(store, name)
+        if endpoint is None or endpoint.job.status.terminal:
+            return [name]
+        serves = endpoint.job.name
+        jobs = (each.name for each in store.list() if whole_endpoint and each.platform == facts.NAME)
+        return [serves, *(job for job in jobs if job != serves and endpoint_of(store, job) == name)]
+
+
 def newest_job_name() -> str:
     """The name of the job that was made last; `JobUnknownError` if there is none."""
     with Store.open(home_directory()) as store:

@@ -9,6 +9,7 @@ from smlocal.api.endpoints import (
     ListedEndpoint,
     deploy_in_background,
     model_to_deploy,
+    refuse_served_name,
     view_endpoint,
     wait_in_service,
 )
@@ -51,6 +52,7 @@ def _in_background(model: ModelFile, name: str, screen: Screen, given: dict[str,
 
 def _in_foreground(model: ModelFile, name: str, screen: Screen, given: dict[str, Any]) -> int:
     try:
+        refuse_served_name(name)
         result, _ = execute(
             model, name=name, strict=False, replace=given["replace"], reporter=screen, requests=StopSignals()
         )

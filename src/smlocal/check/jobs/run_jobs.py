@@ -356,12 +356,12 @@ def _result(job: TrainingJob, request: Request, seen: _Seen) -> JobResult:
 _PROCESS_POLL_SECONDS = 0.1
 
 
-def container_of(engine: Engine, job: str) -> str:
-    """The id of the container of the first host; empty where there is none now."""
+def container_of(engine: Engine, job: str, host: str = "algo-1") -> str:
+    """The id of the container of a host; empty where there is none now."""
     found = [
         each
         for each in engine.owned(job)
-        if each.kind is ResourceKind.CONTAINER and each.labels.get("smlocal.host") == "algo-1"
+        if each.kind is ResourceKind.CONTAINER and each.labels.get("smlocal.host") == host
     ]
     return found[0].id if found else ""
 

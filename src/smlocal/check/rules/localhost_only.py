@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.serving.examples import COPIED, server
-from smlocal.check.serving.interface import PORT, Probe
+from smlocal.check.serving.interface import Probe
 from smlocal.check.subject import LaunchProfile, Subject
 
 
@@ -15,9 +15,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     if seen.listeners is None and seen.is_started:
         raise CannotLookError("the image has no cat, which shows where the container listens")
-    ours = [each for each in seen.listeners or () if each.port == PORT]
+    ours = [each for each in seen.listeners or () if each.port == seen.port]
     if ours and all(each.loopback for each in ours):
-        message = f"port {PORT} is bound to the loopback address of the container only, and nothing outside reaches it"
+        message = (
+            f"port {seen.port} is bound to the loopback address of the container only, and nothing outside reaches it"
+        )
         yield Finding(message=message, job=seen.endpoint)
     else:
         raise seen.not_judged()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.serving.examples import COPIED, server
-from smlocal.check.serving.interface import PORT, EndpointSeen, Probe
+from smlocal.check.serving.interface import EndpointSeen, Probe
 from smlocal.check.subject import LaunchProfile, Subject
 
 _SEE_THE_LOG = "See the end of its log. A server that needs a model gets one with --model or --train-and-serve."
@@ -12,7 +12,7 @@ _SEE_THE_LOG = "See the end of its log. A server that needs a model gets one wit
 
 def _check(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen()
-    if seen.is_reached or any(each.port == PORT for each in seen.listeners or ()):
+    if seen.is_reached or any(each.port == seen.port for each in seen.listeners or ()):
         return
     remedy = _SEE_THE_LOG if seen.ends else ""
     yield Finding(message=_what(seen), job=seen.endpoint, details=seen.details, remedy=remedy)
@@ -21,12 +21,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _what(seen: EndpointSeen) -> str:
     if seen.ends:
         times = "" if seen.ends == 1 else f" {seen.ends} times"
-        return f"the container ended{times} before anything listened on port {PORT}, with exit code {seen.exit_code}"
+        return (
+            f"the container ended{times} before anything listened on port {seen.port}, with exit code {seen.exit_code}"
+        )
     if not seen.is_started:
         return seen.explanation
     ports = sorted({each.port for each in seen.listeners or ()})
     others = f"; the container listens on port {', '.join(map(str, ports))}" if ports else ""
-    return f"nothing listens on port {PORT} within {seen.limit} s{others}"
+    return f"nothing listens on port {seen.port} within {seen.limit} s{others}"
 
 
 RULE = Rule(

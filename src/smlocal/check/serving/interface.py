@@ -7,7 +7,6 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.jobs.interface import StopSeen
 
-PORT = 8080
 NOT_IN_SERVICE = "the endpoint does not get into service"
 _PING_SECONDS = 2.0
 _OK = 200
@@ -88,6 +87,8 @@ class EndpointSeen:
     """Why it did not get into service."""
     limit: int
     """Seconds that it had for that."""
+    port: int
+    """Where its first container is called: 8080, or another beside other containers."""
     listeners: tuple[ListenAddress, ...] | None
     """None: not known."""
     reached: bool
@@ -123,7 +124,9 @@ class EndpointSeen:
     @property
     def is_reached(self) -> bool:
         """Whether something at the port can be called from outside."""
-        return self.in_service or self.reached or any(e.port == PORT and not e.loopback for e in self.listeners or ())
+        return (
+            self.in_service or self.reached or any(e.port == self.port and not e.loopback for e in self.listeners or ())
+        )
 
     @property
     def is_started(self) -> bool:

@@ -60,14 +60,22 @@ def model_document(serving: ServingSubject, *, trained: str, timeout: int) -> Do
     local = {**{key: serving.local[key] for key in _CARRIED if key in serving.local}, **(data.get(LOCAL) or {})}
     local.pop("Credentials", None)
     local["Pull"] = "never"
-    local["StopGraceSeconds"] = min(_GRACE, timeout, local.get("StopGraceSeconds", _GRACE))
+    local["StopGraceSeconds"] = _at_most(min(_GRACE, timeout), local, "StopGraceSeconds")
     local.setdefault("Processes", _MOST_PROCESSES)
     local.setdefault("Memory", int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * _MOST_OF_MEMORY))
     limits = dict(local.get("Serving") or {})
+    if limits.get("StartupSeconds") is None:  # null is its default
+        limits["StartupSeconds"] = timeout
     for name, seconds in (("StartupSeconds", timeout), ("InvocationSeconds", min(timeout, _INVOCATION))):
-        limits[name] = min(seconds, limits.get(name, seconds))
+        limits[name] = _at_most(seconds, limits, name)
     local["Serving"] = limits
     data[LOCAL] = local
     data.pop("EndpointName", None)
     directory = serving.document.directory if serving.document is not None else os.getcwd()
     return Document(data, name=serving.document.name if serving.document is not None else "check", directory=directory)
+
+
+def _at_most(most: int, stated: Mapping[str, Any], name: str) -> Any:
+    """What is stated, or the limit if that is less. What is no number is refused where the model is read."""
+    found = stated.get(name, most)
+    return min(most, found) if isinstance(found, int) else found

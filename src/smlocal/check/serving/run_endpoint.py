@@ -14,11 +14,11 @@ from smlocal.api.training_job import TrainingJob
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.check_folder import CheckFolder, Said, remove_job
 from smlocal.check.jobs.interface import PLAIN, Jobs, Process, StopSeen
-from smlocal.check.jobs.run_jobs import processes, watch_end
+from smlocal.check.jobs.run_jobs import container_of, processes, watch_end
 from smlocal.check.serving import probes
-from smlocal.check.serving.interface import PORT, AnswerSeen, EndpointSeen, ListenAddress, PingSeen, Probe
+from smlocal.check.serving.interface import AnswerSeen, EndpointSeen, ListenAddress, PingSeen, Probe
 from smlocal.check.serving.model import ServingSubject, model_document
-from smlocal.engine.interface import Engine, ResourceKind
+from smlocal.engine.interface import Engine
 from smlocal.errors import (
     EngineError,
     EngineLostError,
@@ -128,6 +128,7 @@ class RunningEndpoint:
             in_service=in_service,
             explanation="",
             limit=document.data["Local"]["Serving"]["StartupSeconds"],
+            port=watched.port,
             listeners=watched.listeners,
             reached=watched.reached,
             ends=0,
@@ -201,10 +202,15 @@ class RunningEndpoint:
 
 
 class _Watched:
-    """The endpoint and its container, while it lives."""
+    """The endpoint and its first container, while it lives."""
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine, self._name = engine, name
+        self._host = plan_of(name).hosts[0]
+        if self._host.server is None:
+            raise AssertionError(name)  # every container of an endpoint has one
+        self._server = self._host.server
+        self.port = self._server.port
         self.listeners: tuple[ListenAddress, ...] | None = None
         self.ping: PingSeen | None = None
         self.reached = False
@@ -240,22 +246,20 @@ class _Watched:
             self.reached = self.reached or bool(ping.status)
 
     def _is_hidden(self) -> bool:
-        ours = [each for each in self.listeners or () if each.port == PORT]
+        ours = [each for each in self.listeners or () if each.port == self.port]
         return bool(ours) and all(each.loopback for each in ours)
 
     def container(self) -> str:
         """Its id; empty if there is none now."""
         try:
-            owned = self._engine.owned(self._name)
+            return container_of(self._engine, self._name, self._host.host.name)
         except (EngineError, MachineNotReadyError):
             return ""
-        return next((each.id for each in owned if each.kind is ResourceKind.CONTAINER), "")
 
     def address(self) -> probes.Address:
         """Where this machine reaches the container itself."""
-        server = plan_of(self._name).hosts[0].server
-        if server is not None and server.published:
-            return "127.0.0.1", server.published
+        if self._server.published:
+            return "127.0.0.1", self._server.published
         container = self.container()
         try:
             found = self._engine.addresses(container) if container else ()
@@ -263,11 +267,11 @@ class _Watched:
             found = ()
         if not found:
             raise CannotLookError("the container has no address")
-        return found[0], PORT
+        return found[0], self.port
 
     def written(self) -> tuple[str, ...] | None:
         """What the container has changed in its model."""
-        trees = plan_of(self._name).hosts[0].inputs.trees
+        trees = self._host.inputs.trees
         folder = next((tree.listing.root for tree in trees if tree.target == paths.MODEL), "")
         container = self.container()
         if not container or not os.path.isdir(folder):

@@ -24,7 +24,8 @@ _REASON = 200
 def command(*, as_json: bool) -> None:
     """List the endpoints of this machine, newest first.
 
-    smlocal describe, logs, stop and rm take the name of an endpoint too.
+    smlocal describe, logs, stop and rm take these names too. Since an update by a client, another job serves the
+    endpoint: stop and rm act on that one, also by the name of the endpoint.
     """
     from smlocal.api.endpoints import list_endpoints
 

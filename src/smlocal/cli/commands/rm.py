@@ -66,7 +66,7 @@ def command(
     found: list[str] = []
     for pattern in names or ("*",):
         with going_on():
-            found += _matching(pattern, selection, named=bool(names))
+            found += _matching(pattern, selection, named=bool(names), stop=stop)
     removed = 0
     for name in dict.fromkeys(found):
         with going_on():
@@ -80,10 +80,10 @@ def _say(line: str) -> None:
     click.echo(line, err=True)
 
 
-def _matching(pattern: str, selection: "JobSelection | None", *, named: bool) -> list[str]:
+def _matching(pattern: str, selection: "JobSelection | None", *, named: bool, stop: bool) -> list[str]:
     from smlocal.api.job_list import matching_jobs
 
-    matched = matching_jobs(pattern, selection)
+    matched = matching_jobs(pattern, selection, stop=stop)
     if not matched:
         options = "" if selection is None else " and the options"
         _say(f"no job matches {pattern}{options}" if named else "no job matches the options")

@@ -6,7 +6,7 @@ import time
 import click
 
 from smlocal.api.job_list import unfinished_jobs
-from smlocal.api.job_names import resolve_job_name
+from smlocal.api.job_names import jobs_to_end
 from smlocal.api.stopping import LONGEST_GRACE
 from smlocal.cli.job_argument import completed_jobs, job_named
 from smlocal.cli.shown_help import shown_command
@@ -45,7 +45,7 @@ def command(*, given: str | None, grace: float | None, force: bool, wait: bool) 
     if grace is not None and not grace <= LONGEST_GRACE:  # also for NaN
         raise click.UsageError(f"--grace: give seconds, {LONGEST_GRACE} at most.")
 
-    name = resolve_job_name(given) if given is not None else _confirmed_job()
+    name = jobs_to_end(given)[0] if given is not None else _confirmed_job()
     job = job_named(name)
     spoken = job.spoken
     if grace is not None and not force and spoken.longest_grace is not None and grace > spoken.longest_grace:

@@ -4,10 +4,10 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from dataclasses import field
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 from starlette.requests import ClientDisconnect, Request
@@ -24,7 +24,7 @@ from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import PLAN
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.named_endpoint import IN_SERVICE, UPDATING, find_endpoint
-from smlocal.sagemaker.hosting.state import HOSTING, read_state
+from smlocal.sagemaker.hosting.state import HOSTING, invocation_seconds, read_state
 
 _PATH = re.compile(r"/endpoints/(?P<name>[^/]+)/(?P<kind>invocations|invocations-response-stream|async-invocations)")
 _NAME: Final = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")
@@ -159,14 +159,14 @@ class Invocations:
             return None
         try:
             state = read_state(store.document(endpoint.job.name, HOSTING))
-            limits: Mapping[str, Any] = (store.document(endpoint.job.name, PLAN) or {}).get("Serving") or {}
+            plan = store.document(endpoint.job.name, PLAN) or {}
         except JobUnknownError:
             return None
         return _Address(
             port=state.port,
             job=endpoint.job.name,
-            seconds=float(limits.get("InvocationSeconds", facts.INVOCATION_SECONDS)),
-            most=int(limits.get("MaxBodyBytes", facts.MOST_BODY)),
+            seconds=invocation_seconds(plan),
+            most=int((plan.get("Serving") or {}).get("MaxBodyBytes", facts.MOST_BODY)),
         )
 
 

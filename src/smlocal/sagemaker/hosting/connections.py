@@ -5,6 +5,7 @@ asyncio would do the same, but takes five times as long for a message and a twen
 
 import errno
 import os
+import resource
 import select
 import selectors
 import socket
@@ -259,6 +260,13 @@ def connecting(address: tuple[str, int]) -> socket.socket:
     made.setblocking(False)
     made.connect_ex(address)
     return made
+
+
+def allow_many() -> None:
+    """Let this process open as many files as it may: many clients come at once."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):  # macOS calls it unlimited, and refuses that
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def accept_from(loop: Loop, listener: socket.socket, accepted: Callable[[socket.socket], Any]) -> None:

@@ -1,7 +1,7 @@
 """One invocation and its containers: sent, answered, passed on as it comes."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Final, Protocol
 
@@ -192,7 +192,7 @@ class Exchange:
         elif self._before:
             self._cut_short("it ends in its head")
         elif connection.rested:
-            self._send(self._pool.new(connection.address))
+            self._send(self._pool.new, connection.address)
         else:
             self._cut_short(str(error or "the container closed the connection without an answer"))
 
@@ -210,9 +210,16 @@ class Exchange:
         if self._step + 1 < len(self._route.steps):  # it is about the answer to the client
             headers = {name: value for name, value in headers.items() if name != "accept"}
         self._request = container_request(headers, body)
-        self._send(self._pool.take(self._route.steps[self._step].address))
+        self._send(self._pool.take, self._route.steps[self._step].address)
 
-    def _send(self, connection: ContainerConnection) -> None:
+    def _send(self, connected: Callable[[Address], ContainerConnection], address: Address) -> None:
+        try:
+            connection = connected(address)
+        except OSError as error:  # no more files can be opened, for one
+            message = f"no connection to the container can be made: {error.strerror or error}"
+            failure = AnswerError(503, "ServiceUnavailable", {"Message": message})
+            self._pool.loop.soon.append(lambda: self._fail(failure))  # the client is not done with the request yet
+            return
         self._connection, connection.exchange = connection, self
         self._before, self._answer, self._body = b"", None, None
         connection.write(self._request)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
-from smlocal.sagemaker.hosting.connections import Connection, Loop, accept_from
+from smlocal.sagemaker.hosting.connections import Connection, Loop, accept_from, allow_many
 from smlocal.sagemaker.hosting.exchange import CONNECT_SECONDS, Exchange, Pool
 from smlocal.sagemaker.hosting.http_messages import MOST_HEAD, Body, MessageError, MessageHead, take_head
 from smlocal.sagemaker.hosting.route import Address, AnswerError, OneContainer, Routes
@@ -57,6 +57,7 @@ class Front:
 
     def start(self, died: Any) -> None:
         """Listen. `died` is called with the thread's name and the exception that ends it."""
+        allow_many()
 
         def failed(thread: str, error: BaseException) -> None:
             self._listening.set()
@@ -257,15 +258,14 @@ class ClientConnection(Connection):
         exchange.begin(b"".join(self._pieces))
 
     def _refused(self, error: AnswerError) -> None:
-        self.write(error_answer(error))
-        if (
-            error.status == TOO_LARGE
-        ):  # what the client still sends is read: a connection closed before loses the answer
+        too_much = error.status == TOO_LARGE
+        self.write(error_answer(error, last=too_much))
+        if too_much:  # what the client still sends is read: a connection closed before loses the answer
             self._dropped = _DRAINED
             self._front.loop.after(_DRAIN_SECONDS, self.end)
         elif not self._keeps_open:
             self._leave()
 
     def _not_http(self, why: str) -> None:
-        self.write(error_answer(validation_error(f"the request is not valid HTTP: {why}")))
+        self.write(error_answer(validation_error(f"the request is not valid HTTP: {why}"), last=True))
         self._leave()

@@ -91,6 +91,11 @@ class Server:
         self.due = time.monotonic() + self._pause
         return self._pause
 
+    def on_counted_end(self, trouble: str) -> None:
+        """It had ended already when it was taken over, and only its restart is to come."""
+        self.ended, self.taken_over, self.trouble = True, False, trouble
+        self.due = time.monotonic()
+
     def look(self, seconds: float) -> str | None:
         """Ping it, and decide when to do that again; returns why it has not answered."""
         address = self.address()

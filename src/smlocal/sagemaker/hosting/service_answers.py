@@ -57,12 +57,13 @@ def answer_head(variant: str, headers: Mapping[str, str], framing: str) -> bytes
     ).encode("latin-1")
 
 
-def error_answer(error: AnswerError) -> bytes:
-    """A whole answer that is an error of the service."""
+def error_answer(error: AnswerError, *, last: bool = False) -> bytes:
+    """A whole answer that is an error of the service. `last`: no other follows on this connection."""
     body = json.dumps(error.document).encode()
+    framing = ("Connection: close\r\n" if last else "") + f"Content-Length: {len(body)}"
     return (
         f"HTTP/1.1 {error.status} {_PHRASES[error.status]}\r\nx-amzn-RequestId: {_request_id()}\r\n"
-        f"x-amzn-ErrorType: {error.kind}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"x-amzn-ErrorType: {error.kind}\r\nContent-Type: application/json\r\n{framing}\r\n\r\n"
     ).encode("latin-1") + body
 
 

@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.sagemaker.hosting import facts
 
 HOSTING: Final = "hosting"
 """The kind of document."""
@@ -30,6 +31,8 @@ class State:
     """Why the last ping was not answered, by host; only of those that did not answer."""
     logged: dict[str, int] = field(default_factory=dict)
     """Bytes of the log from containers before this one, by host."""
+    counted: dict[str, str] = field(default_factory=dict)
+    """The container of each host whose end is among the restarts. It is there until another takes its place."""
 
     @property
     def trouble(self) -> str | None:
@@ -51,6 +54,7 @@ class State:
             "Restarts": self.latest,
             "PingTroubles": self.troubles,
             "Logged": self.logged,
+            "Counted": self.counted,
         }
 
 
@@ -65,6 +69,7 @@ def read_state(document: Mapping[str, Any] | None) -> State:
         latest=list(document["Restarts"]),
         troubles=dict(document["PingTroubles"]),
         logged=dict(document["Logged"]),
+        counted=dict(document.get("Counted", {})),
     )
 
 
@@ -77,6 +82,12 @@ def shown(document: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
         "Restarts": state.latest,
         "PingTrouble": state.trouble,
     }
+
+
+def invocation_seconds(plan: Mapping[str, Any] | None) -> float:
+    """For the answer of a container, by the stored document of a plan."""
+    limits = (plan or {}).get("Serving") or {}
+    return float(limits.get("InvocationSeconds", facts.INVOCATION_SECONDS))
 
 
 def invocation_address(name: str, port: int) -> str:

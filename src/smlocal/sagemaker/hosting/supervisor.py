@@ -19,6 +19,7 @@ from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, Event, ThreadDied, Woken
 from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.history import Past
+from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import file_systems
 from smlocal.jobs.logs.log_readers import logged_by
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan, ServerPlan, ServingPlan
@@ -86,7 +87,8 @@ class HostingSupervisor(Supervisor):
         if attempt.over:
             attempt.resume_watching(past, ends, past.grace)
             for run in attempt.runs.values():
-                run.complete_log()
+                if not self._is_counted(run):
+                    run.complete_log()
             return
         if found.ended_at is not None:
             self.context.phases.go_on()
@@ -98,9 +100,14 @@ class HostingSupervisor(Supervisor):
         run.logged_before = self.state.logged.get(run.name, 0)
         run.take_over(there.id, running=there.running)
         run.staged = file_systems(self.plan, host)
-        run.complete_log(later=True)
+        if not self._is_counted(run):
+            run.complete_log(later=True)
         code, killed = there.state.exit_code, there.state.oom_killed
         return None if there.running else ContainerExited(container=run.name, exit_code=code, oom_killed=killed)
+
+    def _is_counted(self, run: HostRun) -> bool:
+        """True if the container's end was handled, and its log is complete; only its restart is still to come."""
+        return self.state.counted.get(run.name) == run.container.id
 
     def _serve_on(self, ends: Sequence[ContainerExited], *, healthy: bool) -> None:
         """Serve with containers that were taken over. `healthy`: the endpoint was in service."""
@@ -110,8 +117,12 @@ class HostingSupervisor(Supervisor):
             server.on_taken_over(ready=healthy)
             server.run.resume_watching(read=True)
         for event in ends:
-            self.servers[event.container].run.container.exited = True
-            self.context.events.put(event)
+            server = self.servers[event.container]
+            server.run.container.exited = True
+            if self._is_counted(server.run):
+                server.on_counted_end(_ended(event))
+            else:
+                self.context.events.put(event)
         if healthy:
             self._open_front()
         self._serve()
@@ -269,7 +280,9 @@ class HostingSupervisor(Supervisor):
             if isinstance(event, ContainerExited) and not self.context.events.empty():
                 later = self.context.events.next(0)  # a stop that was stored before the end counts first
                 self.context.events.put(event)
-                if later is not None and not isinstance(later, Woken):
+                if isinstance(later, Woken):
+                    self._read_weights()
+                elif later is not None:
                     return later
                 continue
             return event
@@ -348,10 +361,9 @@ class HostingSupervisor(Supervisor):
         if server.taken_over:
             server.run.complete_log()
             server.taken_over = False
-        server.trouble = f"the container ended with exit code {ended.exit_code}"
+        server.trouble = _ended(ended)
         self.state.restarted(server.name, ended.exit_code)
-        logged = logged_by(self.plan.job_directory, server.name)
-        self.state.logged[server.name] = server.run.logged_before = logged
+        self.state.counted[server.name] = server.run.container.id
         self._store()
         after = f" in {pause:g} s" if pause else ""
         self.context.reporter.warning(
@@ -373,6 +385,9 @@ class HostingSupervisor(Supervisor):
 
     def _restarted(self, server: Server) -> bool:
         """Start a container again; False if that fails the endpoint."""
+        logged = logged_by(self.plan.job_directory, server.name)
+        self.state.logged[server.name] = server.run.logged_before = logged
+        self._store()
         try:
             server.run.restart()
         except (EngineError, MachineNotReadyError) as error:
@@ -388,6 +403,10 @@ class HostingSupervisor(Supervisor):
 
     def _named(self, server: Server) -> str:
         return "" if len(self.servers) == 1 else f"{server.name}: "
+
+
+def _ended(event: ContainerExited) -> str:
+    return f"the container ended with exit code {event.exit_code}"
 
 
 def _server(host: HostPlan) -> ServerPlan:

@@ -8,6 +8,7 @@ import pytest
 from smlocal.check.registry import all_rules, chosen_rules
 from smlocal.check.serving.model import ServingSubject, model_document, model_image
 from smlocal.check.subject import LaunchProfile
+from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.sagemaker.hosting.model_file import read_model
 
@@ -41,6 +42,19 @@ def test_a_model_file_keeps_what_it_says(tmp_path: Path) -> None:
     assert data["Local"]["StopGraceSeconds"] == 2
     assert "EndpointName" not in data
     assert given["EndpointName"] == "mine"
+
+
+def test_null_is_the_default_of_a_limit_and_what_is_no_number_is_refused() -> None:
+    def serving(**local: Any) -> Any:
+        document = Document({"PrimaryContainer": {"Image": "i"}, "Local": local}, name="m", directory="/")
+        return deployed(ServingSubject(image="i", document=document))["Local"]["Serving"]
+
+    assert serving(Serving={"StartupSeconds": None}) == {"StartupSeconds": 60, "InvocationSeconds": 60}
+    for wrong in ({"Serving": {"InvocationSeconds": None}}, {"Serving": {"StartupSeconds": "5"}}):
+        with pytest.raises(RequestInvalidError):
+            serving(**wrong)
+    with pytest.raises(RequestInvalidError):
+        serving(StopGraceSeconds=None)
 
 
 @pytest.mark.parametrize("is_folder", [True, False])

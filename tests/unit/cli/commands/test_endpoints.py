@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from tests.kit import Run
 
+from smlocal.api.job_names import jobs_to_end
 from smlocal.jobs.contract.statuses import FAILED, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.lease import Lease
+from smlocal.sagemaker.hosting.named_endpoint import body_of, record_new
 from smlocal.sagemaker.hosting.state import HOSTING, State
 
 Make = Callable[..., None]
@@ -20,13 +23,14 @@ Make = Callable[..., None]
 def endpoint(tmp_path: Path) -> Make:
     """Puts an endpoint into the home of this test."""
 
-    def make(name: str, *, reason: str | None = None, port: int = 4321) -> None:
+    def make(name: str, *, reason: str | None = None, port: int = 4321, of: str | None = None) -> None:
+        request = {"PrimaryContainer": {"Image": "held"}, **({} if of is None else {"EndpointName": of})}
         with Store.open(str(tmp_path)) as store:
             store.create(
                 name,
                 run_id="0" * 8,
                 created=time.time(),
-                documents={"request": {"PrimaryContainer": {"Image": "held"}}, HOSTING: State(port=port).document()},
+                documents={"request": request, HOSTING: State(port=port).document()},
                 supervisor_pid=os.getpid(),
                 platform="sagemaker_hosting",
             )
@@ -48,6 +52,15 @@ def endpoint(tmp_path: Path) -> Make:
                 )
 
     return make
+
+
+@pytest.fixture
+def updated(endpoint: Make, tmp_path: Path) -> None:
+    """An endpoint `e` after an update: the job `e` has ended, and `e-2` serves."""
+    endpoint("e", reason="replaced")
+    endpoint("e-2", of="e")
+    with Store.open(str(tmp_path)) as store:
+        record_new(store, "e", arn="arn", created=time.time(), body=body_of("config", "e-2"))
 
 
 def test_there_are_none_at_first(smlocal: Run) -> None:
@@ -98,3 +111,35 @@ def test_what_cannot_be_deployed_is_said(smlocal: Run, remember: Callable[..., N
     ):
         done = smlocal("deploy", *words, cwd=tmp_path)
         assert (done.returncode, f"[{error}]" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.usefixtures("updated")
+@pytest.mark.parametrize("more", [(), ("--foreground",)])
+def test_an_endpoint_that_is_served_is_not_replaced(smlocal: Run, tmp_path: Path, more: tuple[str, ...]) -> None:
+    (tmp_path / "model.tar.gz").touch()
+    done = smlocal("deploy", "model.tar.gz", "--image", "held", "--name", "e", "--replace", *more, cwd=tmp_path)
+    assert (done.returncode, "[name-in-use]" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.usefixtures("updated")
+def test_by_the_name_of_an_endpoint_the_job_that_serves_is_ended(
+    smlocal: Run, endpoint: Make, remember: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path))
+    endpoint("e-1", reason="replaced", of="e")
+    endpoint("other")
+    remember("trains")
+    with Store.open(str(tmp_path)) as store:  # a client's, whose name a training job has too
+        record_new(store, "trains", arn="arn", created=time.time(), body=body_of("config", "other"))
+    for given, jobs in (("e", ["e-2"]), ("e-2", ["e-2"]), ("e-1", ["e-1"]), ("oth", ["other"]), ("trains", ["trains"])):
+        assert jobs_to_end(given) == jobs
+    assert jobs_to_end("e", whole_endpoint=True) == ["e-2", "e-1", "e"]
+
+    lease = Lease.take(str(tmp_path / "jobs" / "e-2"))
+    assert lease is not None
+    with lease:
+        done = smlocal("rm", "e")
+    assert (done.returncode, "[job-not-finished]" in done.stderr, "removed" in done.stderr) == (2, True, False)
+    with Store.open(str(tmp_path)) as store:
+        store.transition("e-2", status=FAILED.status, phase=FAILED.phase, message=FAILED.message, at=time.time())
+    assert jobs_to_end("e") == ["e"]

@@ -3,10 +3,11 @@
 import http.client
 import json
 import random
+import resource
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -190,10 +191,11 @@ def test_a_body_that_is_too_large_is_refused(front: Any, *, chunked: bool) -> No
         connection.request("POST", PATH, body=body, headers=headers, encode_chunked=chunked)
         answer = connection.getresponse()
         said = json.loads(answer.read())
-    assert answer.status == 413
-    assert said["Message"].endswith("has exceeded the upper limit of 1000 bytes.")
-    assert server.seen == []
-    assert ask(one, b"x" * 1000)[0] == 200
+        assert answer.status == 413
+        assert said["Message"].endswith("has exceeded the upper limit of 1000 bytes.")
+        assert server.seen == []
+        connection.request("POST", PATH, body=b"x" * 1000)  # over another connection: the answer has said so
+        assert connection.getresponse().status == 200
 
 
 def test_a_body_in_chunks_arrives_whole(front: Any) -> None:
@@ -315,7 +317,9 @@ def test_bad_requests_are_refused(front: Any, raw: bytes, status: int) -> None:
     one, server = front()
     with closing(socket.create_connection(("127.0.0.1", one.port), timeout=60)) as connection:
         connection.sendall(raw.replace(b"%b", PATH.encode()))
-        assert connection.recv(1000).startswith(b"HTTP/1.1 %d " % status)
+        said = connection.recv(1000)
+        assert said.startswith(b"HTTP/1.1 %d " % status)
+        assert (b"\r\nConnection: close\r\n" in said) == (b"is not valid HTTP" in said)
     assert server.seen == []
     assert ask(one)[0] == 200
 
@@ -428,6 +432,52 @@ def test_a_container_that_does_not_listen_is_a_model_error(front: Any) -> None:
     status, _, body = ask(one)
     assert (status, json.loads(body)["OriginalStatusCode"]) == (424, 0)
     assert "Connection refused" in json.loads(body)["OriginalMessage"]
+
+
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_without_more_files_an_invocation_fails_and_the_next_is_answered(
+    front: Any, monkeypatch: pytest.MonkeyPatch, *, kept: bool
+) -> None:
+    def closes_on_bad(container: Container) -> None:
+        if container.content == b"bad":
+            container.close_connection = True
+        else:
+            echo(container)
+
+    monkeypatch.setattr("smlocal.sagemaker.hosting.exchange._REST", 0.0)  # so a kept connection is replaced
+    one, _ = front(closes_on_bad)
+    with closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=60)) as connection:
+
+        def asked(path: str, body: bytes) -> tuple[int, bytes]:
+            connection.request("POST", path, body=body)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+
+        assert asked(PATH if kept else "/other", b"1")[0] == (200 if kept else 404)
+        with no_more_files():
+            status, said = asked(PATH, b"bad")
+        assert (status, "Too many open files" in said.decode()) == (503, True)
+        assert asked(PATH, b"good") == (200, b"good")
+
+
+def test_the_front_may_open_all_files_that_its_process_may(front: Any) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1] // 2, before[1]))
+    try:
+        front()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[1], before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_containers_in_a_row_pass_on_answer_and_type(front: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.sagemaker.hosting import showing
-from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state
+from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, invocation_seconds, read_state
 
 REQUEST: dict[str, Any] = {
     "EndpointName": "here",
@@ -120,3 +120,8 @@ def test_every_variant_is_described_with_its_images_and_weight() -> None:
     blue, green = answer["ProductionVariants"]
     assert (blue["CurrentWeight"], green["CurrentWeight"]) == (7.0, 2.0)
     assert [each["SpecifiedImage"] for each in green["DeployedImages"]] == ["a", "b"]
+
+
+def test_an_answer_may_take_as_long_as_the_plan_allows() -> None:
+    assert invocation_seconds({"Serving": {"InvocationSeconds": 300.0}}) == 300
+    assert invocation_seconds(None) == invocation_seconds({"Serving": None}) == 60
