@@ -129,7 +129,7 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     begun: set[str] = set()
     for item in items:
         mark = item.get_closest_marker("slow")
-        if mark is None:
+        if mark is None or (config.option.slow == "some" and tiers.seconds_of(mark) < tiers.SLOW_SECONDS):
             continue
         function = item.nodeid.partition("[")[0]
         if mark.kwargs.get("others") and config.option.slow == "some" and function not in begun:

@@ -21,6 +21,8 @@ LAST_WHOLE_RUN = ROOT / "tests" / "last-whole-run.json"
 PARTS = 24
 _MOST_SECONDS = 60.0
 """Processor time: half a minute of two cores."""
+SLOW_SECONDS = 1.0
+"""Below, a test marked `slow` is left out by `scripts/test --fast` only."""
 _USUAL_SECONDS = 3.0
 _GIT_SECONDS = 20
 ALWAYS = (

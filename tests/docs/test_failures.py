@@ -50,6 +50,7 @@ def test_every_row_is_shown_and_every_row_shown_is_one(
     assert tables - {row["table"] for row in reasons} == {"Reasons that do not occur here"}
 
 
+@pytest.mark.slow(0.5)
 def test_every_row_is_produced_by_a_test(reasons: list[dict[str, Any]]) -> None:
     named = {text for test in TESTS.rglob("test_*.py") for text in strings(test)}
     ids = [row["id"] for row in reasons]

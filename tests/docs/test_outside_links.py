@@ -32,6 +32,7 @@ def server() -> Iterator[str]:
             thread.join()
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(("status", "said"), [(200, ""), (403, ""), (429, ""), (404, "HTTP 404"), (410, "HTTP 410")])
 def test_only_what_is_gone_is_a_problem(server: str, status: int, said: str) -> None:
     assert problem(f"{server}/{status}") == said

@@ -36,6 +36,7 @@ def run_bash(command: str, *arguments: str | Path, **variables: str) -> "subproc
     )
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("changed", [False, True])
 def test_an_environment_has_only_what_the_lock_knows(tmp_path: Path, changed: bool) -> None:
     text = entry(LOCKS / "dev.txt", "six")
@@ -107,6 +108,7 @@ def audit(url: str, locks: Sequence[Path]) -> "subprocess.CompletedProcess[str]"
     return run_bash('exec scripts/audit "$@"', *locks, SMLOCAL_OSV_URL=url)
 
 
+@pytest.mark.slow(0.5)
 def test_a_known_advisory_is_a_failure(database: str, tmp_path: Path) -> None:
     good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
     good.write_text(entry(LOCKS / "dev.txt", "click"))

@@ -4,6 +4,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
+import pytest
 from pages.truth import facts
 from tests.contract.member_tests import TEST_OF
 from tests.kit.needs_root import NEEDS_FUSE, NEEDS_ROOT
@@ -25,6 +26,7 @@ CASES = "test_case["
 """With a folder of `cases` for each."""
 
 
+@pytest.mark.slow(0.5)
 def test_every_test_of_a_table_is_there() -> None:
     assert all(TABLES.values())
     assert {table: sorted(test for test in tests if not is_there(test)) for table, tests in TABLES.items()} == {

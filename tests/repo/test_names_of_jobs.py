@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
 MAKERS = {
     "create",
@@ -57,6 +59,7 @@ def _given(tree: ast.Module) -> Iterator[ast.expr]:
                 yield value
 
 
+@pytest.mark.slow(0.5)
 def test_no_two_files_have_a_job_of_the_same_name() -> None:
     files = defaultdict(set)
     for path in sorted(TESTS.rglob("test_*.py")):

@@ -82,6 +82,7 @@ def empty(tmp_path: Path) -> Run:
     return run
 
 
+@pytest.mark.slow(0.5)
 def test_they_hold_what_they_should_and_nothing_else(distributions: Mapping[str, Path]) -> None:
     source = source_files()
     assert "smlocal/report/templates/layout.html" in source
@@ -99,6 +100,7 @@ def test_they_hold_what_they_should_and_nothing_else(distributions: Mapping[str,
     assert names == {*_BESIDE_THE_SOURCE, *(f"src/{name}" for name in source)}
 
 
+@pytest.mark.slow(0.5)
 def test_links_of_the_description_lead_to_the_repository_at_this_version(distributions: Mapping[str, Path]) -> None:
     """The package index shows README.md, which has links to files beside it."""
     with zipfile.ZipFile(distributions["wheel"]) as wheel:

@@ -147,6 +147,7 @@ def may_use_any(platform: Platform, module: str) -> bool:
     return any(module == place or module.startswith(f"{place}/") for place in (platform.folder, *platform.rooms))
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform.folder)
 def test_no_other_module_spells_the_words_of_a_platform(platform: Platform) -> None:
     others = {name: path for name, path in MODULES.items() if not may_use_any(platform, name)}

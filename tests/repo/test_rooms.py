@@ -76,6 +76,7 @@ def imports_of(path: Path) -> tuple[str, ...]:
     return tuple(imports(ast.parse(path.read_text(encoding="utf-8"))))
 
 
+@pytest.mark.slow(0.5)
 def test_a_room_imports_only_what_it_may() -> None:
     wrong = []
     for path in MODULES:
@@ -104,6 +105,7 @@ def f():
     assert list(imports(ast.parse(text))) == ["smlocal.jobs.planning.model", "smlocal.errors", "smlocal.engine.docker"]
 
 
+@pytest.mark.slow(0.5)
 def test_no_module_imports_itself_by_way_of_others() -> None:
     left = {dotted(path): set(imports_of(path)) for path in MODULES}
     while leaves := {module for module, wanted in left.items() if not wanted & left.keys()}:
@@ -141,6 +143,7 @@ def test_what_runs_in_containers_is_free_of_smlocal_and_readable_by_old_pythons(
     assert [name for name in names if name.partition(".")[0] == "smlocal"] == []
 
 
+@pytest.mark.slow(0.5)
 def test_what_computes_a_plan_imports_nothing_that_looks_at_the_machine() -> None:
     left = {dotted(path): set(imports(ast.parse(path.read_text(encoding="utf-8")))) for path in MODULES}
     looks = {module for module in left if room_of(module) == "jobs/planning/look"}

@@ -25,6 +25,7 @@ def pytest_of(test: str, *, before: str = "", **environment: str) -> "subprocess
     )
 
 
+@pytest.mark.slow(0.5)
 def test_scripts_that_tests_start_leave_the_environment_as_it_is() -> None:
     stamp = ROOT / ".venv" / ".smlocal-setup"
     if not stamp.exists() or Path(sys.prefix) != stamp.parent:
@@ -45,6 +46,7 @@ def test_what_tests_start_hears_signals() -> None:
     assert subprocess.check_output([sys.executable, "-c", said], text=True) == "0\n"
 
 
+@pytest.mark.slow(0.5)
 def test_also_where_they_are_ignored() -> None:
     done = pytest_of("test_what_tests_start_hears_signals", before="trap '' HUP INT QUIT TERM;")
     assert done.returncode == 0, done.stdout
@@ -55,12 +57,14 @@ def test_that_waits() -> None:
         subprocess.run(["sleep", "60"], check=False)
 
 
+@pytest.mark.slow(0.5)
 def test_one_that_waits_fails_in_the_end() -> None:
     done = pytest_of("test_that_waits", PYTEST_TIMEOUT="1")
     assert done.returncode == 1
     assert "Timeout (>1.0s)" in done.stdout
 
 
+@pytest.mark.slow(0.5)
 def test_every_test_has_a_limit() -> None:
     done = pytest_of("test_that_waits", before="unset PYTEST_TIMEOUT;", **{_INSIDE: "", "PYTEST_ADDOPTS": "-k none"})
     assert "timeout: 300" in done.stdout

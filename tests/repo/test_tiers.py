@@ -102,6 +102,7 @@ def test_what_is_named_runs_with_each_commit() -> None:
     assert heart not in {*chosen.touched, *chosen.part, *chosen.left}
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("name", ALWAYS)
 def test_what_is_named_is_one_test_that_is_slow(name: str) -> None:
     marked = re.compile(rf"mark\.slow\(\d+\)\n(?:(?:@|[ )\]]).*\n)*def {name.partition('[')[0]}\(")
@@ -109,6 +110,7 @@ def test_what_is_named_is_one_test_that_is_slow(name: str) -> None:
     assert len([text for text in texts if marked.search(text)]) == 1
 
 
+@pytest.mark.slow(0.5)
 def test_of_a_test_whose_other_cases_are_slow_the_first_always_runs() -> None:
     file = "tests/data/s3/test_upload.py"
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--collect-only", "-k", "test_tried_again", file]

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 
 def run(code: str) -> str:
     """The output of a command that does this in place of a job."""
@@ -22,6 +24,7 @@ __main__.main()
     return subprocess.run([sys.executable, "-c", begin], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
+@pytest.mark.slow(0.5)
 def test_garbage_does_not_pile_up() -> None:
     code = """
     for _ in range(1_100_000):

@@ -10,8 +10,10 @@ from threading import Event
 from typing import Any
 
 import pytest
+from tests.kit import until
 
 from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.lease import supervised
 
 Fails = Callable[..., dict[str, Any]]
 Docker = Callable[..., str]
@@ -91,6 +93,7 @@ def test_a_container_that_the_engine_makes_for_a_killed_supervisor_is_removed(
     environment = {"DOCKER_HOST": relay.address}
     smlocal_run("run", "--detach", "--image", image("sh"), "--name", name, env=environment)
     assert killed.wait(120)
+    until(lambda: not supervised(str(smlocal_home / "jobs" / name)))  # a killed process may take a moment to end
     relay.before(creates, wait_for_it)  # the next supervisor's own: then the first one is seen
     done = smlocal_run("recover", env=environment)
     assert done.returncode == 0, done.stderr

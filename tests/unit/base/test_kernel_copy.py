@@ -54,6 +54,7 @@ def ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
             monkeypatch.delattr(os, "sendfile")
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.usefixtures("ways")
 @pytest.mark.parametrize(("start", "end"), [(0, None), (0, 1), (5, 5), (7, 2 << 20), (1 << 20, None), (0, 3 << 20)])
 def test_a_range_comes_to_the_end_of_the_copy(

@@ -58,6 +58,7 @@ def test_damaged_images_end_in_errors_of_ours() -> None:
     assert found["peak"] < MEMORY
 
 
+@pytest.mark.slow(0.5)
 def test_an_image_beyond_the_limits_is_said_in_the_report() -> None:
     files = read_saved_image(
         image([long_name(f"{n}{DEEP}") + regular("x") for n in range(150)]), WANTED, image=ID

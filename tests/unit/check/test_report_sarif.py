@@ -77,6 +77,7 @@ def check_for_github(log: dict[str, Any]) -> None:
         assert place["region"]["startLine"] >= 1
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("of", [everything(), report(), report(result("fine"))], ids=["everything", "no rule", "fine"])
 def test_the_published_schema_and_github_take_it(of: CheckReport) -> None:
     fastjsonschema = pytest.importorskip("fastjsonschema")
@@ -93,6 +94,7 @@ def test_the_published_schema_and_github_take_it(of: CheckReport) -> None:
 TEXT = st.text(st.characters(), min_size=1, max_size=30)
 
 
+@pytest.mark.slow(0.5)
 @given(
     findings=st.lists(
         st.builds(

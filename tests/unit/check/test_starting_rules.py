@@ -313,6 +313,7 @@ def test_a_script_that_a_wrapper_executes_with_its_arguments_is_looked_at() -> N
     assert messages("entrypoint-without-exec", subject(layer(bash, wrapper, train), entrypoint=["/entry.sh"])) == []
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("text", ["\n" * 200_000, "trap " * 40_000, " " * 200_000, "exec a " + "- " * 100_000])
 def test_no_script_takes_long_to_read(text: str) -> None:
     """Such texts took minutes: a search began again at each of their characters."""

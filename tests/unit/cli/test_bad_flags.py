@@ -67,6 +67,7 @@ def _deaf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run(words, check=True, capture_output=True, timeout=60)
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.usefixtures("_deaf")
 @pytest.mark.parametrize(
     ("engines", "error", "words"),

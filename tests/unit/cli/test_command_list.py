@@ -43,6 +43,7 @@ def test_the_list_says_what_the_commands_say_of_themselves() -> None:
     assert {name: load_command(name).get_short_help_str(200) for name in COMMANDS} == COMMANDS
 
 
+@pytest.mark.slow(0.5)
 def test_the_list_is_shown_without_a_command() -> None:
     code = """
 import sys

@@ -28,6 +28,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "words",
     [("describe",), ("describe", "--json"), ("logs",), ("wait",), ("metrics",), ("rules", "show")],
@@ -56,6 +57,7 @@ def test_no_job_yet(smlocal: Run) -> None:
     assert "smlocal demo" in done.stderr
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("command", ["rm", "rerun", "publish", "pack", "interrupt", "stop"])
 def test_what_changes_something_needs_a_name(command: str, remember: Remember, smlocal: Run) -> None:
     remember("older")
@@ -68,6 +70,7 @@ def test_what_changes_something_needs_a_name(command: str, remember: Remember, s
     assert smlocal("jobs").stdout.count("\n") == 3
 
 
+@pytest.mark.slow(0.5)
 def test_stop_asks_on_a_terminal(remember: Remember, tmp_path: Path, smlocal: Run) -> None:
     remember("newer", ended=False)
     terminal = Terminal(columns=100)

@@ -36,6 +36,7 @@ print(code, *{name.partition(".")[0] for name in sys.modules}, file=sys.stderr)
     return set(modules)
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("arguments", [("--help",), ("-h",), ("--version",), ("run", "--help")], ids=" ".join)
 def test_help_imports_click_and_little_else(arguments: tuple[str, ...], tmp_path: Path) -> None:
     modules = imported(tmp_path, *arguments)
@@ -62,6 +63,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -91,5 +93,6 @@ def test_two_jobs_of_this_machine_are_compared_without_aws(home: Path) -> None:
     assert not imported(home, "compare", str(home / "answer.json"), str(home / "answer.json")) & HEAVY
 
 
+@pytest.mark.slow(0.5)
 def test_only_a_report_imports_templates(home: Path) -> None:
     assert imported(home, "report", "done", "--html", "-") & HEAVY == {"jinja2"}

@@ -40,6 +40,7 @@ def smlocal(home: Path, redirections: str, *arguments: str, **env: str) -> "subp
     )
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("redirections", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("arguments", [("describe", "done"), ("rm", "done"), ("logs", "done"), ("plan", "-")])
 def test_closed_streams_disturb_nothing(redirections: str, arguments: tuple[str, ...], home: Path) -> None:
@@ -53,6 +54,7 @@ def test_closed_streams_disturb_nothing(redirections: str, arguments: tuple[str,
         assert [record.name for record in store.list(limit=None)] == ([] if arguments[0] == "rm" else ["done"])
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_what_an_encoding_lacks_is_escaped(encoding: str, home: Path) -> None:
     shown = smlocal(home, "", "describe", "done", PYTHONIOENCODING=encoding)
@@ -63,6 +65,7 @@ def test_what_an_encoding_lacks_is_escaped(encoding: str, home: Path) -> None:
     assert "\\u2022" in refused.stderr
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("arguments", "code", "error"),
     [
@@ -90,6 +93,7 @@ def test_output_that_cannot_be_written_is_one_error(
     assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("arguments", [("jobs",), ("schema",), ("describe", "done", "--json"), ("logs", "done")])
 def test_a_reader_that_has_had_enough_is_no_error(arguments: tuple[str, ...], home: Path) -> None:
     log = home / "jobs" / "done" / "logs" / "algo-1.log"
@@ -110,6 +114,7 @@ def test_a_reader_that_has_had_enough_is_no_error(arguments: tuple[str, ...], ho
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("redirections", ["", "2>&1"])
 @pytest.mark.parametrize(
     ("arguments", "code"),
@@ -151,6 +156,7 @@ def test_a_failed_answer_keeps_its_exit_code_on_a_full_disk(home: Path) -> None:
     assert "[standard-output]" in done.stderr
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "arguments", [("run", "--image", "x"), ("plan", "--image", "x"), ("report", "done", "--html", "r")]
 )

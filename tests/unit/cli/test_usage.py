@@ -16,6 +16,7 @@ from smlocal.cli.main import cli, run_command_line
 ErrorOf = Callable[["subprocess.CompletedProcess[str]"], dict[str, Any]]
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("arguments", "help_of"),
     [
@@ -44,6 +45,7 @@ def test_every_mistake_is_told_in_one_style(
     assert document["Remedy"] == [f"Try '{help_of}'."]
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -71,6 +71,7 @@ def test_without_an_engine_the_rest_is_still_looked_at(dead: Callable[..., Machi
 PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)\r\nContent-Length: 2\r\n\r\nOK"
 
 
+@pytest.mark.slow(0.5)
 def test_an_engine_that_hangs_is_not_waited_for_again(dead: Callable[..., Machine], tmp_path: Path) -> None:
     path = tmp_path / "d.sock"
     with socket.socket(socket.AF_UNIX) as listener:

@@ -30,6 +30,7 @@ def report(tmp_path: Path) -> "subprocess.CompletedProcess[str]":
     return run_smlocal(("doctor", "--report"), environment={"PATH": os.environ["PATH"], **variables})
 
 
+@pytest.mark.slow(0.5)
 def test_it_is_one_block_to_paste(report: "subprocess.CompletedProcess[str]") -> None:
     assert report.returncode == 3
     first, *lines, last = report.stdout.splitlines()
@@ -51,6 +52,7 @@ def test_it_is_one_block_to_paste(report: "subprocess.CompletedProcess[str]") ->
     assert "Linux" in report.stdout
 
 
+@pytest.mark.slow(0.5)
 def test_it_names_nobody(report: "subprocess.CompletedProcess[str]") -> None:
     assert "none answers at unix://~/docker.sock" in report.stdout
     assert "settings  DOCKER_HOST SMLOCAL_HOME" in report.stdout

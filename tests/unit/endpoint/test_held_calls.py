@@ -95,6 +95,7 @@ def answer(client: socket.socket) -> str:
     return str(json.loads(received.partition(b"\r\n\r\n")[2])["TrainingJobStatus"])
 
 
+@pytest.mark.slow(0.5)
 def test_many_are_held_until_the_job_ends(
     server: Server, job: StoredJob, counted: Callable[[object, str], list[str]]
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_client_that_goes_is_not_waited_for(server: Server, job: StoredJob) ->
     assert answer(clients[0]) == "Completed"
 
 
+@pytest.mark.slow(0.5)
 def test_a_long_job_has_an_answer_that_begins_early_and_ends_with_the_job(
     server: Server, job: StoredJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +137,7 @@ def test_a_long_job_has_an_answer_that_begins_early_and_ends_with_the_job(
         assert json.loads(response.read())["TrainingJobStatus"] == "Completed"
 
 
+@pytest.mark.slow(0.5)
 def test_a_waiter_that_asks_again_soon_is_left_to_its_own_clock(
     server: Server, job: StoredJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ def s3(server: Served, method: str, target: bytes, body: bytes = b"", *headers: 
     return answer
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -68,12 +69,14 @@ def test_what_no_valid_call_has(server: Served, operation: str, body: bytes, mes
     assert json.loads(answer.body) == {"__type": "SerializationException", "message": message}
 
 
+@pytest.mark.slow(0.5)
 def test_commas_and_brackets_in_texts_are_no_parts(server: Served) -> None:
     given = {"ResourceArn": "[{," * 30_000, "Tags": [{"Key": '\\"[{,', "Value": "]}"}]}
     answer = call(server, "SageMaker.AddTags", json.dumps(given).encode())
     assert json.loads(answer.body)["__type"] == "ValidationException"
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("operation", ["DescribeTrainingJob", "CreateTrainingJob"])
 @pytest.mark.parametrize("character", ["a", "é", "{", "a://b:c/", "-a"])
 def test_a_message_has_only_the_beginning_of_a_value(server: Served, operation: str, character: str) -> None:
@@ -85,6 +88,7 @@ def test_a_message_has_only_the_beginning_of_a_value(server: Served, operation: 
     assert name[:3000] in json.loads(answer.body)["message"]
 
 
+@pytest.mark.slow(0.5)
 def test_not_every_one_of_thousands_of_mistakes_is_told(server: Served) -> None:
     channel = {"ChannelName": "a b", "InputMode": "x" * 1000, "DataSource": {"S3DataSource": {"S3DataType": "x"}}}
     given = {"TrainingJobName": "a b", "InputDataConfig": [channel] * 2000}
@@ -100,6 +104,7 @@ def test_the_name_of_an_operation_may_be_long(server: Served) -> None:
     assert b"UnknownOperationException" in answer.body
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "field",
     [b"a." * (_LARGE // 2), b"PolicyInputList.member.1" + b".a" * 20, b"%41" * (_LARGE // 3), b"a" * _LARGE + b".b"],

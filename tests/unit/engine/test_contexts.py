@@ -98,6 +98,7 @@ def test_a_context_without_a_network_address(host: str, run_docker: Docker) -> N
     assert find_endpoint().address == host
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("options", "asks_for_certificate"),
     [
@@ -144,6 +145,7 @@ def test_tls_by_the_environment(
     assert greeting() == "1.41"
 
 
+@pytest.mark.slow(0.5)
 def test_an_engine_whose_certificate_is_of_nobody_known(
     run_docker: Docker, server: Callable[..., int], certificates: Path
 ) -> None:
@@ -217,6 +219,7 @@ print("docker" in sys.modules)
     assert ended.stdout == "False\n"
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("name", "address"),
     [
@@ -272,6 +275,7 @@ def test_a_missing_context(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (caught.value.exit_code, caught.value.id) == (3, "engine-context")
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "text", ["{", "[]", '{"Name": "far"}', json.dumps({"Name": "far", "Metadata": {}, "Endpoints": {"kubernetes": {}}})]
 )
@@ -295,6 +299,7 @@ def test_missing_tls_files(missing: str, certificates: Path, monkeypatch: pytest
     assert (caught.value.exit_code, caught.value.id) == (3, "engine-tls")
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("wrong", ["ca.pem", "cert.pem", "key.pem"])
 @pytest.mark.parametrize("by", ["environment", "context"])
 def test_wrong_tls_files_are_named(

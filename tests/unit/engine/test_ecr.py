@@ -86,6 +86,7 @@ def test_other_images_need_no_token(image: str) -> None:
     assert ecr_login(image) is None
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.usefixtures("credentials")
 @pytest.mark.parametrize(
     ("host", "region"),
@@ -115,6 +116,7 @@ def test_no_credentials() -> None:
     assert "aws sso login" in caught.value.remedy[0]
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.usefixtures("credentials")
 @pytest.mark.parametrize("code", ["ExpiredTokenException", "UnrecognizedClientException", "AccessDeniedException"])
 def test_credentials_that_do_not_work(stub: Stub, code: str) -> None:

@@ -133,6 +133,7 @@ CALLS: Final[dict[str, Callable[[DockerEngine], object]]] = {
 }
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("call", CALLS)
 def test_an_engine_that_hangs_after_its_greeting_is_lost(serve: Callable[..., Server], call: str) -> None:
     server = serve(silent)
@@ -165,6 +166,7 @@ def test_an_engine_that_is_there_but_slow_is_not_waited_for_without_end(
     assert VARIABLE in caught.value.remedy[0]
 
 
+@pytest.mark.slow(0.5)
 def test_an_engine_that_was_lost_is_met_again(serve: Callable[..., Server]) -> None:
     server = serve(silent)
     server.pings = 1
@@ -212,6 +214,7 @@ def test_a_document_of_another_shape_is_an_error_of_the_engine(
         CALLS[call](serve(answering(body)).engine)
 
 
+@pytest.mark.slow(0.5)
 def test_before_the_greeting_it_is_not_there(serve: Callable[..., Server]) -> None:
     for rest in (silent, trickling, garbage):
         server = serve(rest)
@@ -262,6 +265,7 @@ def test_the_end_of_a_container_is_seen_when_nobody_tells_it(
     assert sum("/wait" in request for request in server.asked) == 1
 
 
+@pytest.mark.slow(0.5)
 def test_a_body_that_nobody_takes_is_given_up(serve: Callable[..., Server]) -> None:
     server = serve(silent)
     server.pings = 1

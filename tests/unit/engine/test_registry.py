@@ -136,6 +136,7 @@ def test_a_missing_helper_is_no_login_and_reported(config: Callable[..., None], 
     assert "docker-credential-smlocal-never-made is not installed" in reported.only
 
 
+@pytest.mark.slow(0.5)
 def test_a_helper_that_does_not_answer_is_ended(
     helper: Callable[[str], str],
     config: Callable[..., None],

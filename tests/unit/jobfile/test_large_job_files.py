@@ -26,6 +26,7 @@ def invalid(data: dict[str, object]) -> RequestInvalidError:
     return caught.value
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("text", "what", "where"),
     [
@@ -44,6 +45,7 @@ def test_parts_and_levels_are_counted_first(text: str, what: str, where: str) ->
     assert error.details == (where,)
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("use", "where"),  # the line of what an item of a list refers to: the parser does not tell that of the alias
     [("- *x\n", "job.yaml:1   at Tags[8]…"), ("- {*x : 1}\n", "job.yaml:11   at Tags[8]…")],
@@ -56,6 +58,7 @@ def test_the_text_that_aliases_repeat_is_counted(use: str, where: str) -> None:
     assert error.remedy == ("Look for an alias (*name) that repeats or contains itself.",)
 
 
+@pytest.mark.slow(0.5)
 def test_a_list_that_contains_itself_is_not_written_out_to_find_a_line() -> None:
     error = refused("a: &a [" + "x, " * 15_000 + "*a]\n")
     assert error.details[0].startswith("job.yaml:1 ")
@@ -97,6 +100,7 @@ def test_mistakes_are_looked_for_up_to_a_thousand() -> None:
     assert len(error.service_message) < 100_000
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "text", ["v" * _MEBI, "a://b:c/" * (_MEBI // 8), "{" * _MEBI, "é" * _MEBI, "a" * _MEBI + " x://u@h?"]
 )

@@ -182,6 +182,7 @@ def test_only_maps_can_be_merged() -> None:
     assert refused("a: {<<: [1]}").details[0] == "job.yaml:1:10   only maps can be merged"
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("text", "remedy"),
     [

@@ -57,6 +57,7 @@ def test_the_signature_has_the_types_of_the_table(option: Option) -> None:
             assert kinds(value) == wanted[option.values]
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.keyword)
 def test_what_is_set_is_a_member_of_the_request_or_of_local(option: Option) -> None:
     first, *rest = option.place or ("AlgorithmSpecification",)

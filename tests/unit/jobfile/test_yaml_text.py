@@ -18,6 +18,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow(0.5)
 @given(st.dictionaries(TEXTS, VALUES, min_size=1, max_size=5))
 def test_it_reads_back_as_the_same_data(data: dict[str, Any]) -> None:
     text = yaml_text(data)

@@ -32,6 +32,7 @@ class Reading(threading.Thread):
             self._run._reads += 1
 
 
+@pytest.mark.slow(0.5)
 def test_output_that_is_still_read_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container_run, "_SILENCE_SECONDS", 0.0)
     warnings: list[str] = []

@@ -24,6 +24,7 @@ def no_engine(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("SMLOCAL_HOME", str(pytester.path / "home"))
 
 
+@pytest.mark.slow(0.5)
 def test_without_an_engine_a_test_is_skipped(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(ONE_JOB)
     done = pytester.runpytest_subprocess(*WITH_PLUGIN, "-rs", "-W", "error")
@@ -39,6 +40,7 @@ def test_or_fails_where_one_is_required_and_says_what_to_do(pytester: pytest.Pyt
     done.stdout.fnmatch_lines(["E *EngineUnreachableError*no.sock*", "E *doctor*"])
 
 
+@pytest.mark.slow(0.5)
 def test_a_refused_job_fails_the_test_and_says_where_and_what_to_do(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         def test_no_job(training_job):
@@ -63,6 +65,7 @@ def test_a_refused_job_fails_the_test_and_says_where_and_what_to_do(pytester: py
     assert "job_source.py" not in text.partition("test_wrong_keyword(")[0]  # where in smlocal it was raised
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("keyword", ["detach", "replace", "show"])
 def test_what_run_accepts_and_the_fixture_does_not(keyword: str, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(f"""
@@ -74,6 +77,7 @@ def test_what_run_accepts_and_the_fixture_does_not(keyword: str, pytester: pytes
     done.stdout.fnmatch_lines(f"E *TypeError: training_job does not accept '{keyword}': *")
 
 
+@pytest.mark.slow(0.5)
 def test_the_example_needs_no_other_plugin() -> None:
     command = [sys.executable, "-m", "pytest", *WITH_PLUGIN, "-p", "no:timeout", "--collect-only", "-q"]
     done = subprocess.run(
@@ -83,6 +87,7 @@ def test_the_example_needs_no_other_plugin() -> None:
     assert "4 tests collected" in done.stdout
 
 
+@pytest.mark.slow(0.5)
 def test_a_job_that_was_there_before_is_no_job_of_the_test(pytester: pytest.Pytester) -> None:
     with Store.open(str(pytester.path / "home")) as store:
         store.create("mine", run_id="0" * 8, created=0.0, documents={}, supervisor_pid=None).release()
@@ -102,12 +107,14 @@ def test_a_job_that_was_there_before_is_no_job_of_the_test(pytester: pytest.Pyte
         assert store.get("mine").status == "Completed"
 
 
+@pytest.mark.slow(0.5)
 def test_a_wrong_option_is_refused(pytester: pytest.Pytester) -> None:
     done = pytester.runpytest_subprocess(*WITH_PLUGIN, "--smlocal-keep=some")
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines("*--smlocal-keep*some*failed*all*none*")
 
 
+@pytest.mark.slow(0.5)
 def test_it_imports_nothing_until_it_is_used(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("""
         import json, sys

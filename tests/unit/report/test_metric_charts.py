@@ -83,6 +83,7 @@ def test_values_that_arrive_between_the_two_readings_are_left_out(
     assert loss.detail == "2 values, 0.25 to 0.5"
 
 
+@pytest.mark.slow(0.5)
 def test_the_values_are_not_held_in_memory(store_job: Callable[..., Any], charts: Callable[[], MetricCharts]) -> None:
     count = 20_000
     store_job(request=REQUEST).values((0, 0, 1 + index / 100, float(index % 977)) for index in range(count))

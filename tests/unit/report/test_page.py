@@ -240,6 +240,7 @@ def test_what_looks_like_a_secret_is_not_shown_around(
     assert request["OutputDataConfig"]["KmsKeyId"] == "alias/mine"
 
 
+@pytest.mark.slow(0.5)
 def test_a_series_of_any_length_makes_a_page_of_bounded_size(
     store_job: Callable[..., Any], store: Store, began: float, point: Callable[..., Point]
 ) -> None:

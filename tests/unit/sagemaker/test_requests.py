@@ -77,6 +77,7 @@ def test_what_is_refused_is_refused_by_its_name(table: Any, name: str) -> None:
     assert f"{name.rpartition('.')[2].removesuffix('[]')}" in violation.text.partition(" is refused: ")[0]
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_schema_says_how_each_member_is_handled(name: str) -> None:
     schema = job_file_schema(name)

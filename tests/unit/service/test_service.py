@@ -25,6 +25,7 @@ REFUSALS = [
 ]
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(("code", "status", "message", "kind"), REFUSALS)
 def test_each_cause_is_an_error_of_its_own(
     code: str, status: int, message: str, kind: type[errors.SmlocalError]

@@ -40,6 +40,7 @@ def _accepts(kind: ReplicaJobKind) -> Callable[[Json], bool]:
     return accepts
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("kind", ReplicaJobKind)
 def test_valid_job_files_fit_in_both_spellings(kind: ReplicaJobKind, training_job: Json, custom_job: Json) -> None:
     accepts = _accepts(kind)
@@ -50,6 +51,7 @@ def test_valid_job_files_fit_in_both_spellings(kind: ReplicaJobKind, training_jo
         assert accepts(document), document
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "document",
     [

@@ -60,6 +60,7 @@ def serving(kind: type[HTTPServer]) -> Iterator[tuple[str, int]]:
         thread.join()
 
 
+@pytest.mark.slow(0.5)
 def test_a_ping_beside_another_request() -> None:
     with serving(ThreadingHTTPServer) as address:
         assert ping(address).is_healthy
@@ -70,6 +71,7 @@ def test_a_ping_beside_another_request() -> None:
     assert ping(address).said == f"nothing listens on port {address[1]}"
 
 
+@pytest.mark.slow(0.5)
 def test_the_answer_of_a_container_is_in_that_of_the_endpoint() -> None:
     with serving(ThreadingHTTPServer) as (host, port):
         answer = ask(f"http://{host}:{port}/endpoints/x/invocations", b"1,2\n", "text/csv")

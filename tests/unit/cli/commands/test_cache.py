@@ -35,6 +35,7 @@ def uris(smlocal: Run) -> list[str]:
     return [each["Uri"] for each in document(smlocal("cache", "ls", "--json"))["Downloads"]]
 
 
+@pytest.mark.slow(0.5)
 def test_the_table_shows_the_last_used_first(shelf: Shelf, smlocal: Run) -> None:
     done = smlocal("cache", "ls")
     assert done.returncode == 0
@@ -45,6 +46,7 @@ def test_the_table_shows_the_last_used_first(shelf: Shelf, smlocal: Run) -> None
     assert done.stderr == f"5.0 KiB of 20 GiB in {shelf.root}\n"
 
 
+@pytest.mark.slow(0.5)
 def test_the_document_has_the_same(shelf: Shelf, smlocal: Run) -> None:
     found = document(smlocal("cache", "ls", "--json"))
     assert (found["Directory"], found["Bytes"], found["Limit"]) == (str(shelf.root), 5 * 1024, 20 * 2**30)
@@ -54,6 +56,7 @@ def test_the_document_has_the_same(shelf: Shelf, smlocal: Run) -> None:
     assert used["LastUsed"] > idle["LastUsed"] > 0
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("pattern", ["s3://bucket/idle/", "s3://bucket/idle", "s3://*/idle/", "s3://bucket/idl?/"])
 def test_a_prefix_or_a_pattern_removes(pattern: str, shelf: Shelf, smlocal: Run) -> None:
     done = smlocal("cache", "rm", pattern)
@@ -118,6 +121,7 @@ def test_without_a_home_nothing_is_there_and_nothing_is_made(smlocal: Run, tmp_p
     assert not home.exists()
 
 
+@pytest.mark.slow(0.5)
 def test_nothing_heavy_is_imported(shelf: Shelf, tmp_path: Path) -> None:
     for words in (("cache", "--help"), ("cache", "ls"), ("cache", "ls", "--json"), ("cache", "rm", "s3://bucket/idle")):
         assert not imported(tmp_path, *words) & HEAVY

@@ -23,6 +23,7 @@ def job_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow(0.5)
 def test_a_refused_job_is_annotated_at_its_line_on_github(smlocal: Run, job_file: Path) -> None:
     done = smlocal("run", job_file.name, cwd=job_file.parent, **OFF | {"GITHUB_ACTIONS": "true"})
     assert done.returncode == 2
@@ -36,6 +37,7 @@ def test_a_refused_job_is_annotated_at_its_line_on_github(smlocal: Run, job_file
     assert "error: " in rest[0]  # as ever
 
 
+@pytest.mark.slow(0.5)
 def test_on_azure_by_name_and_on_gitlab_not_at_all(smlocal: Run, job_file: Path) -> None:
     said = smlocal("run", job_file.name, "--ci", "azure", cwd=job_file.parent, **OFF).stderr
     assert said.startswith("##vso[task.logissue type=error;sourcepath=jobs/a,b.yaml;linenumber=3;")

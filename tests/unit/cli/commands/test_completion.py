@@ -36,6 +36,7 @@ def complete(home: Path, *words: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.skipif(not (SMLOCAL / "smlocal").exists(), reason="smlocal is not installed as a command")
 def test_bash_completes_commands_names_and_rules(remember: Callable[..., None], tmp_path: Path) -> None:
     remember("tree-1")
@@ -99,6 +100,7 @@ def in_home(home: Path, *words: str, **env: str) -> tuple[int, str]:
 STARTUP = {"bash": ".bashrc", "zsh": ".zshrc"}
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_installing_twice_is_as_once_and_can_be_undone(shell: str, tmp_path: Path) -> None:
     startup = tmp_path / STARTUP.get(shell, "none")
@@ -131,6 +133,7 @@ def test_installing_twice_is_as_once_and_can_be_undone(shell: str, tmp_path: Pat
     assert in_home(tmp_path, "completion", shell, "--uninstall") == (0, f"completion for {shell} is not installed\n")
 
 
+@pytest.mark.slow(0.5)
 def test_a_startup_file_that_is_a_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "dotfiles").mkdir()
     (tmp_path / "dotfiles" / "bashrc").write_text("true\n")

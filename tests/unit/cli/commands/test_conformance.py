@@ -28,6 +28,7 @@ def test_what_is_written_here_is_what_the_room_has() -> None:
     assert conformance._BASE == DEFAULT_BASE
 
 
+@pytest.mark.slow(0.5)
 def test_two_documents_that_are_alike(smlocal: Run, saved: Callable[..., str]) -> None:
     paths = saved("a.json", whole(host())), saved("b.json", whole(host(job="job-b")))
     done = smlocal("conformance", "diff", *paths)
@@ -37,6 +38,7 @@ def test_two_documents_that_are_alike(smlocal: Run, saved: Callable[..., str]) -
     assert (shown.returncode, "[job-name]" in shown.stdout) == (0, True)
 
 
+@pytest.mark.slow(0.5)
 def test_two_documents_that_differ(smlocal: Run, saved: Callable[..., str]) -> None:
     first = whole(host(Tree={"/opt/ml": {"Mode": "0755"}}, Text="a\nb" * 300))
     first["Jobs"]["failed"] = {"Hosts": {}}

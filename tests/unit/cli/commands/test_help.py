@@ -48,6 +48,7 @@ def errors_below(base: type[errors.SmlocalError]) -> Iterator[type[errors.Smloca
         yield from errors_below(below)
 
 
+@pytest.mark.slow(0.5)
 def test_the_page_of_every_error(capsys: pytest.CaptureFixture[str]) -> None:
     for error in errors_below(errors.SmlocalError):
         text = shown(capsys, "help", error.id)
@@ -62,6 +63,7 @@ def test_the_page_of_every_error(capsys: pytest.CaptureFixture[str]) -> None:
         assert not [mark for mark in ("`", "](", " *") if mark in text], text
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("rule", RULES)
 def test_the_page_of_every_rule_of_check(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
     # An error of a run has the same id as one of the rules.

@@ -38,6 +38,7 @@ def on_terminal(home: Path, columns: int, *arguments: str) -> list[str]:
     return re.sub(r"\x1b\[\d+m", "", shown.decode()).splitlines()
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_the_table_fits_the_terminal(columns: int, remember: Callable[..., None], tmp_path: Path) -> None:
     remember("a-job-with-a-long-name-0123456789", reason=LONG)
@@ -57,6 +58,7 @@ def test_a_wide_terminal_shows_the_whole_reason(remember: Callable[..., None], t
     assert LONG in on_terminal(tmp_path, 200, "jobs")[1]
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("columns", [100, 190])
 def test_long_notes_wrap_at_words_below_themselves(columns: int, tmp_path: Path) -> None:
     lines = on_terminal(tmp_path, columns, "coverage")

@@ -99,6 +99,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
 @pytest.mark.parametrize("place", PLACES)
 def test_no_command_takes_a_local_path_of_a_description(

@@ -65,6 +65,7 @@ WRITTEN = b"a\tb\n\x1b[31mred\x1b[0m\n10%\r20%\r\n\xff no end"
 AT = b"2023-11-14T22:13:20.000Z "
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("options", "shown"),
     [
@@ -79,6 +80,7 @@ def test_one_host(run: Run, options: tuple[str, ...], shown: bytes) -> None:
     assert run(*options, written=(WRITTEN,)) == shown
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("follow", [(), ("--follow",)], ids=str)
 def test_several_hosts_one_after_another(run: Run, follow: tuple[str, ...]) -> None:
     shown = run(*follow, written=(b"one\ntwo", b"", b"three\n"))
@@ -89,6 +91,7 @@ def test_one_of_several_hosts_has_no_prefix(run: Run) -> None:
     assert run("--host", "algo-2", "--timestamps", written=(b"one\n", b"two\n")) == AT + b"two\n"
 
 
+@pytest.mark.slow(0.5)
 def test_a_line_of_fifty_megabytes_comes_whole_in_little_memory(run: Run) -> None:
     shown = run(limit="ulimit -v 100000", written=(b"x\t" * 25_000_000 + b"\nnext\n", b"other\n"), piped_to="wc -lc")
     assert [int(number) for number in shown.split()] == [3, 25_000_000 * 5 + 1 + 5 + 6 + 3 * len("algo-1 | ")]
@@ -98,11 +101,13 @@ def test_a_reader_who_has_had_enough_is_no_trouble(run: Run) -> None:
     assert run(written=(b"line\n" * 1_000_000,), piped_to="head -n 1") == b"line\n"
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("host", ["2", "algo-2"])
 def test_one_host_by_its_number_or_name(host: str, run: Run) -> None:
     assert run("--host", host, written=(b"one\n", b"two\n")) == b"two\n"
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("lines", "written", "shown"),
     [

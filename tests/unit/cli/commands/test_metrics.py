@@ -121,6 +121,7 @@ def test_wrong_uses_are_refused(smlocal: Run, remember: Callable[..., None]) -> 
     assert "cannot be used together" in done.stderr + done.stdout
 
 
+@pytest.mark.slow(0.5)
 def test_many_values_come_all(measured: Callable[..., None], tmp_path: Path, smlocal: Run) -> None:
     measured((0, 0, 1.0, 1.0), names=("loss",))
     path = tmp_path / "jobs" / "job" / "metrics" / "values"

@@ -14,6 +14,7 @@ def page(tmp_path: Path) -> Path:
     return tmp_path / "page.html"
 
 
+@pytest.mark.slow(0.5)
 def test_a_page_is_written_where_it_is_wanted(remember: Remember, smlocal: Run, page: Path) -> None:
     remember("done")
     done = smlocal("report", "done", "--html", str(page))
@@ -80,6 +81,7 @@ class TestOpen:
         assert smlocal("report", "done", "--html", str(page), "--open", **environment).returncode == 0
         assert (tmp_path / "opened").read_text() == f"{page}\n"
 
+    @pytest.mark.slow(0.5)
     @pytest.mark.parametrize(
         ("changes", "why"),
         [

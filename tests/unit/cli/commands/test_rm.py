@@ -17,6 +17,7 @@ def names(home: Path) -> list[str]:
         return sorted(record.name for record in store.list())
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("words", "left"),
     [
@@ -89,6 +90,7 @@ def several(remember: Remember, tmp_path: Path) -> None:
         aged(tmp_path, name, age * 86400)
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("words", "removed"),
     [
@@ -126,6 +128,7 @@ def test_only_what_has_ended_and_has_its_artifacts_elsewhere_is_chosen(
     assert names(tmp_path) == ["full", "runs"]
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

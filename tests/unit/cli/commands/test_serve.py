@@ -4,6 +4,7 @@ import pytest
 from tests.kit import Run
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -114,6 +114,7 @@ def test_strict_is_what_the_service_takes(here: Path, capsys: pytest.CaptureFixt
     assert "'roleArn' failed" in said
 
 
+@pytest.mark.slow(0.5)
 def test_twenty_thousand_unknown_keys_are_a_page(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "many.yaml").write_text(GOOD + "".join(f"Key{number}: 1\n" for number in range(19_000)))
     for command in ("validate", "plan"):
@@ -131,6 +132,7 @@ def test_a_long_key_is_cut(here: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert len(capsys.readouterr().err) < 2000
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.timeout(60)
 def test_a_large_map_of_invalid_keys_takes_no_minutes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = "".join(f"  'Key {number}': 'a'\n" for number in range(9000))

@@ -109,6 +109,7 @@ def test_a_head_without_a_text_is_one_line_at_any_width() -> None:
         assert [*row("Differences from the service", "", width=width)] == ["Differences from the service"]
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("columns", [72, 80, 100])
 def test_the_id_of_an_error_is_on_its_first_line(columns: int, tmp_path: Path) -> None:
     first = on_a_terminal(columns, tmp_path, "help", "zzzzzz").splitlines()[0]

@@ -47,6 +47,7 @@ def job(tmp_path: Path, remember: Callable[..., None]) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow(0.5)
 def test_paths_and_pages_are_links_where_the_terminal_has_them(job: Path) -> None:
     log = f"{job}/jobs/done/logs/algo-1.log"
     found = links(on_a_terminal(job, "describe", "done", **KITTY))
@@ -60,6 +61,7 @@ def test_paths_and_pages_are_links_where_the_terminal_has_them(job: Path) -> Non
     assert found["a report.html"].endswith(f"{job}/a%20report.html")
 
 
+@pytest.mark.slow(0.5)
 def test_a_terminal_shows_the_same_as_without_links(job: Path) -> None:
     for words in (("describe", "done"), ("describe", "absent"), ("run", "--help"), ("help", "engine-unreachable")):
         with_links, without = on_a_terminal(job, *words, **KITTY), on_a_terminal(job, *words)
@@ -68,6 +70,7 @@ def test_a_terminal_shows_the_same_as_without_links(job: Path) -> None:
         assert LINK.sub(r"\2", with_links.raw.decode()) == without.raw.decode()
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "env",
     [
@@ -84,6 +87,7 @@ def test_terminals_that_have_links(env: dict[str, str], job: Path) -> None:
     assert links(on_a_terminal(job, "describe", "absent", **env))
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "env",
     [
@@ -109,6 +113,7 @@ def test_elsewhere_there_are_none(env: dict[str, str], job: Path) -> None:
     assert b"\x1b]" not in terminal.raw
 
 
+@pytest.mark.slow(0.5)
 def test_a_pipe_never_gets_links(job: Path) -> None:
     environment = {**os.environ, **KITTY, "SMLOCAL_HYPERLINKS": "always", "SMLOCAL_HOME": str(job)}
     environment.pop("CI", None)

@@ -88,6 +88,7 @@ def test_our_own_variable_counts_first_and_less_gets_its_options(shown: Shown) -
     assert lines == ["newest job: done", "LESS=FRX"]
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.usefixtures("log")
 def test_a_pager_that_is_left_early_is_no_error(shown: Shown, tmp_path: Path) -> None:
     (tmp_path / "jobs" / "done" / "logs" / "algo-1.log").write_text("a line of many\n" * 100_000)

@@ -25,6 +25,7 @@ def test_only_tabs_and_line_ends_stay() -> None:
     assert printable("model\u202egpj.exe\u2066x") == r"model\u202egpj.exe\u2066x"
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("command", [("describe", "bad"), ("jobs",)])
 def test_a_failure_file_is_shown_and_not_obeyed(
     command: tuple[str, ...], remember: Callable[..., None], smlocal: Run

@@ -24,6 +24,7 @@ def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("columns", range(8, 130))
 def test_a_countdown_fits_and_always_has_its_seconds(columns: int) -> None:
     text = Countdown(why="SIGTERM sent", grace=120)(columns)

@@ -31,6 +31,7 @@ def watching(tmp_path: Path) -> Callable[..., Terminal]:
     return start
 
 
+@pytest.mark.slow(0.5)
 def test_a_table_changes_in_place_until_ctrl_c(
     watching: Callable[..., Terminal], remember: Remember, tmp_path: Path
 ) -> None:

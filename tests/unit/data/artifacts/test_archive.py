@@ -44,6 +44,7 @@ def half_random(size: int) -> bytes:
     return b"".join(source.randbytes(500) + bytes(500) for _ in range(size // 1000))
 
 
+@pytest.mark.slow(0.5)
 @FEW
 @given(data=st.data())
 def test_gnu_tar_and_python_restore_the_very_tree(
@@ -90,6 +91,7 @@ def test_the_same_tree_gives_the_same_bytes(
     assert digest(place / "one.tar.gz") == digest(place / "other.tar.gz")
 
 
+@pytest.mark.slow(0.5)
 def test_threads_do_not_change_a_bit(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     content = half_random(9_000_000)
@@ -288,6 +290,7 @@ def high_water_mark(tree: Path, archive: Path) -> int:
     return int(done.stdout) * (1 if sys.platform == "darwin" else 1024)
 
 
+@pytest.mark.slow(0.5)
 def test_memory_does_not_grow_with_the_data(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     with (tmp_path / "tree" / "f").open("wb") as file:

@@ -32,6 +32,7 @@ def stream(*members: tuple[tarfile.TarInfo, bytes]) -> Iterator[bytes]:
     return iter([data[at : at + 700] for at in range(0, len(data), 700)])
 
 
+@pytest.mark.slow(0.5)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_an_archive_of_what_was_fetched_is_the_archive_of_the_tree(

@@ -9,6 +9,7 @@ from smlocal.data.artifacts.gzip_stream import deflate
 MANY = 50_000
 
 
+@pytest.mark.slow(0.5)
 def test_where_things_lie_in_memory_does_not_change_a_bit() -> None:
     """The text at the third byte comes again: without our detour ISA-L finds that in a few of ten thousand cases.
 

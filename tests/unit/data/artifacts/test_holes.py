@@ -65,6 +65,7 @@ def test_a_hole_is_packed_as_its_zeros_are(layout: list[tuple[int, bytes]], tmp_
     assert subprocess.run(["cmp", restored / "file", tmp_path / "dense/file"], check=False).returncode == 0
 
 
+@pytest.mark.slow(0.5)
 def test_half_a_terabyte_that_nobody_wrote_is_packed(tmp_path: Path) -> None:
     """Read as data, it takes some six minutes of both processors: longer than a test may take."""
     tree = tmp_path / "tree"

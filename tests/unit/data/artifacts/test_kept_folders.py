@@ -25,6 +25,7 @@ def packed(tree: HostTree, path: Path) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.slow(0.5)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_what_came_through_the_engine(

@@ -16,6 +16,7 @@ from smlocal.errors import ArtifactError
 Look = Callable[[Path], dict[bytes, tuple[int, int, bytes]]]
 
 
+@pytest.mark.slow(0.5)
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_the_copy_is_the_tree_and_its_owner_can_read_it(
@@ -93,6 +94,7 @@ def test_a_file_in_place_of_the_folder_stays(tmp_path: Path) -> None:
     assert (tmp_path / "model").read_text() == "of somebody else"
 
 
+@pytest.mark.slow(0.5)
 def test_holes_stay_holes(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     for name, pieces in {

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from smlocal.base.removal import remove_tree
 
 
+@pytest.mark.slow(0.5)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_tree_goes(
@@ -40,6 +41,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     assert (precious / "file").read_text() == "keep me"
 
 
+@pytest.mark.slow(0.5)
 def test_deeper_than_python_recurses_and_longer_than_a_path_may_be(tmp_path: Path) -> None:
     code = (
         "import os, sys\n"

@@ -50,6 +50,7 @@ def folder(model: Path, destination: Path, check: Check) -> None:
     write_model_folder([walk("algo-1", str(model))], str(destination), check=check)
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("calls", [0, 1, 5, 30, 60])
 @pytest.mark.parametrize("write", [archive, folder])
 def test_what_is_not_complete_is_removed(

@@ -94,6 +94,7 @@ def test_a_folder_that_becomes_a_link_after_the_walk_is_not_followed(tmp_path: P
     assert notes == ["algo-1: a/b/file was deleted before it could be saved"]
 
 
+@pytest.mark.slow(0.5)
 def test_a_tree_deeper_than_files_may_be_open(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()

@@ -58,6 +58,7 @@ def test_what_is_left_out_is_a_reason_to_copy(fill: Filler, listing_of: Lister) 
     assert listing_of("data").copy_reasons == ("dangling is a broken link", "fifo is a FIFO")
 
 
+@pytest.mark.slow(0.5)
 def test_links_that_multiply_are_refused(fill: Filler, listing_of: Lister) -> None:
     folder = fill(*(f"d{number}/x" for number in range(22)))
     for number in range(21):
@@ -138,6 +139,7 @@ def test_mounts_inside_are_reasons() -> None:
     assert any(reason.endswith("is a mount point") for reason in copy_reasons("/", []))
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="mounting needs root")
 @pytest.mark.parametrize("name", ["plain", "a b", "t\tab", "new\nline", "back\\slash", "back\\040slash", "ha#sh", "é"])
 def test_a_bind_mount_of_the_same_disk_is_noticed_whatever_its_name(fill: Filler, tmp_path: Path, name: str) -> None:

@@ -48,6 +48,7 @@ def test_a_loss_that_rises_by_less_than_is_allowed_at_every_look() -> None:
     assert first_problem(losses) == (4, f"was 1.05 and is {losses[4]:g}, and does not fall over 5 looks")
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("size", [0.001, 0.05, 0.3])
 def test_noise_without_a_fall_is_found_and_a_fall_with_noise_is_not(seed: int, size: float) -> None:

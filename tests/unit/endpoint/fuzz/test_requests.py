@@ -42,6 +42,7 @@ def _some_of(request: dict[str, Any]) -> SearchStrategy[list[str]]:
     return st.lists(st.sampled_from(list(request)), max_size=2, unique=True) if request else st.just([])
 
 
+@pytest.mark.slow(0.5)
 @_CASES
 @given(data=st.data())
 def test_calls_in_json(server: Any, data: st.DataObject) -> None:
@@ -58,6 +59,7 @@ def test_calls_in_json(server: Any, data: st.DataObject) -> None:
     _understood(model, answer, "json")
 
 
+@pytest.mark.slow(0.5)
 @_CASES
 @given(data=st.data())
 def test_calls_as_forms(server: Any, data: st.DataObject) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
 from botocore.parsers import create_parser
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
@@ -126,6 +127,7 @@ _BODIES = st.one_of(
 )
 
 
+@pytest.mark.slow(0.5)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     method=st.sampled_from(["GET", "PUT", "POST", "DELETE", "HEAD", "OPTIONS", "X"]),

@@ -52,6 +52,7 @@ def test_a_listing_that_is_not_read_to_its_end_leaves_nothing_open(tmp_path: Pat
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+@pytest.mark.slow(0.5)
 def test_a_file_of_another_program_whose_path_is_no_key(tmp_path: Path) -> None:
     bucket = bucket_with(tmp_path, "z")
     folder = os.open(bucket.path, os.O_RDONLY)

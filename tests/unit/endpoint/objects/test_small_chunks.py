@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
 from starlette.requests import Request
 
 from smlocal.endpoint.http_server import HttpServer, listen
@@ -59,6 +60,7 @@ def asked(request: bytes) -> tuple[_Counts, bytes]:
     return application, answer
 
 
+@pytest.mark.slow(0.5)
 def test_chunks_of_http_come_in_turns() -> None:
     application, answer = asked(_HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + _CODED)
     assert answer.endswith(b"\r\n\r\n100000")
@@ -66,6 +68,7 @@ def test_chunks_of_http_come_in_turns() -> None:
     assert max(map(len, application.pieces)) < 4_000
 
 
+@pytest.mark.slow(0.5)
 def test_a_request_after_one_in_chunks_is_answered_too() -> None:
     first = _HEAD.replace(b"close", b"keep-alive") + b"Transfer-Encoding: chunked\r\n\r\n" + _CODED
     application, answer = asked(first + _HEAD + b"Content-Length: 100000\r\n\r\n" + _CONTENT)
@@ -74,6 +77,7 @@ def test_a_request_after_one_in_chunks_is_answered_too() -> None:
     assert b"".join(application.pieces) == _CONTENT * 2
 
 
+@pytest.mark.slow(0.5)
 def test_what_is_no_chunk_is_refused_in_the_middle() -> None:
     _, answer = asked(_HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + _CODED[: len(_CODED) // 2] + b"x" * 100_000)
     assert answer.startswith(b"HTTP/1.1 400") or answer == b""

@@ -61,6 +61,7 @@ def session(endpoint: ActionSocket, monkeypatch: pytest.MonkeyPatch) -> Any:
     return boto_session()
 
 
+@pytest.mark.slow(0.5)
 def test_a_job_is_stopped(job: StoredJob, session: Any) -> None:
     client = session.client("sagemaker")
     asked = {"NameContains": "Acts", "SortBy": "CreationTime", "SortOrder": "Descending", "StatusEquals": "InProgress"}
@@ -77,6 +78,7 @@ def test_a_job_is_stopped(job: StoredJob, session: Any) -> None:
         client.describe_training_job(TrainingJobName="Acts-1")
 
 
+@pytest.mark.slow(0.5)
 def test_messages_are_kept(job: StoredJob, session: Any) -> None:
     client = session.client("sns")
     topic = client.create_topic(Name="SMDebugRules")["TopicArn"]
@@ -99,6 +101,7 @@ def test_messages_are_kept(job: StoredJob, session: Any) -> None:
     assert action["Message"] == "SMDebugRule:R fired. "
 
 
+@pytest.mark.slow(0.5)
 def test_a_call_waits_for_the_next_supervisor(endpoint: ActionSocket, session: Any) -> None:
     client = session.client("sns")
     endpoint.close()
@@ -116,6 +119,7 @@ def test_an_endpoint_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monke
         forward("aws.sock")
 
 
+@pytest.mark.slow(0.5)
 def test_messages_that_are_refused(session: Any) -> None:
     client = session.client("sns")
     topic = client.create_topic(Name="SMDebugRules")["TopicArn"]

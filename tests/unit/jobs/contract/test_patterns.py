@@ -55,6 +55,7 @@ def test_every_pattern_of_our_models_is_translated() -> None:
         matches(pattern, "anything")
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "shape",
     [

@@ -47,6 +47,7 @@ def test_another_process_wakes_through_the_fifo(requests: StopRequests, tmp_path
     assert requests.events.next(0.01) is None
 
 
+@pytest.mark.slow(0.5)
 def test_a_fifo_that_nobody_reads_or_that_is_full_keeps_nobody_waiting(tmp_path: Path) -> None:
     with StopRequests() as requests:
         requests.accept_wakeups(str(tmp_path))

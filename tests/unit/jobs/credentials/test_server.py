@@ -135,6 +135,7 @@ def a_server(port: int | None) -> CredentialServer:
     )
 
 
+@pytest.mark.slow(0.5)
 def test_a_thread_that_dies_is_told() -> None:
     def forget() -> Credentials:
         raise KeyError("Expiration")

@@ -149,6 +149,7 @@ def test_other_libraries_of_the_image_stay(package: Path, tmp_path: Path) -> Non
     assert result.stderr == ""
 
 
+@pytest.mark.slow(0.5)
 def test_settings_and_what_overrides_them(package: Path) -> None:
     program = "from smdistributed.smlocal_settings import read_settings as r; print(*r()[:3])"
     settings = package / "settings.json"

@@ -97,6 +97,7 @@ def test_the_later_of_two_hosts_wins(search_of: Callable[..., MetricsSearch], wr
     assert value_of(search.finish()) == {"loss": 1.0}
 
 
+@pytest.mark.slow(0.5)
 def test_a_slow_regex_is_named_and_spoils_nothing(
     search_of: Callable[..., MetricsSearch], write: Callable[..., None]
 ) -> None:

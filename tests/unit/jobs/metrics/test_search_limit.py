@@ -20,6 +20,7 @@ def test_a_search_finds_what_re_finds(limit: SearchLimit) -> None:
     assert limit.search(re.compile("x"), "y") is None
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("regex", "line"),
     [
@@ -36,6 +37,7 @@ def test_what_takes_for_ever_is_broken_off_and_the_next_is_not(limit: SearchLimi
     assert limit.search(re.compile("a"), "a") is not None
 
 
+@pytest.mark.slow(0.5)
 def test_time_between_searches_does_not_count(limit: SearchLimit) -> None:
     pattern = re.compile(r"(a+)+$")
     for _ in range(20):

@@ -44,6 +44,7 @@ def test_only_so_much_of_a_line_is_searched(limit: SearchLimit) -> None:
     assert list(searcher.values(f"{long}\n{longest}\nv=3\n")) == [(0, 1.0), (0, 3.0), (1, 1.0), (1, 3.0)]
 
 
+@pytest.mark.slow(0.5)
 def test_a_regex_that_takes_too_long_is_switched_off_and_no_other(limit: SearchLimit) -> None:
     searcher = Searcher(defined(BOMB, r"v=(\d)", "(b)$"), limit)
     bad = "a" * 60 + "!v=1\n"

@@ -22,6 +22,7 @@ def jobs(store: Store) -> None:
             store.transition(name, status=end.status, phase=end.phase, message=end.message, at=at)
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("search", "found"),
     [

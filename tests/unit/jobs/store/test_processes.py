@@ -9,6 +9,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.store.jobs import Store
 
@@ -45,6 +47,7 @@ while True:
 """
 
 
+@pytest.mark.slow(0.5)
 def test_of_twenty_creators_on_a_new_home_exactly_one_wins(home: Path) -> None:
     processes = [
         subprocess.Popen(
@@ -67,6 +70,7 @@ def test_of_twenty_creators_on_a_new_home_exactly_one_wins(home: Path) -> None:
     assert sorted(path.name for path in home.iterdir()) == ["jobs", "smlocal.db"]
 
 
+@pytest.mark.slow(0.5)
 def test_a_process_killed_at_any_moment_leaves_whole_jobs(home: Path) -> None:
     moments = random.Random(7)
     for _ in range(12):

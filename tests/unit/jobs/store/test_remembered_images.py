@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from smlocal.jobs.store.remembered import image_files, store_image_files
 
 
@@ -13,6 +15,7 @@ def test_what_was_found_is_remembered_by_the_id(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["images.json"]
 
 
+@pytest.mark.slow(0.5)
 def test_the_oldest_are_forgotten(tmp_path: Path) -> None:
     for number in range(502):
         store_image_files(str(tmp_path), f"sha256:{number}", [])

@@ -135,6 +135,7 @@ def test_an_unknown_job(store: Store) -> None:
     assert caught.value.sentence == "Requested resource not found."
 
 
+@pytest.mark.slow(0.5)
 @given(
     steps=st.lists(st.tuples(st.sampled_from(PHASES), st.floats(min_value=0, max_value=2e9)), min_size=1, max_size=12),
     created=st.floats(min_value=0, max_value=2e9),

@@ -26,6 +26,7 @@ def until_ended(store: Store, name: str) -> JobRecord:
     return store.get(name)
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("address", "explained"),
     [
@@ -65,6 +66,7 @@ def test_it_says_what_is_wrong_and_goes_on(home: Path) -> None:
         assert starter.pid == pid
 
 
+@pytest.mark.slow(0.5)
 def test_a_killed_one_is_replaced(submitted: Submit, store: Store, home: Path) -> None:
     submitted(InputDataConfig=None)
     store.start_pending(now=time.time, limit=None)
@@ -86,6 +88,7 @@ def test_one_that_does_not_answer_is_given_up(home: Path, monkeypatch: pytest.Mo
         starter.start("Waits")
 
 
+@pytest.mark.slow(0.5)
 def test_it_ends_with_its_owner(home: Path) -> None:
     code = f"""
 import os, sys

@@ -16,6 +16,7 @@ def test_our_models_state_what_the_service_states(service: Model) -> None:
     assert differences(service) == []
 
 
+@pytest.mark.slow(0.5)
 def test_the_generated_files_are_what_the_generator_writes() -> None:
     script = ROOT / "scripts" / "generate-models"
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
@@ -32,6 +33,7 @@ def _change(model: Model, place: str, value: Any) -> None:
         model[last] = value
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("place", "value", "found"),
     [

@@ -102,6 +102,7 @@ def ask(
         return answer.status, answer.headers, answer.read()
 
 
+@pytest.mark.slow(0.5)
 def test_an_invocation_reaches_the_container(front: Any) -> None:
     one, server = front()
     status, headers, body = ask(one, b"1,2")
@@ -112,6 +113,7 @@ def test_an_invocation_reaches_the_container(front: Any) -> None:
     assert (path, content) == ("/invocations", b"1,2")
 
 
+@pytest.mark.slow(0.5)
 def test_only_headers_of_the_service_pass(front: Any) -> None:
     one, server = front(lambda c: c.answer(b"", X_Amzn_SageMaker_Custom_Attributes="back", X_Other="stays"))
     sent = {
@@ -129,6 +131,7 @@ def test_only_headers_of_the_service_pass(front: Any) -> None:
     assert "X-Other" not in headers
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("status", [400, 404, 500, 503])
 def test_an_error_of_the_container_is_a_model_error(front: Any, status: int) -> None:
     one, _ = front(lambda c: c.answer(b"no such feature", status))
@@ -159,6 +162,7 @@ def close(container: Container) -> None:
     container.close_connection = True
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("behave", [half, no_http, close])
 def test_an_answer_that_is_not_whole_is_a_model_error(front: Any, behave: Behave) -> None:
     one, _ = front(behave)
@@ -166,6 +170,7 @@ def test_an_answer_that_is_not_whole_is_a_model_error(front: Any, behave: Behave
     assert (status, json.loads(body)["OriginalStatusCode"]) == (424, 0)
 
 
+@pytest.mark.slow(0.5)
 def test_an_answer_that_does_not_come_is_a_model_error(front: Any) -> None:
     never = threading.Event()
     one, _ = front(lambda _: never.wait(30) and None, invocation=0.2)
@@ -175,12 +180,14 @@ def test_an_answer_that_does_not_come_is_a_model_error(front: Any) -> None:
     assert "Your invocation timed out while waiting for a response from container" in json.loads(body)["Message"]
 
 
+@pytest.mark.slow(0.5)
 def test_a_container_that_is_gone_is_said(front: Any) -> None:
     one, _ = front()
     one.serve_from(None)
     assert ask(one)[0] == 503
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_body_that_is_too_large_is_refused(front: Any, *, chunked: bool) -> None:
     one, server = front(most=1000)
@@ -198,6 +205,7 @@ def test_a_body_that_is_too_large_is_refused(front: Any, *, chunked: bool) -> No
         assert connection.getresponse().status == 200
 
 
+@pytest.mark.slow(0.5)
 def test_a_body_in_chunks_arrives_whole(front: Any) -> None:
     one, server = front()
     with closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=60)) as connection:
@@ -228,11 +236,13 @@ def test_a_streamed_answer_comes_piece_by_piece(front: Any) -> None:
         assert answer.read() == b"second"
 
 
+@pytest.mark.slow(0.5)
 def test_an_answer_of_many_bytes_passes(front: Any) -> None:
     one, _ = front(lambda c: c.answer(b"x" * (5 << 20)))
     assert len(ask(one)[2]) == 5 << 20
 
 
+@pytest.mark.slow(0.5)
 def test_an_answer_without_content_is_one(front: Any) -> None:
     def nothing(container: Container) -> None:
         container.send_response(204)
@@ -242,6 +252,7 @@ def test_an_answer_without_content_is_one(front: Any) -> None:
     assert ask(one)[::2] == (200, b"")
 
 
+@pytest.mark.slow(0.5)
 def test_connections_are_kept_on_both_sides(front: Any) -> None:
     one, server = front()
     with closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=60)) as connection:
@@ -251,6 +262,7 @@ def test_connections_are_kept_on_both_sides(front: Any) -> None:
     assert len(server.ports) == 1
 
 
+@pytest.mark.slow(0.5)
 def test_a_kept_connection_that_the_container_has_closed_is_replaced(front: Any) -> None:
     def once(container: Container) -> None:
         echo(container)
@@ -263,6 +275,7 @@ def test_a_kept_connection_that_the_container_has_closed_is_replaced(front: Any)
     assert [content for _, _, content in server.seen] == [b"a", b"b", b"c"]
 
 
+@pytest.mark.slow(0.5)
 def test_a_request_is_not_sent_twice_to_a_server_that_fails_on_it(front: Any) -> None:
     def fails_later(container: Container) -> None:
         if container.content == b"bad":
@@ -276,6 +289,7 @@ def test_a_request_is_not_sent_twice_to_a_server_that_fails_on_it(front: Any) ->
     assert [content for _, _, content in server.seen] == [b"good", b"bad"]
 
 
+@pytest.mark.slow(0.5)
 def test_many_clients_at_once_get_their_own_answers(front: Any) -> None:
     one, _ = front()
     wrong: list[str] = []
@@ -296,6 +310,7 @@ def test_many_clients_at_once_get_their_own_answers(front: Any) -> None:
     assert wrong == []
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("raw", "status"),
     [
@@ -324,6 +339,7 @@ def test_bad_requests_are_refused(front: Any, raw: bytes, status: int) -> None:
     assert ask(one)[0] == 200
 
 
+@pytest.mark.slow(0.5)
 def test_a_client_that_waits_for_100_is_told_to_go_on(front: Any) -> None:
     one, _ = front()
     with closing(socket.create_connection(("127.0.0.1", one.port), timeout=60)) as connection:
@@ -334,6 +350,7 @@ def test_a_client_that_waits_for_100_is_told_to_go_on(front: Any) -> None:
         assert connection.recv(1000).endswith(b"ok")
 
 
+@pytest.mark.slow(0.5)
 def test_the_same_port_is_taken_again_if_it_is_free(front: Any) -> None:
     one, server = front()
     port = one.port
@@ -361,6 +378,7 @@ def raw_answer(front: Front, request: bytes) -> bytes:
     return found
 
 
+@pytest.mark.slow(0.5)
 def test_requests_that_come_at_once_are_answered_in_their_order(front: Any) -> None:
     one, server = front()
     bodies = [b"%d" % number * 3 for number in range(10)]
@@ -370,6 +388,7 @@ def test_requests_that_come_at_once_are_answered_in_their_order(front: Any) -> N
     assert [content for _, _, content in server.seen] == bodies
 
 
+@pytest.mark.slow(0.5)
 def test_a_client_of_http_1_0_gets_no_chunks(front: Any) -> None:
     def stream(container: Container) -> None:
         container.send_response(200)
@@ -382,6 +401,7 @@ def test_a_client_of_http_1_0_gets_no_chunks(front: Any) -> None:
     assert found.endswith(b"\r\nConnection: close\r\n\r\nfirstsecond")
 
 
+@pytest.mark.slow(0.5)
 def test_an_answer_without_a_length_ends_with_its_connection(front: Any) -> None:
     def unstated(container: Container) -> None:
         container.send_response(200)
@@ -394,6 +414,7 @@ def test_an_answer_without_a_length_ends_with_its_connection(front: Any) -> None
     assert len(server.ports) == 2
 
 
+@pytest.mark.slow(0.5)
 def test_a_streamed_answer_that_is_cut_short_is_cut_short_for_the_client(front: Any) -> None:
     def cut(container: Container) -> None:
         container.send_response(200)
@@ -407,6 +428,7 @@ def test_a_streamed_answer_that_is_cut_short_is_cut_short_for_the_client(front: 
         ask(one)
 
 
+@pytest.mark.slow(0.5)
 def test_a_client_that_does_not_read_is_cut_off_when_its_time_is_over(front: Any) -> None:
     one, _ = front(lambda c: c.answer(b"x" * (64 << 20)), invocation=1.0)
     with closing(socket.create_connection(("127.0.0.1", one.port), timeout=60)) as connection:
@@ -419,11 +441,13 @@ def test_a_client_that_does_not_read_is_cut_off_when_its_time_is_over(front: Any
     assert size < 64 << 20
 
 
+@pytest.mark.slow(0.5)
 def test_an_answer_before_the_whole_request_was_read_passes(front: Any) -> None:
     one, _ = front(lambda c: c.answer(b"early"), most=8 << 20)
     assert ask(one, b"x" * (8 << 20))[2] == b"early"
 
 
+@pytest.mark.slow(0.5)
 def test_a_container_that_does_not_listen_is_a_model_error(front: Any) -> None:
     one, _ = front()
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -444,6 +468,7 @@ def no_more_files() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("kept", [False, True])
 def test_without_more_files_an_invocation_fails_and_the_next_is_answered(
     front: Any, monkeypatch: pytest.MonkeyPatch, *, kept: bool
@@ -470,6 +495,7 @@ def test_without_more_files_an_invocation_fails_and_the_next_is_answered(
         assert asked(PATH, b"good") == (200, b"good")
 
 
+@pytest.mark.slow(0.5)
 def test_the_front_may_open_all_files_that_its_process_may(front: Any) -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (before[1] // 2, before[1]))
@@ -480,6 +506,7 @@ def test_the_front_may_open_all_files_that_its_process_may(front: Any) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+@pytest.mark.slow(0.5)
 def test_containers_in_a_row_pass_on_answer_and_type(front: Any) -> None:
     one, first = front(lambda c: c.answer(c.content + b" first", Content_Type="text/first"))
     other, second = front(lambda c: c.answer(c.content + b" second", Content_Type="text/second"))
@@ -499,6 +526,7 @@ def test_containers_in_a_row_pass_on_answer_and_type(front: Any) -> None:
     assert other.clients == set()
 
 
+@pytest.mark.slow(0.5)
 def test_no_bytes_end_the_front(front: Any) -> None:
     """Requests and answers that are damaged in every way are refused, and the next ones are answered."""
     chance = random.Random(7)

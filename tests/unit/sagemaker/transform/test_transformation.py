@@ -110,6 +110,7 @@ def failed(work: Transformation) -> list[str]:
     return [name.rpartition("/")[2] for name in work.counts.failed]
 
 
+@pytest.mark.slow(0.5)
 def test_each_object_has_its_answers(work: Work) -> None:
     done = work({"a": b"a\nb\n", "b": b"c\n"}, split="Line", concurrent=2)
     done.run()
@@ -117,6 +118,7 @@ def test_each_object_has_its_answers(work: Work) -> None:
     assert (done.counts.objects, done.counts.requests, done.counts.client) == (2, 3, None)
 
 
+@pytest.mark.slow(0.5)
 def test_half_of_a_character_fails_its_object_only(work: Work) -> None:
     """A text of JSON can have one, and no bytes can. There are more records than are in memory at once."""
     half = json.dumps({"x": "\ud83d"}).encode() + b"\n"
@@ -125,6 +127,7 @@ def test_half_of_a_character_fails_its_object_only(work: Work) -> None:
     assert (outputs(done), failed(done), done.counts.client) == ({"b": b'"B"\n'}, ["a"], True)
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("split", ["None", "Line"])
 def test_gzip_data_that_is_damaged_fails_its_object_only(work: Work, split: str) -> None:
     done = work({"a.gz": DAMAGED, "b.gz": gzip.compress(b"b\n")}, split=split, gzip=True)
@@ -132,6 +135,7 @@ def test_gzip_data_that_is_damaged_fails_its_object_only(work: Work, split: str)
     assert (outputs(done), failed(done), done.counts.client) == ({"b.gz": b"B\n"}, ["a.gz"], True)
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     ("processing", "output"),
     [
@@ -150,6 +154,7 @@ def test_an_object_without_a_limit_is_filtered_and_joined_too(
     assert outputs(done) == {"a": output}
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(
     "data", [DAMAGED, LARGE[: len(LARGE) // 2], LARGE[:-8] + bytes(8)], ids=["damaged", "cut", "wrong checksum"]
 )
@@ -160,6 +165,7 @@ def test_an_object_in_chunks_that_cannot_be_read_is_to_blame_itself(work: Work, 
     assert (outputs(done), failed(done), done.counts.client) == ({"b.gz": b"B\n"}, ["a.gz"], True)
 
 
+@pytest.mark.slow(0.5)
 def test_a_defect_ends_the_work(work: Work) -> None:
     """It is raised in the thread that is watched, once nothing waits for the others any more."""
 

@@ -30,6 +30,7 @@ def test_folders_that_are_filled_before_they_can_be_watched(rig: Rigs) -> None:
     assert made.finish().written == ()
 
 
+@pytest.mark.slow(0.5)
 def test_many_files(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
@@ -44,6 +45,7 @@ def test_many_files(rig: Rigs) -> None:
     assert files_in(made.target) == files_in(folder)
 
 
+@pytest.mark.slow(0.5)
 def test_nothing_is_done_while_nothing_changes(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
@@ -65,6 +67,7 @@ def test_nothing_is_done_while_nothing_changes(rig: Rigs) -> None:
     until(sleeps_for_a_second)  # what is always awake never does
 
 
+@pytest.mark.slow(0.5)
 def test_lost_events(rig: Rigs, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go = threading.Event(), threading.Event()
     told: list[str | None] = []
@@ -110,6 +113,7 @@ class NoMoreQueues(inotify.Inotify):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("exhausted", [NoMoreWatches, NoMoreQueues])
 def test_without_watches_it_looks_now_and_then(
     rig: Rigs, monkeypatch: pytest.MonkeyPatch, exhausted: type[inotify.Inotify]

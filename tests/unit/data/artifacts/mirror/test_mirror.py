@@ -13,6 +13,7 @@ from smlocal.data.artifacts.mirror.target import MirrorState
 from smlocal.jobs.contract.checkpoints import Restored, Stamp
 
 
+@pytest.mark.slow(0.5)
 def test_new_changed_and_deleted_files(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
@@ -43,6 +44,7 @@ def test_what_was_restored_stays_alone_until_it_changes(rig: Rigs) -> None:
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)  # it may have been read
 
 
+@pytest.mark.slow(0.5)
 def test_renamed_files_and_folders(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
@@ -112,6 +114,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(rig: Rigs) -> None:
     assert b"secret" not in b"".join(files_in(made.target).values())
 
 
+@pytest.mark.slow(0.5)
 def test_a_whole_folder_that_goes_and_comes_again(rig: Rigs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_mirror, "SCAN_SECONDS", 0.2)
     made = rig()
@@ -143,6 +146,7 @@ def test_hosts_share_the_target_and_see_nothing_of_each_other(rig: Rigs) -> None
     assert sorted(files_in(made.target)) == ["kept", "one", "two"]
 
 
+@pytest.mark.slow(0.5)
 def test_the_last_host_to_write_wins_and_it_is_told(rig: Rigs) -> None:
     made = rig(2)
     first, second = made.start(), made.host(2)

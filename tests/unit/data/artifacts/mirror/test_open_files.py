@@ -73,6 +73,7 @@ def test_a_file_that_is_rewritten_all_the_time_is_seen_whole(rig: Rigs) -> None:
     assert files_in(made.target) == files_in(folder)
 
 
+@pytest.mark.slow(0.5)
 def test_logs_are_mirrored_while_they_are_open(rig: Rigs) -> None:
     made = rig(grows=True)
     folder = made.start()

@@ -63,6 +63,7 @@ def test_of_several_processes_that_want_the_same_one_downloads_it(shelf: Shelf) 
     assert os.listdir(shelf.cache.partial) == []
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("objects", [1, 20])
 def test_a_process_killed_while_it_downloads_leaves_nothing_in_the_way(shelf: Shelf, objects: int) -> None:
     process = begin(shelf, 0.01, stuck_at=objects)
@@ -116,6 +117,7 @@ def test_what_a_living_process_downloads_is_not_swept(shelf: Shelf) -> None:
     assert files(Path(said[1])) == DATA
 
 
+@pytest.mark.slow(0.5)
 def test_a_signal_ends_the_waiting_for_another_process(shelf: Shelf) -> None:
     process = begin(shelf, 0.01, stuck_at=1)
     assert process.stdin is not None

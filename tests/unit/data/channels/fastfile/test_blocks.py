@@ -64,6 +64,7 @@ def test_any_sequence_of_reads_gives_the_bytes_of_the_objects(
         assert blocks.held <= capacity + 10 * CELL
 
 
+@pytest.mark.slow(0.5)
 def test_many_readers_at_once_get_the_bytes_of_the_objects() -> None:
     blocks = Blocks(fetch, read_seconds=30, capacity=8 * CELL)
 
@@ -205,6 +206,7 @@ def test_what_was_fetched_for_a_reader_that_is_gone_is_given_up() -> None:
     assert read(blocks, 3, 29 * CELL, 30 * CELL) == OBJECTS[3][29 * CELL : 30 * CELL]
 
 
+@pytest.mark.slow(0.5)
 def test_how_much_is_fetched_at_once_follows_the_pace_of_s3() -> None:
     seconds = 0.0
 

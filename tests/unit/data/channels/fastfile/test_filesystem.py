@@ -146,6 +146,7 @@ def test_what_is_fetched_ahead_in_vain_is_no_read_that_failed(channel_of: Channe
     assert channel.unread == []
 
 
+@pytest.mark.slow(0.5)
 def test_readers_that_go_on_share_the_memory(channel_of: ChannelOf) -> None:
     channel = channel_of({f"{number}": BIG for number in range(20)})
     handles = [channel.files.open(str(number).encode()) for number in range(20)]

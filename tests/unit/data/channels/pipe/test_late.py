@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.kit import until
 
 Feeding = Callable[..., Any]
@@ -13,6 +14,7 @@ COARSE = 0.02
 """Seconds: times of files are those of the kernel's last tick, which is up to 10 ms ago."""
 
 
+@pytest.mark.slow(0.5)
 def test_the_next_fifo_comes_after_the_delay(feeding: Feeding, read_as_tensorflow: Callable[[Path], bytes]) -> None:
     feed = feeding(FILES, delay=2)
     began = time.time()
@@ -23,6 +25,7 @@ def test_the_next_fifo_comes_after_the_delay(feeding: Feeding, read_as_tensorflo
     assert read_as_tensorflow(feed.fifo(2)) == b"onetwo"
 
 
+@pytest.mark.slow(0.5)
 def test_a_reader_that_leaves_early_waits_too(feeding: Feeding, read_as_tensorflow: Callable[[Path], bytes]) -> None:
     feed = feeding({"large": bytes(1 << 20)}, delay=2)
     began = time.time()

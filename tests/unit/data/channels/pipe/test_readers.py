@@ -110,6 +110,7 @@ def test_an_epoch_of_nothing_ends_at_once(feeding: Feeding, reader: Reader, file
         assert reader(feed.fifo(epoch)) == b""
 
 
+@pytest.mark.slow(0.5)
 def test_a_thousand_small_files(feeding: Feeding, reader: Reader) -> None:
     files = {f"{number:04}": b"%d\n" % number * (number % 7) for number in range(1000)}
     assert reader(feeding(files).fifo(0)) == b"".join(files.values())

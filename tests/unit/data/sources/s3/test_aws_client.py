@@ -116,6 +116,7 @@ for ask in (read, lambda: next(store.list_objects(bucket, ""))):
 """
 
 
+@pytest.mark.slow(0.5)
 def test_a_multi_region_access_point_without_awscrt_is_not_tried_again(configure: Configure) -> None:
     """In a process of its own: botocore looks for awscrt when it is imported."""
     configure(**KEYS)

@@ -94,12 +94,14 @@ def listed(client: Any) -> tuple[list[tuple[str, int, str | None]], dict[str, An
     return [(each["Key"], int(each.get("Size", -1)), each.get("ETag")) for each in objects], answer
 
 
+@pytest.mark.slow(0.5)
 def test_the_answer_is_that_of_botocore(clients: tuple[Any, Any, Page]) -> None:
     ours, theirs, page = clients
     for name, page.text in {**UNDERSTOOD, **LEFT}.items():
         assert listed(ours) == listed(theirs), name
 
 
+@pytest.mark.slow(0.5)
 def test_errors_are_those_of_botocore(clients: tuple[Any, Any, Page]) -> None:
     *both, page = clients
     for name, page.text in ERRORS.items():
@@ -111,6 +113,7 @@ def test_errors_are_those_of_botocore(clients: tuple[Any, Any, Page]) -> None:
         assert said[0] == said[1], name
 
 
+@pytest.mark.slow(0.5)
 def test_botocore_sees_no_objects(clients: tuple[Any, Any, Page]) -> None:
     """Neither its parser nor its handlers: a new botocore that orders or names its events differently fails here."""
     seen: list[bytes] = []

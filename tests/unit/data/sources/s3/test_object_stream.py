@@ -142,6 +142,7 @@ def test_small_objects_are_fetched_many_at_a_time(memory_store: Any, open_stream
     assert bytes(stream.read()) == b"x"
 
 
+@pytest.mark.slow(0.5)
 def test_memory_stays_within_the_budget(memory_store: Any, open_stream: Callable[..., ObjectStream]) -> None:
     budget = 8 << 20
     store = memory_store({"large": bytes(64 << 20)})

@@ -65,6 +65,7 @@ def test_a_refused_member_is_named(request_with: Request, read: Any, member: str
     )
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize(("member", "value"), ACCEPTED)
 def test_any_other_member_is_accepted(request_with: Request, read: Any, member: str, value: str | None) -> None:
     given = None if value is None else _BOOLEANS.get(value, value)

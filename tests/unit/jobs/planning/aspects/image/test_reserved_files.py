@@ -4,6 +4,8 @@ import io
 import tarfile
 from collections.abc import Iterator
 
+import pytest
+
 from smlocal.jobs.planning.aspects.image.look import reserved_files
 
 
@@ -31,6 +33,7 @@ def test_an_image_without_any() -> None:
     assert reserved_files(archive("ml/code/", "ml/code/train.py", "ml/model/")) == ()
 
 
+@pytest.mark.slow(0.5)
 def test_a_few_are_enough_and_the_rest_is_not_read() -> None:
     rest = archive(*(f"ml/data/{number}" for number in range(10_000)))
     assert len(reserved_files(rest)) == 4
