@@ -263,7 +263,7 @@ def test_a_stream_that_breaks_off_ends_with_an_exception(endpoints: Endpoints) -
 
 @pytest.mark.slow(15)
 def test_an_update_answers_with_the_old_container_until_the_new_one_is_in_service(
-    endpoints: Endpoints, user: User, assert_nothing_left: Clean
+    endpoints: Endpoints, user: User, smlocal_run: Callable[..., Any], assert_nothing_left: Clean
 ) -> None:
     endpoints.configure("clients-before")
     endpoints.configure("clients-after", ANSWER="json", PING="late:2")
@@ -301,7 +301,16 @@ def test_an_update_answers_with_the_old_container_until_the_new_one_is_in_servic
 
     endpoints.endpoint("clients-updated", "clients-before")  # the name is free again
     assert endpoints.invoke("clients-updated") == b"1,2"
-    endpoints.delete("clients-updated")
+    sagemaker.update_endpoint(EndpointName="clients-updated", EndpointConfigName="clients-after")
+    sagemaker.get_waiter("endpoint_in_service").wait(EndpointName="clients-updated")
+    refusal = smlocal_run("rm", "clients-updated")  # another job serves it now
+    assert (refusal.returncode, "[job-not-finished]" in refusal.stderr) == (2, True), refusal.stderr
+    removed = smlocal_run("rm", "--stop", "clients-updated")
+    assert removed.returncode == 0, removed.stderr
+    assert refused(sagemaker.describe_endpoint, EndpointName="clients-updated")[0] == "ValidationException"
+    assert list(jobs.iterdir()) == []
+    assert_nothing_left("clients-updated")
+    assert_nothing_left("clients-updated-2")
 
 
 @pytest.mark.slow(12)

@@ -12,6 +12,7 @@ from smlocal.jobs.contract.validation.suggestions import closest_words
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.job_search import stored_names
 from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.name import NAME as TRAINING
 
 _MOST_SHOWN = 20
 _MOST_SUGGESTED = 3
@@ -24,29 +25,36 @@ LAST = "@last"
 def resolve_job_name(text: str) -> str:
     """The name of the job that is meant. `JobUnknownError` or `JobNameAmbiguousError` if that is not one job."""
     with Store.open(home_directory()) as store:
-        if text == LAST:
-            return _newest(store, f"there is no job yet, so {LAST} names none")
-        found = store.names(text) if text else []
-        if text in found:
-            return text
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise _ambiguous(text, found)
-        raise _unknown(text, store)
+        return _resolved(store, text)
+
+
+def _resolved(store: Store, text: str) -> str:
+    if text == LAST:
+        return _newest(store, f"there is no job yet, so {LAST} names none")
+    found = store.names(text) if text else []
+    if text in found:
+        return text
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise _ambiguous(text, found)
+    raise _unknown(text, store)
 
 
 def jobs_to_end(text: str, *, whole_endpoint: bool = False) -> list[str]:
-    """The job that is meant; by the name of an endpoint the one that serves it: since an update, one of another name.
+    """The job to stop or remove. The name of an endpoint means the job that serves it, which changes with an update.
 
-    `whole_endpoint`: then all others of that endpoint.
+    With `whole_endpoint`, the other jobs of the endpoint follow.
     """
-    from smlocal.sagemaker.hosting import facts  # a person waits for completed names
-    from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
-
-    name = resolve_job_name(text)
     with Store.open(home_directory()) as store:
-        if store.get(name).platform != facts.NAME or endpoint_of(store, name) != name:
+        name = _resolved(store, text)
+        platform = store.get(name).platform
+        if platform == TRAINING:
+            return [name]
+        from smlocal.sagemaker.hosting import facts  # not to stop a training job
+        from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
+
+        if platform != facts.NAME or endpoint_of(store, name) != name:
             return [name]
         endpoint = find_endpoint(store, name)
         if endpoint is None or endpoint.job.status.terminal:

@@ -89,10 +89,10 @@ def wait(client: Client, container: str, still: Callable[[], None]) -> int:
 
 
 def may_be_removed(client: Client, container: str) -> bool:
-    """False if there is no such container. Waits while it is made: it is in the storage then, and not yet in the list.
+    """False if there is no such container. Waits while Podman is still making it.
 
-    Podman removes a container that is not in its list from the storage. If it is just being made, its entry in the list
-    comes all the same, cannot be removed any more, and makes every list of containers fail.
+    A container that is being made is in Podman's storage before it is in Podman's list. Removed then, it loses its
+    storage and still gets into the list, where it cannot be removed and makes every request for the list fail.
     """
     path, prefix = f"/containers/{quote(container)}/exists", own_prefix(client)
     until = time.monotonic() + _MAKING_SECONDS
@@ -130,7 +130,7 @@ def own_prefix(client: Client) -> str:
 
 
 def with_gateway(client: Client, spec: ContainerSpec) -> ContainerSpec:
-    """Replace the word for the address of this machine: before 4.7, Podman writes it to /etc/hosts as it is."""
+    """Replace `host-gateway` by an address: before 4.7, Podman writes the word itself into /etc/hosts."""
     version = _numbers(client.greet()["server"])
     if HOST_GATEWAY not in spec.extra_hosts.values() or version >= _KNOWS_GATEWAY_SINCE:
         return spec

@@ -104,7 +104,7 @@ class Phases:
         self._current = None
 
     def _look_for_stop(self, record: JobRecord) -> None:
-        """Who asks for a stop stores it first and wakes this process then, which may take a while."""
+        """A stop is stored before this process is woken. It may be found here first."""
         if record.status is JobStatus.STOPPING and not self.stopping:
             self.events.put(Woken())
 

@@ -24,8 +24,8 @@ _REASON = 200
 def command(*, as_json: bool) -> None:
     """List the endpoints of this machine, newest first.
 
-    smlocal describe, logs, stop and rm take these names too. Since an update by a client, another job serves the
-    endpoint: stop and rm act on that one, also by the name of the endpoint.
+    smlocal describe, logs, stop and rm take these names too. After a client has updated an endpoint, stop and rm act on
+    the job that serves it now.
     """
     from smlocal.api.endpoints import list_endpoints
 

@@ -81,7 +81,7 @@ class TuningSupervisor(Supervisor):
             except WarmStartError as error:  # it was removed after the job had been checked
                 self.lost_parent = error.sentence
         self.search = Search(plan=self.file.plan(name, with_earlier(self.file, earlier)))
-        if (self.file.raw.get("WarmStartConfig") or {}).get("WarmStartType") == "IdenticalDataAndAlgorithm":
+        if self.file.same_data:
             self.parents = parent_bests(store, self.file.parents)
 
     def run_attempts(self) -> None:

@@ -70,6 +70,11 @@ class TuningFile:
         start = self.raw.get("WarmStartConfig") or {}
         return [each["HyperParameterTuningJobName"] for each in start.get("ParentHyperParameterTuningJobs") or ()]
 
+    @property
+    def same_data(self) -> bool:
+        """True for a warm start with the data and the algorithm of its parents."""
+        return (self.raw.get("WarmStartConfig") or {}).get("WarmStartType") == "IdenticalDataAndAlgorithm"
+
     def plan(self, name: str, definitions: Sequence[SearchDefinition] | None = None) -> SearchPlan:
         """The rules of its search under this name. `definitions`: with what parents have found."""
         config = self.raw[_CONFIG]

@@ -16,8 +16,6 @@ from smlocal.sagemaker.tuning.tuning_file import TuningFile
 _MOST_CHANGES: Final = 10
 """Static hyperparameters that may change, as the developer guide states."""
 
-_SAME: Final = "IdenticalDataAndAlgorithm"
-"""The type of a warm start that has the data of its parents."""
 Earlier = list[list[Any]]
 """For each definition: points, each with its result and whether a training job of it would be the same again."""
 
@@ -40,7 +38,7 @@ def earlier_of(file: TuningFile, store: Store) -> list[Earlier]:
                 if named and trial.value is not None and names <= trial.tuned.keys():
                     point = {name: trial.tuned[name] for name in names}
                     theirs = {**(definitions[trial.definition].get("StaticHyperParameters") or {}), **trial.tuned}
-                    again = _same_data(file) and _without_objective(theirs) == _without_objective(
+                    again = file.same_data and _without_objective(theirs) == _without_objective(
                         {**each.request["HyperParameters"], **point}
                     )
                     found[index].append([point, trial.value, again])
@@ -66,10 +64,6 @@ def with_earlier(file: TuningFile, earlier: Sequence[Earlier] | None) -> list[Se
         )
         for each, results in zip(file.definitions, given, strict=True)
     ]
-
-
-def _same_data(file: TuningFile) -> bool:
-    return (file.raw.get("WarmStartConfig") or {}).get("WarmStartType") == _SAME
 
 
 def _without_objective(given: Mapping[str, str]) -> dict[str, str]:
