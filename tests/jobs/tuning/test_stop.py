@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tests.jobs.tuning.conftest import LOSS, WAIT
 
+from smlocal.sagemaker.tuning.trials import document_kind
+
 Gone = Callable[[str], None]
 
 
@@ -146,3 +148,19 @@ def test_a_training_job_that_never_ends_is_stopped_by_its_own_limit(tuning: Any,
     assert answer["TrainingJobStatusCounters"]["Stopped"] == 2
     assert answer["BestTrainingJob"]["TunedHyperParameters"] == {"n": "1"}
     all_gone("tuning-endless")
+
+
+@pytest.mark.slow(4)
+def test_an_early_stop_is_asked_for_again_after_a_kill(tuning: Any, all_gone: Gone) -> None:
+    life, name = tuning.life, "tuning-early-killed"
+    script = f"trap 'exit 0' TERM; {LOSS}; sleep 100 & wait"
+    assert life("run", "--detach", tuning.file(name, script, values=("1",), parallel=1)).returncode == 0
+    tuning.until_training(name, 1)
+    life.crash(name)
+    # As if it had been killed after it had stored the early stop, and before it had asked for it.
+    kind = document_kind(1)
+    life.store.put_document(name, kind, {**life.store.document(name, kind), "early": True})
+    answer = tuning.wait(name)
+    (child,) = answer["Local"]["TrainingJobs"]
+    assert (child["TrainingJobStatus"], child["EarlyStopped"]) == ("Stopped", True)
+    all_gone(name)
