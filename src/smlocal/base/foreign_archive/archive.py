@@ -6,7 +6,7 @@ written. So no name can lead out of the folder, and safety does not depend on a 
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -107,8 +107,14 @@ _WHAT = {
 }
 
 
-def unpack(archive: ForeignArchive, folder: str, *, most_paths: int) -> None:
+def _no_check() -> None:
+    pass
+
+
+def unpack(archive: ForeignArchive, folder: str, *, most_paths: int, check: Callable[[], None] = _no_check) -> None:
     """Unpack into an empty folder that only this process writes to. `most_paths`: files and folders, named or not.
+
+    `check` is called before each member, and may raise.
 
     A second name of a file (a hard link) is made if the first is in the archive, before it. Leading slashes are taken
     away. Names with `..`, symbolic links, devices, FIFOs and files with holes are refused. Of modes only what a data
@@ -116,6 +122,7 @@ def unpack(archive: ForeignArchive, folder: str, *, most_paths: int) -> None:
     """
     with _Below(folder, most_paths) as below:
         for entry in archive:
+            check()
             path = _path(entry.name, entry)
             if entry.kind in _WHAT:
                 raise _refused(entry, _WHAT[entry.kind])

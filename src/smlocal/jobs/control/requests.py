@@ -147,17 +147,24 @@ class StopRequests:
 
     @contextmanager
     def interruptible(self) -> Iterator[Check]:
-        """For slow work in the supervising thread: a request stops it at any check, a signal at any point."""
+        """For slow work in the supervising thread: a request stops it at any check, a signal at any point.
+
+        At such a point a clean-up may fail too, such as of a file that has just been closed: that is no error then.
+        """
         self._interruptible = True
         try:
             self.check()
             yield self.check
+        except Exception as error:
+            if self._interruptible or isinstance(error, StagingStoppedError):
+                raise
+            raise StagingStoppedError from error
         finally:
             self._interruptible = False
 
     @contextmanager
     def checked(self) -> Iterator[Check]:
-        """For slow work in other threads: a request stops it at the next check."""
+        """For slow work in other threads, or that no signal may break off: a request stops it at the next check."""
         self.check()
         yield self.check
 

@@ -134,19 +134,18 @@ def list_in_s3(
 
 
 def bring_model(
-    model: ModelPlan,
-    *,
-    list_remote: Callable[[], Listing],
-    download: Callable[[TreePlan], Listing],
-    check: Callable[[], None],
-) -> None:
-    """Fill the folder of a model, which does not exist yet. `check` may raise at any time.
+    model: ModelPlan, *, list_remote: Callable[[], Listing], download: Callable[[TreePlan], Listing]
+) -> Listing:
+    """Its files on this machine. Those of a model in S3 are listed and downloaded, or a `StagingError` is raised."""
+    return _local_listing(model.path) if model.path else download(_tree(model, list_remote()))
 
-    `list_remote` and `download` are called for one in S3. `StagingError`: it cannot be downloaded; `ArchiveError`,
-    `OSError`: it cannot be unpacked or copied.
+
+def fill_folder(model: ModelPlan, listing: Listing, *, check: Callable[[], None]) -> None:
+    """Unpack or link them into the folder of the model, which does not exist yet. `check` may raise at any time.
+
+    `ArchiveError`, `OSError`: that is not possible.
     """
     os.makedirs(os.path.dirname(model.folder), exist_ok=True)
-    listing = _local_listing(model.path) if model.path else download(_tree(model, list_remote()))
     if model.form == "archive":
         unpack_model(listing.file(0), model.folder, check=check)
     else:
@@ -191,7 +190,7 @@ def unpack_model(archive: str, folder: str, *, check: Callable[[], None]) -> Non
     """Unpack into a new folder; `ArchiveError` or `OSError` if that is not possible. `check` may raise at any time."""
     os.makedirs(folder, mode=0o755)
     with opened(archive) as file:
-        unpack(ForeignArchive(_checked(pieces_of(file), check)), folder, most_paths=_MOST_PATHS)
+        unpack(ForeignArchive(_checked(pieces_of(file), check)), folder, most_paths=_MOST_PATHS, check=check)
 
 
 def _checked(pieces: Iterator[bytes], check: Callable[[], None]) -> Iterator[bytes]:

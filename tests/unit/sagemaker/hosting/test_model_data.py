@@ -12,7 +12,7 @@ from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.errors.hosting import ModelMissingError, ModelUnmappedError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.planning.aspects.serving.plan import ModelPlan
-from smlocal.sagemaker.hosting.model_data import bring_model, unpack_model
+from smlocal.sagemaker.hosting.model_data import bring_model, fill_folder, unpack_model
 from smlocal.sagemaker.hosting.model_file import read_model
 from smlocal.sagemaker.hosting.planning import find_models
 
@@ -91,6 +91,19 @@ def test_unpacking_can_be_interrupted(tmp_path: Path) -> None:
         unpack_model(packed, str(tmp_path / "model"), check=check)
 
 
+def test_unpacking_can_be_interrupted_between_two_members_of_one_piece(tmp_path: Path) -> None:
+    packed = archive(tmp_path / "m.tar.gz", *((member(str(number)), b"1") for number in range(100)))
+    model = tmp_path / "model"
+
+    def check() -> None:
+        if (model / "10").exists():
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        unpack_model(packed, str(model), check=check)
+    assert len(os.listdir(model)) == 11
+
+
 def found(tmp_path: Path, container: dict[str, Any], **data: Any) -> tuple[ModelPlan, ...]:
     document = Document(
         {"PrimaryContainer": {"Image": "held", **container}, **data}, name="model.yaml", directory=str(tmp_path)
@@ -161,7 +174,7 @@ def bring(model: ModelPlan) -> None:
     def nowhere(*_: Any) -> Any:
         raise AssertionError
 
-    bring_model(model, list_remote=nowhere, download=nowhere, check=nothing)
+    fill_folder(model, bring_model(model, list_remote=nowhere, download=nowhere), check=nothing)
 
 
 def test_one_file_is_brought_into_a_folder(tmp_path: Path) -> None:
