@@ -155,7 +155,8 @@ def test_spot(follow: Follow) -> None:
 @pytest.mark.long
 def test_torchrun(follow: Follow) -> None:
     done = follow("torchrun")
-    assert sorted(done.logs("my-torchrun")) == [
+    # The host with the store may end first: torchrun of the other one then prints lines about its exit barrier.
+    assert sorted(line for line in done.logs("my-torchrun") if "| rank " in line) == [
         "algo-1 | rank 0 of 2: 50 rows, 0.00 to 0.74",
         "algo-1 | rank 0: weight 2.00, bias 1.00",
         "algo-2 | rank 1 of 2: 50 rows, 0.25 to 0.99",
