@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 COMMANDS = ("run", "check", "validate")
+KINDS = ("TrainingJob", "ProcessingJob", "TransformJob", "HyperParameterTuningJob")
+"""Kinds of jobs of SageMaker: members of their answers begin so."""
 OPTIONS_OF_CHECK = ("dockerfile", "fail-on", "sarif", "body", "content-type")
 SERVES = "train-and-serve"
 ONLY_OF_CHECK = (*OPTIONS_OF_CHECK, SERVES)
@@ -89,8 +91,9 @@ def outcome_of_run(answer: str) -> tuple[str, str]:
             job = json.load(file)
     except FileNotFoundError:
         return "Error", "No job was made. The log says why."
-    if "TrainingJobStatus" in job:
-        return job["TrainingJobStatus"], job.get("FailureReason", "")
+    for kind in KINDS:
+        if f"{kind}Status" in job:
+            return job[f"{kind}Status"], job.get("FailureReason", "")
     error = job.get("error") or {}  # a job of AI Platform Training, or a custom job
     return job["state"], job.get("errorMessage") or error.get("message", "")
 
@@ -102,8 +105,9 @@ def details_of_run(answer: str) -> dict[str, str]:
             job = json.load(file)
     except FileNotFoundError:
         return {"job-name": "", "model": ""}
-    name = job.get("TrainingJobName") or job.get("jobId") or job.get("displayName") or ""
-    return {"job-name": name, "model": (job["Local"].get("Artifacts") or {}).get("Model") or ""}
+    names = (job.get(name) for name in (*(f"{kind}Name" for kind in KINDS), "jobId", "displayName"))
+    model = (job["Local"].get("Artifacts") or {}).get("Model")
+    return {"job-name": next(filter(None, names), ""), "model": model or ""}
 
 
 def outcome_of_check(junit: str, code: int) -> tuple[str, str]:

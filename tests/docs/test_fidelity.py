@@ -2,7 +2,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from smlocal.sagemaker.hosting import planning as hosting
 from smlocal.sagemaker.notes import RULES
+from smlocal.sagemaker.transform import planning as transform
 from smlocal.sagemaker.tuning import planning as tuning
 
 
@@ -24,6 +26,18 @@ def test_warnings_are_called_warnings(
     table = rows(sections(page("fidelity.md"))["Notes that a job gets"])
     called = {row[0].strip("`") for row in table if row[2].startswith("Warning.")}
     assert called == {rule.id for rule in RULES if rule.warning}
+
+
+def test_every_note_of_endpoints_and_transform_jobs_is_on_the_page(
+    page: Callable[[str], str], sections: Callable[[str], dict[str, str]]
+) -> None:
+    found = sections(page("fidelity.md"))
+    text = found["Endpoints"] + found["Transform jobs"]
+    for module in (hosting, transform):
+        source = Path(module.__file__).read_text(encoding="utf-8")
+        ids = set(re.findall(r'yield \(?\s*"([a-z-]+)"', source))
+        assert [each for each in ids - {rule.id for rule in RULES} if f"`{each}`" not in text] == []
+        assert ids
 
 
 def test_every_note_of_tuning_jobs_has_a_row_and_every_row_is_a_note(

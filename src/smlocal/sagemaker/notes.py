@@ -3,6 +3,8 @@
 `docs/fidelity.md` has one row for each id.
 """
 
+from collections.abc import Iterable
+
 from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.data_parallel.requested import DISTRIBUTED_RULES
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
@@ -27,10 +29,16 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 
 def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:
     """Every note that applies to this job, warnings first."""
-    found = [(rule, rule.says(plan, job)) for rule in RULES]
-    applying = [
-        Note(id=rule.id, text=without_passwords(text), warning=rule.warning) for rule, text in found if text is not None
-    ]
+    return notes_of(RULES, plan, job)
+
+
+def notes_of(
+    rules: Iterable[NoteRule], plan: JobPlan, job: JobFile, own: Iterable[tuple[str, str]] = ()
+) -> tuple[Note, ...]:
+    """Those of the rules that apply, and ids and texts of a kind's own, warnings first."""
+    found = [(rule.id, rule.says(plan, job), rule.warning) for rule in rules]
+    found += [(name, text, False) for name, text in own]
+    applying = [Note(id=name, text=without_passwords(text), warning=warning) for name, text, warning in found if text]
     return tuple(sorted(applying, key=lambda note: not note.warning))
 
 

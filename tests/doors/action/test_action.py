@@ -172,6 +172,43 @@ def test_the_reason_of_a_failed_job_comes_out_as_it_is(runner: Runner, job_file:
     )
 
 
+@pytest.mark.parametrize(("code", "status"), [(0, "Completed"), (3, "Failed")])
+def test_a_processing_job(runner: Runner, image: Callable[[str], str], code: int, status: str) -> None:
+    request = {
+        "AppSpecification": {"ImageUri": image("sh"), "ContainerEntrypoint": ["sh", "-c", f"exit {code}"]},
+        "ProcessingResources": {
+            "ClusterConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
+        },
+    }
+    (runner.workspace / "job.json").write_text(json.dumps(request))
+    assert runner.use(job="job.json", args=f"--name action-processing-{code}") == min(code, 1), runner.log
+    outputs = runner.outputs["smlocal"]
+    assert (outputs["status"], outputs["job-name"]) == (status, f"action-processing-{code}")
+    assert outputs["failure-reason"].startswith("AlgorithmError: " if code else "")
+    assert outputs["model"] == ""
+    assert ET.parse(outputs["report"]).getroot().get("failures") == str(min(code, 1))
+
+
+def test_a_tuning_job(runner: Runner, job_file: Callable[[str], str]) -> None:
+    definition = json.loads((runner.workspace / job_file("echo loss=1")).read_text())
+    definition["AlgorithmSpecification"]["MetricDefinitions"] = [{"Name": "loss", "Regex": "loss=(.*)"}]
+    definition["StoppingCondition"] = {"MaxRuntimeInSeconds": 240}
+    request = {
+        "HyperParameterTuningJobConfig": {
+            "Strategy": "Grid",
+            "HyperParameterTuningJobObjective": {"Type": "Minimize", "MetricName": "loss"},
+            "ResourceLimits": {"MaxParallelTrainingJobs": 1},
+            "ParameterRanges": {"CategoricalParameterRanges": [{"Name": "n", "Values": ["1"]}]},
+        },
+        "TrainingJobDefinition": definition,
+    }
+    (runner.workspace / "search.json").write_text(json.dumps(request))
+    assert runner.use(job="search.json", args="--name action-tuning") == 0, runner.log
+    outputs = runner.outputs["smlocal"]
+    assert (outputs["status"], outputs["job-name"], outputs["model"]) == ("Completed", "action-tuning", "")
+    assert ET.parse(outputs["report"]).getroot().get("failures") == "0"
+
+
 def test_hostile_arguments_reach_the_container_as_they_are(runner: Runner, job_file: Callable[[str], str]) -> None:
     job = job_file("cat /opt/ml/input/config/hyperparameters.json >/opt/ml/model/h; exit 3")
     text = HOSTILE.replace("\n", " ")  # the service takes no hyperparameter with a line break

@@ -5,7 +5,7 @@ It also makes the notes, and records a job that another process will start.
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,26 +16,32 @@ from smlocal.errors import ImagePullError, RegionNameError
 from smlocal.errors.hosting import EndpointUnreachableError, PortLabelMissingError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.documents import JOB, REQUEST
+from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
+from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines
 from smlocal.jobs.planning.aspects.engines.look_folders import is_folder_seen, with_folder_facts, with_known_folders
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts, EnginesPlan, MachineFacts
+from smlocal.jobs.planning.aspects.engines.show import ENGINE_RULES
 from smlocal.jobs.planning.aspects.image.look import check_architecture, pull_image
 from smlocal.jobs.planning.aspects.inputs.plan import InputsPlan
+from smlocal.jobs.planning.aspects.limits.show import LIMIT_RULES
 from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
 from smlocal.jobs.planning.aspects.network.asked import plan_network
 from smlocal.jobs.planning.aspects.network.look import choose_network
 from smlocal.jobs.planning.aspects.network.plan import JobNetwork
-from smlocal.jobs.planning.aspects.network.show import added_hosts_text, joined_text
+from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan, VariantPlan
 from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan, Note, StopPlan
+from smlocal.jobs.planning.note_rule import some
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.instance_types import is_this_machine
+from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest, OutputDataConfig
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.hosts import (
     HostsShared,
@@ -50,10 +56,14 @@ from smlocal.sagemaker.hosting.hosts import (
 )
 from smlocal.sagemaker.hosting.members import recorded_members
 from smlocal.sagemaker.hosting.model_data import ModelSearch
-from smlocal.sagemaker.hosting.model_file import ModelFile, read_model
+from smlocal.sagemaker.hosting.model_file import ModelFile, ServingLimits, read_model
+from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.notes import notes_of
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
 """Nothing is collected from a container that serves; its model is mounted like a channel."""
+_NOTE_RULES: Final = (*GPU_RULES, *LIMIT_RULES, *CREDENTIAL_RULES, *ENGINE_RULES, *NETWORK_RULES)
+_REMOTE: Final = ("s3://", "https://")
 _NO_END: Final = 2**31
 """Seconds that an endpoint may run."""
 
@@ -285,21 +295,68 @@ def plan_endpoint(
 
 def notes(plan: JobPlan, model: ModelFile) -> tuple[Note, ...]:
     """Where the endpoint differs from the service."""
-    return tuple(Note(id=name, text=text) for name, text in _notes(plan, model))
+    return notes_of_model(plan, model, _own_notes(model))
 
 
-def _notes(plan: JobPlan, model: ModelFile) -> Iterator[tuple[str, str]]:
+def notes_of_model(
+    plan: JobPlan,
+    model: ModelFile,
+    own: Iterator[tuple[str, str]],
+    *,
+    read: Sequence[tuple[str, str]] = (),
+    written: Sequence[str] = (),
+) -> tuple[Note, ...]:
+    """Those that everything has that serves a model, and its own.
+
+    `read`, `written`: locations beside those of the models; of each that is read also its path here, if it has one.
+    """
+    models = [each for host in plan.hosts if host.server is not None for each in host.server.models]
+    located = [*((each.uri, each.path) for each in models), *read]
+    general = (*_relaxed(plan, model, [*(uri for uri, _ in located), *written]), *_read_from(located))
+    return notes_of(_NOTE_RULES, plan, _as_training_job(model), (*general, *own))
+
+
+def _as_training_job(model: ModelFile) -> JobFile:
+    """What rules for any job ask: the settings of this machine, the role, the isolation and the variables."""
+    request = CreateTrainingJobRequest(
+        OutputDataConfig=OutputDataConfig(S3OutputPath=""),
+        RoleArn=model.role or None,
+        EnableNetworkIsolation=model.isolated,
+        Environment=model.containers[0].definition.Environment,
+    )
+    return JobFile(request=request, local=model.local, raw=model.raw, document=model.document)
+
+
+def _relaxed(plan: JobPlan, model: ModelFile, uris: Sequence[str]) -> Iterator[tuple[str, str]]:
     if not model.role:
-        yield "relaxed-role", "ExecutionRoleArn is missing; the service requires it"
+        yield "relaxed-role", "ExecutionRoleArn is missing; the service requires it of the model"
     if any(is_this_machine(host.host.instance_type) for host in plan.hosts):
         yield (
             "relaxed-instance",
             "the instance type local means this machine; the service requires a real instance type",
         )
-    uris = [each.uri for host in plan.hosts if host.server is not None for each in host.server.models]
-    relaxed = [uri for uri in dict.fromkeys(uris) if not uri.startswith("s3://")]
+    relaxed = [uri for uri in uris if not uri.startswith(_REMOTE)]
     if relaxed:
-        yield "relaxed-uri", f"a local path is used where the service requires an s3:// URI ({', '.join(relaxed)})"
+        yield "relaxed-uri", f"local paths are used where the service requires s3:// URIs ({some(relaxed)})"
+
+
+def _read_from(located: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    mapped = [f"{uri} from {path}" for uri, path in located if uri.startswith(_REMOTE) and path]
+    if mapped:
+        yield "mapped-sources", f"read from this machine through Local.Sources: {some(mapped)}"
+    remote = [uri for uri, path in located if not path]
+    if remote:
+        yield "s3-credentials", f"read from S3 with your own credentials, not those of the role: {some(remote)}"
+
+
+def _own_notes(model: ModelFile) -> Iterator[tuple[str, str]]:
+    limits = [
+        f"{name} is {here}, and {there} on the service"
+        for name, there in vars(ServingLimits()).items()
+        if there is not None and (here := getattr(model.serving, name)) != there
+    ]
+    if limits:
+        yield "serving-limits", f"Local.Serving: {'; '.join(limits)}"
     fewer = [
         f"{run} of {variant.definition.InitialInstanceCount} of {variant.name}"
         for variant in model.variants
@@ -310,8 +367,6 @@ def _notes(plan: JobPlan, model: ModelFile) -> Iterator[tuple[str, str]]:
     roles = {each.ExecutionRoleArn for each in model.models if each.ExecutionRoleArn}
     if len(roles) > 1:
         yield "one-role", f"all containers have the role of the first model, {model.role}"
-    said = {"networks-joined": joined_text(plan), "hosts-added": added_hosts_text(model.local)}
-    yield from ((name, text) for name, text in said.items() if text is not None)
     named = {"EndpointConfigName", "ExecutionRoleArn"}
     recorded = sorted(recorded_members(model.raw) - named)
     if recorded:

@@ -13,7 +13,6 @@ from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.contract.json_size import compact
-from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.documents import JOB, REQUEST, STRICT
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
@@ -35,7 +34,7 @@ from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.contract.model.processing import ProcessingInput, ProcessingOutput
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.notes import GENERAL_RULES
+from smlocal.sagemaker.notes import GENERAL_RULES, notes_of
 from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.equal_training_job import equal_training_job
@@ -164,11 +163,8 @@ def _host(plan: JobPlan, host: HostPlan, job: ProcessingFile, arn: str) -> HostP
 
 
 def notes(plan: JobPlan, job: ProcessingFile, equal: JobFile) -> tuple[Note, ...]:
-    """Every note that applies, warnings first. `equal`: the training job that needs the same."""
-    found = [(rule.id, rule.says(plan, equal), rule.warning) for rule in _NOTE_RULES]
-    found += [(name, text, False) for name, text in _own_notes(plan, job)]
-    applying = [Note(id=name, text=without_passwords(text), warning=warning) for name, text, warning in found if text]
-    return tuple(sorted(applying, key=lambda note: not note.warning))
+    """Every note that applies. `equal`: the training job that needs the same."""
+    return notes_of(_NOTE_RULES, plan, equal, _own_notes(plan, job))
 
 
 def _own_notes(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.documents import JOB, REQUEST
-from smlocal.jobs.planning.aspects.network.show import added_hosts_text, joined_text
 from smlocal.jobs.planning.aspects.output.look import DEFAULT_OUTPUT, folder_at
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, Note
@@ -22,10 +22,9 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.scheduler import InstanceLimit
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
-from smlocal.sagemaker.contract.instance_types import is_this_machine
+from smlocal.sagemaker.hosting.planning import notes_of_model, region_of
 from smlocal.sagemaker.hosting.planning import plan_job as plan_endpoint
 from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
-from smlocal.sagemaker.hosting.planning import region_of
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.members import MEMBERS
@@ -55,22 +54,24 @@ def prepare(
         asked.model, name=name, home=home, engines=engines, reporter=reporter, strict=strict, run_id=run_id
     )
     plan = plan_transform(asked, prepared.plan, name=name, folder=folder)
-    _look_at_input(asked, plan)
-    return replace(prepared, plan=plan, job=asked.document.record())
+    return replace(prepared, plan=_with_notes(asked, plan), job=asked.document.record())
 
 
-def _look_at_input(asked: TransformFile, plan: JobPlan) -> None:
-    """What the service refuses is an error. The objects are listed again when the work begins."""
+def _with_notes(asked: TransformFile, plan: JobPlan) -> JobPlan:
+    """The plan once its input was looked at. What the service refuses is an error.
+
+    The objects are listed again when the work begins.
+    """
     region = plan.identity.region
-    list_objects(asked, region=region, store=store_of(region, plan.rights))
+    listing = list_objects(asked, region=region, store=store_of(region, plan.rights))
+    return replace(plan, notes=notes(plan, asked, listing))
 
 
 def plan_job(asked: TransformFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:
     """Only the plan: nothing is made or pulled."""
     endpoint = plan_endpoint(asked.model, name=name, home=home, engines=engines, strict=strict)
     plan = plan_transform(asked, endpoint, name=name, folder=output_folder(asked, name))
-    _look_at_input(asked, plan)
-    return plan
+    return _with_notes(asked, plan)
 
 
 def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
@@ -96,9 +97,9 @@ def output_folder(asked: TransformFile, name: str) -> str:
 
 
 def plan_transform(asked: TransformFile, endpoint: JobPlan, *, name: str, folder: str) -> JobPlan:
-    """The plan of an endpoint with the model, as that of a job that transforms."""
+    """The plan of an endpoint with the model, as that of a job that transforms. It has no notes yet."""
     identity, uri = endpoint.identity, asked.request.TransformOutput.S3OutputPath
-    plan = replace(
+    return replace(
         endpoint,
         platform=facts.NAME,
         request={**asked.raw, "TransformJobName": name},
@@ -111,7 +112,6 @@ def plan_transform(asked: TransformFile, endpoint: JobPlan, *, name: str, folder
         output=OutputPlan(uri=uri, model_uri="", directory=folder, compression="NONE", merge_output=False),
         notes=(),
     )
-    return replace(plan, notes=notes(plan, asked))
 
 
 def _host(asked: TransformFile, host: HostPlan) -> HostPlan:
@@ -129,26 +129,15 @@ def _host(asked: TransformFile, host: HostPlan) -> HostPlan:
     return replace(host, environment={**own, **given, **(request.Environment or {}), **after})
 
 
-def notes(plan: JobPlan, asked: TransformFile) -> tuple[Note, ...]:
+def notes(plan: JobPlan, asked: TransformFile, listing: Listing) -> tuple[Note, ...]:
     """Where the transform job differs from the service."""
-    return tuple(Note(id=name, text=text) for name, text in _notes(plan, asked))
+    read = asked.request.TransformInput.DataSource.S3DataSource.S3Uri, "" if listing.remote else listing.root
+    return notes_of_model(plan, asked.model, _own_notes(plan, asked), read=[read], written=[plan.output.uri])
 
 
-def _notes(plan: JobPlan, asked: TransformFile) -> Iterator[tuple[str, str]]:
-    if not asked.model.role:
-        yield "relaxed-role", "ExecutionRoleArn is missing; the service requires it of the model"
-    if is_this_machine(plan.hosts[0].host.instance_type):
-        yield (
-            "relaxed-instance",
-            "the instance type local means this machine; the service requires a real instance type",
-        )
-    for uri in (asked.request.TransformInput.DataSource.S3DataSource.S3Uri, plan.output.uri):
-        if not uri.startswith(("s3://", "https://")):
-            yield "relaxed-uri", f"a local path is used where the service requires an s3:// URI ({uri})"
-    if plan.output.uri.startswith(("s3://", "https://")):
+def _own_notes(plan: JobPlan, asked: TransformFile) -> Iterator[tuple[str, str]]:
+    if plan.output.uri.startswith(_REMOTE):
         yield "output-local", f"nothing is written to {plan.output.uri}; the output goes to {plan.output.directory}"
-    said = {"networks-joined": joined_text(plan), "hosts-added": added_hosts_text(asked.local)}
-    yield from ((name, text) for name, text in said.items() if text is not None)
     resources = asked.request.TransformResources
     if resources is not None and resources.InstanceCount > 1:
         yield "one-container", f"one container transforms what {resources.InstanceCount} instances would share"

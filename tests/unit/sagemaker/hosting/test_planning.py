@@ -149,6 +149,29 @@ def test_what_differs_from_the_service_is_noted() -> None:
     assert plan.notes[-1].text == "recorded, no effect here: Tags"
 
 
+def test_differences_of_this_machine_are_noted_as_of_a_job() -> None:
+    role = "arn:aws:iam::123456789012:role/mine"
+    local = {"AllowCpu": True, "Memory": "1g", "Credentials": "inherit"}
+    limits = {"InvocationSeconds": 600, "PingSeconds": 2, "StartupSeconds": 9, "MaxInstances": 1}
+    variants = [{"VariantName": "A", "ModelName": "m", "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1}]
+    given = model(ExecutionRoleArn=role, ProductionVariants=variants, ModelName="m", Local={**local, "Serving": limits})
+    plan = planned(given, data("s3://bucket/m.tar.gz", "archive", "/m.tar.gz"))
+    assert {note.id: note.text for note in plan.notes} == {
+        "allow-cpu": "ml.g5.xlarge has 1 GPU; this run has none, because --allow-cpu is set",
+        "instance-size": "CPU and memory of ml.g5.xlarge (4 vCPU, 16 GiB) are not enforced: "
+        "this machine has 4 CPUs and 7 GiB",
+        "limits-own": "limits that the service does not have: Local.Memory",
+        "credentials": "the container gets your own AWS credentials and permissions; on the service, "
+        "those of ExecutionRoleArn",
+        "mapped-sources": "read from this machine through Local.Sources: s3://bucket/m.tar.gz from /m.tar.gz",
+        "serving-limits": "Local.Serving: InvocationSeconds is 600, and 60 on the service",
+    }
+    remote = planned(given, data("s3://bucket/m.tar.gz", "archive"))
+    assert "read from S3 with your own credentials, not those of the role: s3://bucket/m.tar.gz" in {
+        note.text for note in remote.notes
+    }
+
+
 def several(**of_the_second: Any) -> ModelFile:
     image = {"Image": "held"}
     models = [

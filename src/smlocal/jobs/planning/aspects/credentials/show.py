@@ -5,10 +5,15 @@ from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
 
+def _member(plan: JobPlan) -> str:
+    """The member of a request that names the role."""
+    return "RoleArn" if plan.serving is None else "ExecutionRoleArn"
+
+
 def _role(plan: JobPlan, job: JobFile) -> str | None:
     if not job.request.RoleArn or plan.credentials is not None:
         return None
-    return "RoleArn is recorded; the container gets no credentials"
+    return f"{_member(plan)} is recorded; the container gets no credentials"
 
 
 def _credentials(plan: JobPlan, job: JobFile) -> str | None:
@@ -17,8 +22,8 @@ def _credentials(plan: JobPlan, job: JobFile) -> str | None:
             return None
         return "EnableNetworkIsolation: the container gets no credentials; Local.Credentials is ignored"
     if plan.credentials.mode == "inherit":
-        return "the container gets your own AWS credentials and permissions; on the service, those of RoleArn"
-    return "the container gets credentials of RoleArn, which you assume; smlocal uses your own for S3"
+        return f"the container gets your own AWS credentials and permissions; on the service, those of {_member(plan)}"
+    return f"the container gets credentials of {_member(plan)}, which you assume; smlocal uses your own for S3"
 
 
 CREDENTIAL_RULES = (

@@ -76,9 +76,10 @@ def _not_enforced(plan: JobPlan, job: JobFile) -> str | None:
     ]
     if not unlike:
         return None
+    setting = " (Local.EnforceInstanceLimits)" if plan.serving is None else ""
     return (
         f"CPU and memory of {some([_described(size) for size in unlike])} are not enforced: "
-        f"this machine has {machine.cpus} CPUs and {machine.memory_mib // 1024} GiB (Local.EnforceInstanceLimits)"
+        f"this machine has {machine.cpus} CPUs and {machine.memory_mib // 1024} GiB{setting}"
     )
 
 
