@@ -108,8 +108,8 @@ class PageFront:
 
     def _job_page(self, name: str, host: str | None) -> str:
         logs = host_logs(self._serving.store, name)
-        host = host if host in logs else next(iter(logs))
-        tail = read_tail(logs[host], lines=TAIL_LINES)
+        host = host if host in logs else next(iter(logs), None)  # a tuning job has no host
+        tail = None if host is None else read_tail(logs[host], lines=TAIL_LINES)
         parts = job_parts(self._serving, name, self._token)
         return render(
             "live/job.html", parts=parts.html, address=job_address(name), hosts=list(logs), host=host, tail=tail
