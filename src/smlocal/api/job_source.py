@@ -105,8 +105,9 @@ def _read_processing(
     document: Document, *, path: str | None, strict: bool, local_allowed: bool = True
 ) -> tuple["AnyJobFile", str]:
     """The validated processing job, and its name."""
-    image = (document.data.get("AppSpecification") or {}).get("ImageUri") or "job"
-    stem = _name_stem(path, image)
+    specification = document.data.get("AppSpecification")
+    image = specification.get("ImageUri") if isinstance(specification, dict) else None
+    stem = _name_stem(path, image if image and isinstance(image, str) else "job")
     job, name = read_other(document, name=None, stem=stem, strict=strict, local_allowed=local_allowed)
     _check_image_name(document, ("AppSpecification", "ImageUri"), cast("ProcessingFile", job).image)
     return job, name

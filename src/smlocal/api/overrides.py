@@ -136,7 +136,7 @@ def apply_transform_overrides(document: "Document", given: Overrides) -> None:
     """Change the document of a transform job; what only training jobs have is refused."""
     refused = []
     for option, value in _given(given):
-        if option.keyword == "output" and not _is_remote((document.data.get("TransformOutput") or {}).get(_OUTPUT[1])):
+        if option.keyword == "output" and not _is_remote(_asked_output(document, _OF_TRANSFORMS["output"])):
             document.set(_OF_TRANSFORMS["output"], _absolute(value))
         elif option.place[:1] == (LOCAL,):
             _apply(document, option, value)
@@ -177,7 +177,7 @@ def fill(document: "Document") -> None:
     needed = [(each.place, each.default) for each in OPTIONS.values() if each.default is not None]
     for place, value in (*needed, (_OUTPUT, os.path.abspath("smlocal-output"))):
         section = document.data.get(str(place[0])) or {}
-        if place[1] not in section:
+        if isinstance(section, dict) and place[1] not in section:
             document.set(place, value)
 
 
@@ -237,9 +237,9 @@ def _let_gpus_count(document: "Document", given: Overrides) -> None:
         document.set(place, False)
 
 
-def _asked_output(document: "Document") -> Any:
-    asked = document.data.get(_OUTPUT[0])
-    return asked.get(_OUTPUT[1]) if isinstance(asked, dict) else None
+def _asked_output(document: "Document", place: "MemberPath" = _OUTPUT) -> Any:
+    asked = document.data.get(str(place[0]))
+    return asked.get(place[1]) if isinstance(asked, dict) else None
 
 
 def _is_remote(uri: Any) -> bool:

@@ -63,6 +63,8 @@ def _change_input(document: Document, name: str, path: str, absolute: _Absolute)
     """Give an input that the file has other data."""
     known = _names(document, ("ProcessingInputs",), "InputName")
     if name not in known:
+        if not isinstance(document.data.get("ProcessingInputs") or [], list):
+            return  # the request is refused for it
         raise ChannelUnknownError(
             f"{document.name} has no input {name!r}",
             details=[f"Its inputs: {', '.join(map(str, known)) or 'none'}"],
@@ -110,7 +112,8 @@ def _names(document: Document, place: Path, member: str) -> list[Any]:
     found: Any = document.data
     for step in place:
         found = found.get(step) if isinstance(found, dict) else None
-    return [each.get(member) if isinstance(each, dict) else None for each in found or ()]
+    elements = found if isinstance(found, list) else ()
+    return [each.get(member) if isinstance(each, dict) else None for each in elements]
 
 
 def _unclear(flag: str, name: str, text: str, form: str) -> UsageRefusedError:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from tests.unit.endpoint.conftest import Ask
-from tests.unit.endpoint.fuzz.asgi_client import Answer, ask as ask_application
+from tests.unit.endpoint.fuzz.asgi_client import Answer
+from tests.unit.endpoint.fuzz.asgi_client import ask as ask_application
 from tests.unit.endpoint.sagemaker.test_tuning_jobs import request
 
 from smlocal.endpoint.application import Application
@@ -15,7 +16,7 @@ from smlocal.jobs.contract.statuses import STOPPED, StopCause
 
 
 @pytest.fixture
-def tuning_job(serving: Serving, ask: Ask) -> str:
+def tuning_job(ask: Ask) -> str:
     ask("sagemaker", "CreateHyperParameterTuningJob", **request())
     return "held"
 
