@@ -198,6 +198,8 @@ async def hold(serving: Serving, call: AwsCall, request: Request) -> None:
     try:
         await asyncio.wait({ended, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not ended.done():
+            # Its read timeout may be shorter. It tries again then, and is answered at once.
+            serving.status_watch.answered[name] = time.monotonic()
             raise ClientDisconnect
         await ended
     finally:

@@ -124,6 +124,17 @@ def test_a_client_that_goes_is_not_waited_for(server: Server, job: StoredJob) ->
     assert answer(clients[0]) == "Completed"
 
 
+def test_a_client_that_reads_for_a_shorter_time_is_answered_when_it_tries_again(
+    server: Server, job: StoredJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = server.ask(job.name)
+    server.until_held(1)
+    client.close()
+    server.until_held(0)
+    monkeypatch.setattr(aws_calls, "_SILENT", 500)  # were it held again, the client would give up again
+    assert answer(server.ask(job.name)) == "InProgress"
+
+
 @pytest.mark.slow(0.5)
 def test_a_long_job_has_an_answer_that_begins_early_and_ends_with_the_job(
     server: Server, job: StoredJob, monkeypatch: pytest.MonkeyPatch
