@@ -176,10 +176,14 @@ def _seconds(value: Any, place: str) -> float:
         return float(value)
     if isinstance(value, str):
         with suppress(ValueError):
-            moment = datetime.fromisoformat(value)
-            # Without a zone it is UTC, as clients write it.
-            return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
+            return seconds_of(value)
     raise _wrong_type(place, "timestamp")
+
+
+def seconds_of(text: str) -> float:
+    """A time as seconds since the epoch; `ValueError` if it is none. Without a zone it is UTC, as clients write it."""
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _wrong_type(place: str, kind: str) -> ServiceError:

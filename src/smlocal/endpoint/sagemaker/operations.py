@@ -1,13 +1,14 @@
 """The operations of SageMaker that are emulated, with those that need more than a store."""
 
+import math
+import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from smlocal.api.removing import remove
 from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, validation_error
-from smlocal.endpoint.protocol.models import service_model
+from smlocal.endpoint.protocol.models import seconds_of, service_model
 from smlocal.endpoint.sagemaker.creating import create_training_job
 from smlocal.endpoint.sagemaker.endpoints import (
     create_endpoint,
@@ -83,15 +84,15 @@ _RESOURCES = {
 
 
 def search(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """All jobs that fit, newest first unless it is told otherwise."""
+    """All jobs that fit, the one that changed last first unless it is told otherwise."""
     asked = call.parameters
     resource = asked["Resource"]
     if resource not in _RESOURCES:
         raise validation_error(f"smlocal searches only {' and '.join(_RESOURCES)}, not {resource}.")
     first = _offset(asked.get("NextToken"))
     fitting = [job for job in _jobs(serving, *_RESOURCES[resource]) if _fits(job, asked.get("SearchExpression", {}))]
-    by = asked.get("SortBy", "CreationTime")
-    fitting.sort(key=lambda job: _order(next(_values(job, by), None)), reverse=asked.get("SortOrder") != "Ascending")
+    by = asked.get("SortBy", "LastModifiedTime")
+    fitting.sort(key=lambda job: _order(_sorted_by(job, by)), reverse=asked.get("SortOrder") != "Ascending")
     last = first + asked.get("MaxResults", _USUAL_MOST)
     answer: dict[str, Any] = {"Results": [{resource: job} for job in fitting[first:last]]}
     if last < len(fitting):
@@ -133,6 +134,12 @@ def _nested_fits(job: Mapping[str, Any], nested: Mapping[str, Any]) -> bool:
     return any(all(_filter_fits(element, each) for each in inner) for element in _values(job, path))
 
 
+_HYPERPARAMETERS: Final = "HyperParameters."
+_NUMERIC: Final = {"Equals", "NotEquals", "GreaterThan", "GreaterThanOrEqualTo", "LessThan", "LessThanOrEqualTo"}
+"""Operators that compare hyperparameters, which are texts, as numbers."""
+_WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+
+
 def _filter_fits(job: Any, one: Mapping[str, Any]) -> bool:
     found = list(_values(job, one["Name"]))
     operator, wanted = one.get("Operator", "Equals"), one.get("Value")
@@ -142,6 +149,8 @@ def _filter_fits(job: Any, one: Mapping[str, Any]) -> bool:
         raise validation_error(f"The filter on {one['Name']} has no Value.")
     if operator == "In":
         return any(_equal(each, value) for each in found for value in wanted.split(","))
+    if one["Name"].startswith(_HYPERPARAMETERS) and operator in _NUMERIC and _decimal(wanted) is not None:
+        found = [_as_number(each, whole=_WHOLE.fullmatch(wanted) is not None) for each in found]
     if operator == "NotEquals":
         return not any(_equal(each, wanted) for each in found)
     return any(_compared(each, operator, wanted) for each in found)
@@ -178,9 +187,31 @@ def _number(text: str) -> float | None:
     except ValueError:
         pass
     try:
-        return datetime.fromisoformat(text).timestamp()
+        return seconds_of(text)
     except ValueError:
         return None
+
+
+def _decimal(text: str) -> float | None:
+    """A number of a hyperparameter."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _as_number(text: str, *, whole: bool = False) -> Any:
+    """A hyperparameter as a number, without its decimals if it is compared with a `whole` one, or the text."""
+    number = _decimal(text)
+    if number is None:
+        return text
+    return math.trunc(number) if whole else number
+
+
+def _sorted_by(job: Any, path: str) -> Any:
+    value = next(_values(job, path), None)
+    return _as_number(value) if path.startswith(_HYPERPARAMETERS) and value is not None else value
 
 
 def _values(value: Any, path: str) -> Iterator[Any]:
