@@ -233,7 +233,7 @@ _Keyed = tuple[tuple[Any, ...], LogStream]
 
 
 def describe_log_groups(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """The group of training jobs, and those of endpoints."""
+    """A page of the groups of jobs and endpoints, by name."""
     asked = call.parameters
     if asked.get("logGroupClass", "STANDARD") != "STANDARD":
         return {"logGroups": []}

@@ -91,8 +91,9 @@ def all_groups(serving: Serving) -> list[Group]:
         if record.platform == facts.NAME:
             endpoint = endpoint_of(serving.store, record.name)
             names[endpoint] = min(record.created, names.get(endpoint, record.created))
-    of_endpoints = [_of_endpoint(name, created=names[name]) for name in sorted(names)]
-    return [*of_endpoints, *(each for each in _OF_JOBS.values() if each is TRAINING or each.jobs(serving))]
+    of_endpoints = [_of_endpoint(name, created=created) for name, created in names.items()]
+    of_jobs = [each for each in _OF_JOBS.values() if each is TRAINING or each.jobs(serving)]
+    return sorted([*of_endpoints, *of_jobs], key=lambda group: group.name)
 
 
 def called_group(serving: Serving, call: AwsCall) -> Group:

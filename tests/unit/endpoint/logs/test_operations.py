@@ -97,6 +97,20 @@ def test_the_group_is_known_by_name_and_arn_and_no_other_is(ask: Ask) -> None:
             ask("logs", "DescribeLogStreams", **wrong)
 
 
+def test_groups_come_page_by_page(ask: Ask, store_job: Callable[..., StoredJob]) -> None:
+    for kind in ("processing", "transform", "hosting"):
+        store_job(f"a-{kind}", platform=f"sagemaker_{kind}")
+    found, asked = [], {"limit": 1}
+    while True:
+        answer = ask("logs", "DescribeLogGroups", **asked)
+        found += [each["logGroupName"] for each in answer["logGroups"]]
+        if "nextToken" not in answer:
+            break
+        asked["nextToken"] = answer["nextToken"]
+    of_jobs = [f"/aws/sagemaker/{kind}Jobs" for kind in ("Processing", "Training", "Transform")]
+    assert found == ["/aws/sagemaker/Endpoints/a-hosting", *of_jobs]
+
+
 @pytest.mark.parametrize("name", ["numbers/algo-1-1", "numbers/algo-2-1790000000", "none/algo-1-1790000000", "numbers"])
 @pytest.mark.usefixtures("numbered")
 def test_an_unknown_stream_is_refused_in_the_words_of_the_service(ask: Ask, name: str) -> None:
