@@ -56,14 +56,19 @@ from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobNotFinishedError, JobUnknownError
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.store.warm_pools import WARM_POOL, state_of
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.tuning import facts as tuning
 
 
 def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """Remove a job that has ended. Its artifacts stay."""
-    name = called_job(serving, call).name
+    """Remove a job that has ended and whose warm pool is over. Its artifacts stay."""
+    record = called_job(serving, call)
+    name = record.name
     try:
+        pool = state_of(record, serving.store.document(name, WARM_POOL))
+        if pool is not None and pool.status == "Available":
+            raise validation_error("The request was rejected because the training job retains an Available warm pool.")
         remove(serving.store, name, stop=False, force=False, abandon=False, on_message=serving.log)
     except JobUnknownError:
         raise unknown_job() from None
