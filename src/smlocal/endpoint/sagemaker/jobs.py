@@ -91,15 +91,27 @@ def _job(serving: HasStore, call: AwsCall) -> str:
 
 def list_training_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """One page of them."""
-    status, member = call.parameters.get("WarmPoolStatusEquals"), "TrainingJobSummaries"
+    asked, member = call.parameters, "TrainingJobSummaries"
+    status, arn = asked.get("WarmPoolStatusEquals"), asked.get("TrainingPlanArnEquals")
     names = None if status is None else [each for each, pool in _pools(serving).items() if pool["Status"] == status]
+    if arn is not None:
+        names = [each for each, plan in _training_plans(serving, names).items() if plan == arn]
     page = page_of_jobs(serving, call, platform=NAME, member=member, summary=_summary, names=names)
-    found = page[member]
-    pools = _pools(serving, [each["TrainingJobName"] for each in found])
-    for each in found:
-        if each["TrainingJobName"] in pools:
-            each["WarmPoolStatus"] = pools[each["TrainingJobName"]]
+    found = {each["TrainingJobName"]: each for each in page[member]}
+    for name, pool in _pools(serving, list(found)).items():
+        found[name]["WarmPoolStatus"] = pool
+    for name, plan in _training_plans(serving, list(found)).items():
+        found[name]["TrainingPlanArn"] = plan
     return page
+
+
+def _training_plans(serving: HasStore, names: Sequence[str] | None) -> dict[str, str]:
+    """`TrainingPlanArn` of these jobs, or of all, if they have it."""
+    requests = serving.store.jobs_with(REQUEST, names)
+    found = (
+        (record.name, (request.get("ResourceConfig") or {}).get("TrainingPlanArn")) for record, request in requests
+    )
+    return {name: plan for name, plan in found if plan is not None}
 
 
 def _pools(serving: HasStore, names: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
