@@ -89,8 +89,9 @@ def all_groups(serving: Serving) -> list[Group]:
     names: dict[str, float] = {}
     for record in serving.store.list():
         if record.platform == facts.NAME:
-            endpoint = endpoint_of(serving.store, record.name)
-            names[endpoint] = min(record.created, names.get(endpoint, record.created))
+            with suppress(JobUnknownError):  # it was removed meanwhile
+                endpoint = endpoint_of(serving.store, record.name)
+                names[endpoint] = min(record.created, names.get(endpoint, record.created))
     of_endpoints = [_of_endpoint(name, created=created) for name, created in names.items()]
     of_jobs = [each for each in _OF_JOBS.values() if each is TRAINING or each.jobs(serving)]
     return sorted([*of_endpoints, *of_jobs], key=lambda group: group.name)

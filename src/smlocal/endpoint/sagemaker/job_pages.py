@@ -1,10 +1,12 @@
 """Pages of jobs, as all operations that list jobs of one kind answer."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from smlocal.endpoint.call import AwsCall, HasStore, validation_error
 from smlocal.endpoint.page_tokens import key_of, token_of
+from smlocal.errors import JobUnknownError
 from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.store.job_search import JobSearch, PagePosition, SortBy
 from smlocal.jobs.store.records import JobRecord
@@ -43,7 +45,11 @@ def page_of_jobs(
     page = serving.store.find_page(
         search, most=asked.get("MaxResults", _ON_A_PAGE), after=position_of(asked.get("NextToken"))
     )
-    answer: dict[str, Any] = {member: [summary(record) for record in page.jobs]}
+    summaries = []
+    for record in page.jobs:
+        with suppress(JobUnknownError):  # it was removed meanwhile
+            summaries.append(summary(record))
+    answer: dict[str, Any] = {member: summaries}
     if page.next is not None:
         answer["NextToken"] = token_of(page.next.value, page.next.number)
     return answer

@@ -110,8 +110,11 @@ def _jobs(serving: Serving, kind: str, shape: str) -> Iterator[dict[str, Any]]:
     for record in serving.store.list():
         if record.platform != kind:
             continue
-        answer = describe_job(serving.store, record.name, service=True)
-        answer["Tags"] = tags_of(serving.store.document(record.name, REQUEST))
+        try:
+            answer = describe_job(serving.store, record.name, service=True)
+            answer["Tags"] = tags_of(serving.store.document(record.name, REQUEST))
+        except JobUnknownError:  # it was removed meanwhile
+            continue
         yield {name: value for name, value in answer.items() if name in members}
 
 

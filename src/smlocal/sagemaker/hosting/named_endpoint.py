@@ -159,11 +159,15 @@ def _of_job(store: Store, record: JobRecord | None) -> Endpoint | None:
     """An endpoint that was deployed by hand."""
     if record is None or record.platform != facts.NAME or record.status in {JobStatus.STOPPED, JobStatus.COMPLETED}:
         return None
-    if endpoint_of(store, record.name) != record.name:
+    try:
+        documents = store.read(record.name, (REQUEST, DELETED)).documents
+    except JobUnknownError:  # it was removed meanwhile
         return None
-    if record.status.terminal and store.document(record.name, DELETED) is not None:
+    request = documents.get(REQUEST) or {}
+    if request.get("EndpointName", record.name) != record.name:
         return None
-    request = store.document(record.name, REQUEST) or {}
+    if record.status.terminal and documents.get(DELETED) is not None:
+        return None
     return Endpoint(
         name=record.name,
         arn=record.arn,
