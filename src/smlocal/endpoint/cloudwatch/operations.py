@@ -19,6 +19,8 @@ from smlocal.jobs.usage.series import read_series
 from smlocal.jobs.usage.usage_watch import series_path
 from smlocal.sagemaker.contract.instance_types import InstanceType, size_here
 from smlocal.sagemaker.name import NAME
+from smlocal.sagemaker.processing import facts as processing
+from smlocal.sagemaker.transform import facts as transforms
 
 
 def invalid_value(message: str) -> ServiceError:
@@ -169,22 +171,25 @@ def list_metrics(serving: Serving, call: AwsCall) -> dict[str, Any]:
 
 
 def _jobs(serving: Serving, asked: dict[str, Any]) -> list[str]:
-    if asked.get("Namespace", NAMESPACE) != NAMESPACE:
-        return []
     named = {each["Value"].partition("/")[0] for each in asked.get("Dimensions", ()) if "Value" in each}
-    return sorted(named or serving.store.names(platform=NAME))
+    wanted = [platform for platform, each in NAMESPACES.items() if asked.get("Namespace", each) == each]
+    return sorted(named or (name for platform in wanted for name in serving.store.names(platform=platform)))
 
 
 def _metrics(serving: Serving, asked: dict[str, Any], job: str) -> Iterator[dict[str, Any]]:
     wanted = asked.get("Dimensions", ())
     try:
-        if "RecentlyActive" in asked and serving.store.get(job).modified < time.time() - _RECENT_SECONDS:
+        record = serving.store.get(job)
+        namespace = NAMESPACES.get(record.platform)
+        if namespace is None or asked.get("Namespace", namespace) != namespace:
+            return
+        if "RecentlyActive" in asked and record.modified < time.time() - _RECENT_SECONDS:
             return
         for name, dimension, value in metrics_of(serving, job):
             fits = all(each["Name"] == dimension and each.get("Value", value) == value for each in wanted)
             if fits and asked.get("MetricName", name) == name:
                 yield {
-                    "Namespace": NAMESPACE,
+                    "Namespace": namespace,
                     "MetricName": name,
                     "Dimensions": [{"Name": dimension, "Value": value}],
                 }
@@ -192,9 +197,14 @@ def _metrics(serving: Serving, asked: dict[str, Any], job: str) -> Iterator[dict
         return
 
 
-NAMESPACE: Final = "/aws/sagemaker/TrainingJobs"
+NAMESPACES: Final[Mapping[str, str]] = {
+    NAME: "/aws/sagemaker/TrainingJobs",
+    processing.NAME: "/aws/sagemaker/ProcessingJobs",
+    transforms.NAME: "/aws/sagemaker/TransformJobs",
+}
+"""By the kind of jobs."""
 JOB: Final = "TrainingJobName"
-"""The dimension of metrics of a log."""
+"""The dimension of metrics of a log, which only training jobs have."""
 HOST: Final = "Host"
 """The dimension of metrics of a host: `my-job/algo-1`."""
 
@@ -214,15 +224,20 @@ def find_series(serving: Serving, namespace: str, name: str, dimensions: Iterabl
     """The series of a metric. One that does not exist has no points, as on the service."""
     given = {each["Name"]: each["Value"] for each in dimensions}
     try:
-        if namespace == NAMESPACE and given.keys() == {JOB}:
+        if given.keys() == {JOB} and _is_in(serving, given[JOB], namespace):
             metrics = job_metrics(serving.store, given[JOB])
             return MetricSeries(points=_logged(metrics, name), unit="None")
-        if namespace == NAMESPACE and given.keys() == {HOST}:
+        if given.keys() == {HOST}:
             job, _, host = given[HOST].partition("/")
-            return MetricSeries(points=_used(serving, job, host, name), unit="Percent")
+            if _is_in(serving, job, namespace):
+                return MetricSeries(points=_used(serving, job, host, name), unit="Percent")
     except JobUnknownError:
         pass
     return NOTHING
+
+
+def _is_in(serving: Serving, job: str, namespace: str) -> bool:
+    return NAMESPACES.get(serving.store.get(job).platform) == namespace
 
 
 def metrics_of(serving: Serving, job: str) -> Iterator[tuple[str, str, str]]:

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 from tests.unit.endpoint.conftest import Ask
+from tests.unit.endpoint.sagemaker.test_tuning_jobs import request as tuning_request
 from tests.unit.report.conftest import BEGAN, StoredJob
 
 from smlocal.endpoint.call import ServiceError
@@ -24,13 +25,17 @@ def measured(store_job: Callable[..., StoredJob]) -> str:
     job.values(
         [(0, 0, first, 4.0), (0, 0, first + 30, 2.0), (1, 0, first, 0.5), (0, 0, first + 60, 1.0), (0, 0, None, 9)]
     )
+    use(job)
+    return job.name
+
+
+def use(job: StoredJob) -> None:
     nothing: dict[str, Any] = dict.fromkeys(
         ("disk_read", "disk_written", "network_received", "network_sent", "gpu_percent", "gpu_memory")
     )
     used = {"cpu_cores": 2.0, "memory": 2 << 30, "memory_with_cache": 2 << 30}
     moments = [(10.5, 15.0), (20.5, 20.0)]
     job.used("algo-1", [Point(at=BEGAN + after, cpu_seconds=cpu, **(nothing | used)) for after, cpu in moments])
-    return job.name
 
 
 def asked(name: str, dimension: str, value: str, **more: Any) -> dict[str, Any]:
@@ -106,6 +111,44 @@ def test_what_does_not_exist_has_no_points(
 def test_what_the_service_refuses_is_refused(ask: Ask, measured: str, more: dict[str, Any], message: str) -> None:
     with pytest.raises(ServiceError, match=f"(?i){message}"):
         ask("cloudwatch", "GetMetricStatistics", **asked("accuracy", "TrainingJobName", measured, **more))
+
+
+@pytest.mark.parametrize(
+    ("kind", "namespace"),
+    [
+        ("sagemaker_processing", "/aws/sagemaker/ProcessingJobs"),
+        ("sagemaker_transform", "/aws/sagemaker/TransformJobs"),
+        ("sagemaker_hosting", None),
+        ("ai_platform", None),
+    ],
+)
+@pytest.mark.usefixtures("measured")
+def test_the_usage_of_a_job_of_another_kind_is_in_its_own_namespace(
+    ask: Ask, store_job: Callable[..., StoredJob], kind: str, namespace: str | None
+) -> None:
+    use(store_job("other-kind", platform=kind))
+    for each in (NAMESPACE, "/aws/sagemaker/ProcessingJobs", "/aws/sagemaker/TransformJobs"):
+        more = {"Namespace": each, "Period": 10}
+        of_host = asked("CPUUtilization", "Host", "other-kind/algo-1", **more)
+        answer = ask("cloudwatch", "GetMetricStatistics", **of_host)
+        assert [point["Average"] for point in answer["Datapoints"]] == ([150.0, 50.0] if each == namespace else [])
+        in_log = asked("accuracy", "TrainingJobName", "other-kind", **more)
+        assert not ask("cloudwatch", "GetMetricStatistics", **in_log)["Datapoints"]
+    of_it = {"Dimensions": [{"Name": "Host", "Value": "other-kind/algo-1"}]}
+    assert not ask("cloudwatch", "ListMetrics", Namespace=NAMESPACE, **of_it)["Metrics"]
+    listed = [(each["Namespace"], each["MetricName"]) for each in ask("cloudwatch", "ListMetrics", **of_it)["Metrics"]]
+    assert listed == [(namespace, name) for name in ("CPUUtilization", "MemoryUtilization") if namespace]
+    found = ask("cloudwatch", "ListMetrics")["Metrics"]
+    assert {each["Namespace"] for each in found} == {NAMESPACE} | ({namespace} if namespace else set())
+
+
+def test_a_tuning_job_has_no_metrics(ask: Ask, serving: Serving) -> None:
+    ask("sagemaker", "CreateHyperParameterTuningJob", **tuning_request())
+    serving.store.put_document("held", "plan", {"Version": 1})  # its plan has no hosts
+    for name, dimension, value in (("m", "TrainingJobName", "held"), ("CPUUtilization", "Host", "held/algo-1")):
+        assert not ask("cloudwatch", "GetMetricStatistics", **asked(name, dimension, value))["Datapoints"]
+        dimensions = [{"Name": dimension, "Value": value}]
+        assert not ask("cloudwatch", "ListMetrics", Dimensions=dimensions)["Metrics"]
 
 
 def test_a_job_that_waits_to_be_started_has_no_values_and_no_logs(ask: Ask, serving: Serving) -> None:
