@@ -76,11 +76,12 @@ def settle(store: Store, name: str, *, job: str) -> None:
     The process that began the job may have been killed before it could write whose it is.
     """
     resource = store.resource(ENDPOINT, name)
-    config = (store.document(job, REQUEST) or {}).get("EndpointConfigName", name)
+    request = store.document(job, REQUEST) or {}
+    config = request.get("EndpointConfigName", name)
     if resource is None:
         if job != name:
-            record = store.get(job)
-            record_new(store, name, arn=record.arn, created=record.created, body=body_of(config, job))
+            record, body = store.get(job), body_of(config, job, **_tags(request))
+            record_new(store, name, arn=record.arn, created=record.created, body=body)
         return
 
     def with_job(body: dict[str, Any]) -> dict[str, Any]:
@@ -105,6 +106,11 @@ def body_of(config: str, job: str, **more: Any) -> dict[str, Any]:
     return {"EndpointConfigName": config, "Job": job, "Update": None, "FailureReason": None, "Former": [], **more}
 
 
+def _tags(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that its job was made with: from now on they are looked for in the resource."""
+    return {"Tags": request["Tags"]} if request.get("Tags") else {}
+
+
 def record_new(store: Store, name: str, *, arn: str, created: float, body: Mapping[str, Any]) -> bool:
     """Have a resource of an endpoint; False if there is one."""
     created = round(created, 3)
@@ -115,7 +121,8 @@ def record_new(store: Store, name: str, *, arn: str, created: float, body: Mappi
 
 def record_endpoint(store: Store, endpoint: Endpoint) -> None:
     """Have a resource of one that was deployed by hand, before it is changed."""
-    body = body_of(endpoint.config, endpoint.job.name)
+    tags = _tags(store.document(endpoint.job.name, REQUEST) or {})
+    body = body_of(endpoint.config, endpoint.job.name, **tags)
     record_new(store, endpoint.name, arn=endpoint.arn, created=endpoint.created, body=body)
 
 

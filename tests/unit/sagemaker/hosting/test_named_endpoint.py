@@ -110,6 +110,16 @@ def test_one_deployed_by_hand_is_found_until_it_was_stopped(world: World) -> Non
     assert is_settled(world.store, "e")
 
 
+def test_one_whose_resource_was_not_written_has_the_tags_of_its_job(world: World) -> None:
+    tags = [{"Key": "team", "Value": "a"}]
+    world.job("e-2", "e")
+    world.store.change_document("e-2", "request", lambda request: {**request, "Tags": tags})
+    settle(world.store, "e", job="e-2")
+    resource = world.store.resource(ENDPOINT, "e")
+    assert resource is not None
+    assert resource.body["Tags"] == tags
+
+
 def test_an_update_takes_over_when_it_is_in_service_and_the_one_before_is_stopped(world: World) -> None:
     world.job("e")
     world.serve("e")
