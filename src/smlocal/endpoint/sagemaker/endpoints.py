@@ -38,7 +38,7 @@ def create_endpoint(serving: Serving, call: AwsCall) -> dict[str, Any]:
     asked = call.parameters
     name = asked["EndpointName"]
     model = _model(serving, call, asked["EndpointConfigName"], Tags=asked.get("Tags"))
-    there = find_endpoint(serving.store, name)
+    there = find_endpoint(serving.store, name) or _of_equal_arn(serving, name)
     if there is not None:
         raise _KIND.existing(there.arn)
     job, arn = _start(serving, model, name)
@@ -50,6 +50,12 @@ def create_endpoint(serving: Serving, call: AwsCall) -> dict[str, Any]:
     serving.waiting_jobs.look()
     serving.submitted(job)
     return {"EndpointArn": arn}
+
+
+def _of_equal_arn(serving: HasStore, name: str) -> Endpoint | None:
+    """An endpoint whose name differs from this one only in case."""
+    found = (each for each in all_endpoints(serving.store) if each.name != name)
+    return next((each for each in found if each.name.lower() == name.lower()), None)
 
 
 def describe_endpoint(serving: Serving, call: AwsCall) -> dict[str, Any]:
