@@ -19,10 +19,10 @@ PrimaryContainer: {Image: python}
 """
 
 
-def read(text: str, *, fill_in: bool = False, **given: Any) -> SmlocalError:
+def read(text: str, given: Overrides | None = None, *, fill_in: bool = False) -> SmlocalError:
     document = read_text(text.encode(), name="job.yaml", directory="/")
     with pytest.raises(RequestInvalidError) as raised:
-        read_any(document, Overrides(**given), path=None, fill_in=fill_in, strict=False)
+        read_any(document, given or Overrides(), path=None, fill_in=fill_in, strict=False)
     return raised.value
 
 
@@ -38,24 +38,22 @@ def test_the_image_of_a_processing_job(specification: str, line: int, tmp_path: 
 
 
 @pytest.mark.parametrize("inputs", ["5", "text", "{a: b}"])
-@pytest.mark.parametrize("override", ["channels", "inputs"])
-def test_the_inputs_of_a_processing_job(inputs: str, override: str) -> None:
-    error = read(f"{PROCESSING}ProcessingInputs: {inputs}\n", **{override: {"data": "/data"}})
+@pytest.mark.parametrize("given", [Overrides(channels={"data": "/data"}), Overrides(inputs={"data": "/data"})])
+def test_the_inputs_of_a_processing_job(inputs: str, given: Overrides) -> None:
+    error = read(f"{PROCESSING}ProcessingInputs: {inputs}\n", given)
     assert any("job.yaml:4" in each for each in error.details)
 
 
 def test_the_outputs_of_a_processing_job() -> None:
-    error = read(
-        f"{PROCESSING}ProcessingOutputConfig: {{Outputs: 5}}\n",
-        processing_outputs={"out": "/opt/ml/processing/out:/out"},
-    )
+    given = Overrides(processing_outputs={"out": "/opt/ml/processing/out:/out"})
+    error = read(f"{PROCESSING}ProcessingOutputConfig: {{Outputs: 5}}\n", given)
     assert any("job.yaml:4" in each for each in error.details)
 
 
 def test_the_output_of_a_transform_job() -> None:
-    assert any("job.yaml:3" in each for each in read(TRANSFORM, output="/out").details)
+    assert any("job.yaml:3" in each for each in read(TRANSFORM, Overrides(output="/out")).details)
 
 
 def test_a_member_that_a_job_without_a_file_needs() -> None:
-    error = read("{}", fill_in=True, image="python", members={"ResourceConfig": 5})
+    error = read("{}", Overrides(image="python", members={"ResourceConfig": 5}), fill_in=True)
     assert any("ResourceConfig" in each for each in error.details)

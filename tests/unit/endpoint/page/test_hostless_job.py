@@ -1,7 +1,6 @@
 """The page of a tuning job, which has no host and no log of its own."""
 
 import asyncio
-from typing import Any
 
 import pytest
 from tests.unit.endpoint.conftest import Ask
@@ -22,7 +21,7 @@ def tuning_job(ask: Ask) -> str:
 
 
 def page(serving: Serving, path: str) -> Answer:
-    async def answer() -> Any:
+    async def answer() -> Answer:
         application = Application(serving, hosts=Hosts(), signatures=None)
         return await ask_application(application, headers=[("host", b"localhost")], body=b"", method="GET", path=path)
 
