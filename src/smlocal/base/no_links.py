@@ -47,9 +47,10 @@ class Opener:
         start = self._current if is_below else self._root
         names = (path[len(self._current_path) + 1 :] if is_below else path).split(b"/")
         current = descend(start, names, create=create)
-        if self._current >= 0:
-            os.close(self._current)
-        self._current_path, self._current = path, current
+        # Forgotten before it is closed: a signal handler may raise between the two, and a second close may hit another.
+        before, self._current, self._current_path = self._current, current, path
+        if before >= 0:
+            os.close(before)
         return current
 
     def file(self, path: bytes) -> int:
@@ -64,11 +65,12 @@ class Opener:
 
     def close(self) -> None:
         """Close the directories; the next call opens them again."""
-        for descriptor in (self._root, self._current):
-            if descriptor >= 0:
-                os.close(descriptor)
+        opened = self._root, self._current
         self._root = self._current = -1
         self._current_path = b""
+        for descriptor in opened:
+            if descriptor >= 0:
+                os.close(descriptor)
 
     __del__ = close
 

@@ -51,17 +51,16 @@ def _remove_directory(path: str) -> None:
                 except PermissionError:
                     os.rmdir(child, dir_fd=current)  # it belongs to another user, but can be deleted if it is empty
                     continue
-                os.close(current)
-                current = below
+                before, current = current, below  # in this order: a signal handler may raise between the two
+                os.close(before)
                 levels.append(lower)
                 continue
             levels.pop()
             if not levels:
                 os.rmdir(path)
                 return
-            above = os.open("..", _OPEN, dir_fd=current)
-            os.close(current)
-            current = above
+            before, current = current, os.open("..", _OPEN, dir_fd=current)
+            os.close(before)
             if _identity(current) != levels[-1].identity:
                 raise OSError(0, "the folder was moved while it was being deleted", path)
             os.rmdir(level.name, dir_fd=current)

@@ -24,6 +24,26 @@ def content(descriptor: int) -> str:
         return file.read()
 
 
+def test_a_signal_in_the_middle_closes_no_descriptor_twice(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opener, close = Opener(str(tree)), os.close
+    opener.directory(b"inner")
+    (tree / "other").mkdir()
+
+    def close_and_raise(descriptor: int) -> None:
+        close(descriptor)
+        raise KeyboardInterrupt
+
+    for work in (lambda: opener.directory(b"other"), opener.close):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "close", close_and_raise)
+            with pytest.raises(KeyboardInterrupt):
+                work()
+    reused = os.pipe()
+    opener.close()
+    for descriptor in reused:
+        os.close(descriptor)
+
+
 @pytest.mark.parametrize(
     "open_it",
     [

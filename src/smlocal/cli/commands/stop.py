@@ -29,16 +29,16 @@ _NOT_CONFIRMED = 2
     "--grace",
     type=float,
     metavar="SECONDS",
-    help="Time from SIGTERM to SIGKILL. Default: the job's setting (120; custom jobs 30).",
+    help="Time from SIGTERM to SIGKILL. Default: the job's setting (120; endpoints, transform and custom jobs 30).",
 )
 @click.option("--force", is_flag=True, help="Allow more than the 120 s that SageMaker allows.")
 @click.option("--wait", is_flag=True, help="Wait until the job ends; exit with 0 if it was stopped.")
 def command(*, given: str | None, grace: float | None, force: bool, wait: bool) -> int:
     """Stop a running job, with time to save its work.
 
-    Sends SIGTERM, then SIGKILL after the grace period: 120 s, or the job's setting; 30 s for jobs of AI Platform
-    Training and custom jobs. Returns once the stop is recorded; the job then packs its artifacts. Without NAME, it
-    asks on a terminal whether the newest running job is meant.
+    Sends SIGTERM, then SIGKILL after the grace period: 120 s, or the job's setting; 30 s for endpoints, transform jobs
+    and jobs of AI Platform Training. Returns once the stop is recorded; the job then packs its artifacts. Without
+    NAME, it asks on a terminal whether the newest running job is meant.
     """
     if grace is not None and grace < 0:
         raise click.UsageError("--grace: must not be negative.")

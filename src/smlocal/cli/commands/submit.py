@@ -104,9 +104,9 @@ def _options(command: Any) -> Any:
 def command(**given: Any) -> int:
     """Run a job file on SageMaker.
 
-    JOB is a job file as for smlocal run, of a training job or a tuning job. First, everything that the service would
-    refuse is reported. Local channels and code are uploaded below --upload-to, unless they are there already. The job
-    is created after you confirm the maximum instance-hours, and followed until it ends.
+    JOB is a job file as for smlocal run, of a training, processing or tuning job. First, everything that the service
+    would refuse is reported. Local channels and code are uploaded below --upload-to, unless they are there already.
+    The job is created after you confirm the maximum instance-hours, and followed until it ends.
     """
     from smlocal.cli.submitting import submit  # with the client of the service
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from smlocal.errors import SmlocalError
@@ -88,7 +89,8 @@ def _work(work: Callable[..., None], arguments: dict[str, Any], writing: int) ->
     def ready() -> None:
         nonlocal is_ready
         is_ready = True
-        os.write(writing, _READY)
+        with suppress(BrokenPipeError):  # whoever started it has been killed; the work goes on
+            os.write(writing, _READY)
         os.close(writing)
 
     try:

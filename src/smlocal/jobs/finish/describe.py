@@ -23,7 +23,7 @@ from smlocal.jobs.view import JobView
 DESCRIBE = "describe"
 _RESERVE = ".reserve"
 _RESERVED_BYTES = 512 * 1024
-_MARK = "kept"
+_MARK = "containers-kept"
 """A file in the job's folder. It is there as long as they are."""
 
 

@@ -283,7 +283,7 @@ class Store:
         for table in ("transitions", "documents", "events"):
             connection.execute(f"DELETE FROM {table} WHERE job = ?", (job,))  # noqa: S608 - three constants
         connection.execute("DELETE FROM jobs WHERE id = ?", (job,))
-        return self._move_folder_aside(name)
+        return self._move_folder_aside(name, record.run_id)
 
     def transition(
         self,
@@ -490,8 +490,8 @@ class Store:
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         with self._lock, database_errors(self.home):
             connection = self._connection
-            connection.execute(begin)
             try:
+                connection.execute(begin)  # a signal handler may raise when it has just begun
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -521,15 +521,15 @@ class Store:
             ).fetchone():
                 raise name_in_use(name) from None
             # A process left it that died before its job was recorded.
-            aside = self._move_folder_aside(name)
+            aside = self._move_folder_aside(name, os.urandom(4).hex())
             os.mkdir(folder, 0o700)
             remove_tree(aside)
 
-    def _move_folder_aside(self, name: str) -> str:
+    def _move_folder_aside(self, name: str, run_id: str) -> str:
         """Move the folder of a job to the trash, which frees its name at once. A link is moved itself."""
         folder = os.path.join(self.home, _TRASH)
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        aside = os.path.join(folder, f"{os.getpid()}-{os.urandom(4).hex()}-{name}")
+        aside = os.path.join(folder, f"{os.getpid()}-{run_id}-{name}")
         with suppress(FileNotFoundError):
             os.rename(self.directory(name), aside)
         return aside
@@ -552,11 +552,14 @@ class Store:
             owner, _, rest = entry.partition("-")
             if not owner.isdigit() or _alive(int(owner)):
                 continue
-            aside, name = os.path.join(folder, entry), rest.partition("-")[2]
-            with suppress(OSError, HomeUnusableError), self._write() as connection:
-                if connection.execute("SELECT 1 FROM jobs WHERE name = ?", (name,)).fetchone():
-                    os.rename(aside, self.directory(name))
-            with suppress(OSError):
+            aside, (run_id, _, name) = os.path.join(folder, entry), rest.partition("-")
+            with suppress(OSError, HomeUnusableError):
+                with self._write() as connection:
+                    same = "SELECT 1 FROM jobs WHERE name = ? AND run_id = ?"
+                    if connection.execute(same, (name, run_id)).fetchone():
+                        # The removal was not recorded, and no job for which its name was freed.
+                        remove_tree(self.directory(name))
+                        os.rename(aside, self.directory(name))
                 remove_tree(aside)
         with suppress(OSError):
             os.rmdir(folder)

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.kit import Run
 
+from smlocal.jobs.finish.describe import mark_containers_kept
+
 LONG = "AlgorithmError: Exception during training: invalid literal for int() with base 10: 'five', exit code: 255"
 
 
@@ -79,6 +81,6 @@ def test_a_long_error_wraps_with_its_indent(tmp_path: Path) -> None:
 
 def test_a_job_that_has_kept_its_containers(remember: Callable[..., None], smlocal: Run, tmp_path: Path) -> None:
     remember("wreck", reason="AlgorithmError", local={"Hosts": []})
-    (tmp_path / "jobs" / "wreck" / "kept").touch()
+    mark_containers_kept(str(tmp_path / "jobs" / "wreck"))
     assert "Failed, kept" in smlocal("jobs").stdout
     assert '"ContainersKept": true' in smlocal("jobs", "--json").stdout

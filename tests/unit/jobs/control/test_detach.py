@@ -51,6 +51,21 @@ def test_it_goes_on_in_a_session_of_its_own(worker: Callable[..., None], tmp_pat
     assert session != os.getsid(0)
 
 
+def test_it_goes_on_if_the_process_that_began_it_is_gone(tmp_path: Path) -> None:
+    program = (
+        "import os, sys\n"
+        "from smlocal.jobs.control import detach\n"
+        "def work(begun, *, path):\n"
+        "    begun()\n"
+        "    open(path, 'w').close()\n"
+        "reading, writing = os.pipe()\n"
+        "os.close(reading)\n"
+        "detach._work(work, {'path': sys.argv[1]}, writing)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, tmp_path / "done"], check=True, timeout=60)
+    assert (tmp_path / "done").exists()
+
+
 def test_what_went_wrong_before_it_began_is_raised_here(worker: Callable[..., None]) -> None:
     with pytest.raises(JobUnknownError, match="not here") as error:
         worker("refuse", path="x")

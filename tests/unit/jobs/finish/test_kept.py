@@ -1,5 +1,6 @@
 """Which jobs keep their containers, and the mark that says so."""
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.jobs.finish.artifacts import unpacked_directory
 from smlocal.jobs.finish.describe import (
     has_kept_containers,
     keeps_containers,
@@ -34,3 +36,10 @@ def test_the_mark(tmp_path: Path) -> None:
     unmark_containers_kept(folder)
     assert not has_kept_containers(folder)
     assert not mark_containers_kept(f"{folder}/gone")
+
+
+def test_files_that_were_not_packed_are_no_kept_containers(tmp_path: Path) -> None:
+    plan: Any = SimpleNamespace(job_directory=str(tmp_path))
+    os.makedirs(unpacked_directory(plan))
+    assert not has_kept_containers(str(tmp_path))
+    assert mark_containers_kept(str(tmp_path))

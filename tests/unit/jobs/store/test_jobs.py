@@ -150,6 +150,29 @@ def test_a_folder_left_by_a_dead_creator_is_no_obstacle(store: Store, home: Path
     assert [path.name for path in (home / "jobs").iterdir()] == ["job-2"]
 
 
+def test_a_signal_when_a_transaction_has_just_begun_ends_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        """A connection during whose first statement a signal comes."""
+
+        def __init__(self, connection: sqlite3.Connection) -> None:
+            self.connection = connection
+
+        @property
+        def in_transaction(self) -> bool:
+            return self.connection.in_transaction
+
+        def execute(self, statement: str) -> None:
+            self.connection.execute(statement)
+            if statement.startswith("BEGIN"):
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_connection", Interrupted(store._connection))
+        with pytest.raises(KeyboardInterrupt):
+            create(store, "job-2")
+    create(store, "job-2")
+
+
 def test_what_a_dead_remover_left_is_swept(home: Path) -> None:
     dead = "4194999"  # above the largest process id
     with Store.open(str(home)) as store:
@@ -158,12 +181,24 @@ def test_what_a_dead_remover_left_is_swept(home: Path) -> None:
         aside = home / "removed"
         aside.mkdir()
         # Killed before its removal was committed: the job is still there, and so must be its folder.
-        Path(store.directory("kept")).rename(aside / f"{dead}-00000000-kept")
+        Path(store.directory("kept")).rename(aside / f"{dead}-0-kept")
+        # The same, and the folder of the job that was to replace it had been made.
+        store.create("replaced", run_id="1", created=1.0, documents={}, supervisor_pid=None).release()
+        (Path(store.directory("replaced")) / "log").write_text("old")
+        Path(store.directory("replaced")).rename(aside / f"{dead}-1-replaced")
+        Path(store.directory("replaced")).mkdir()
+        (Path(store.directory("replaced")) / "wakeup").touch()
+        # Killed after a job of its name was committed.
+        store.create("new", run_id="3", created=1.0, documents={}, supervisor_pid=None).release()
+        (Path(store.directory("new")) / "log").write_text("new")
+        (aside / f"{dead}-2-new").mkdir()
         (aside / f"{dead}-00000000-gone").mkdir()
         mine = aside / f"{os.getpid()}-00000000-busy"
         mine.mkdir()
     with Store.open(str(home)) as store:
-        assert (Path(store.directory("kept")) / "log").read_text() == "here"
+        logs = {name: (Path(store.directory(name)) / "log").read_text() for name in ("kept", "replaced", "new")}
+        assert logs == {"kept": "here", "replaced": "old", "new": "new"}
+        assert not (Path(store.directory("replaced")) / "wakeup").exists()
         assert [path.name for path in aside.iterdir()] == [mine.name]
         mine.rmdir()
     with Store.open(str(home)):

@@ -112,7 +112,8 @@ class Blocks:
                 if span.done.is_set() and not span.readers:
                     self._drop(span)
                 elif not span.begun and not span.readers:
-                    del self._ahead[span]
+                    self._ahead.pop(span, None)  # a reader that gave up may have wanted it
+                    span.begun = True
                     self._drop(span)
 
     @property

@@ -207,6 +207,27 @@ def test_what_was_fetched_for_a_reader_that_is_gone_is_given_up() -> None:
 
 
 @pytest.mark.slow(0.5)
+def test_a_reader_that_gave_up_leaves_nothing_in_the_queue() -> None:
+    stuck = threading.Event()
+
+    def slow(file: int, start: int, buffer: memoryview) -> None:
+        stuck.wait(30)
+        fetch(file, start, buffer)
+
+    blocks = Blocks(slow, read_seconds=0.05)
+    for cell in range(38):
+        blocks.fetch_ahead(3, cell * CELL, (cell + 1) * CELL, len(OBJECTS[3]))
+    with pytest.raises(OSError, match="could not be read"):
+        read(blocks, 3, 10 * CELL, 38 * CELL - 1)
+    assert any(span.start == 37 * CELL for span in blocks._spans)
+    blocks.cancel_ahead(3)
+    assert all(span.start != 37 * CELL for span in blocks._spans)
+    stuck.set()
+    blocks._failures.clear()
+    blocks._read_seconds = 30
+    assert read(blocks, 3, 37 * CELL, 38 * CELL) == OBJECTS[3][37 * CELL : 38 * CELL]
+
+
 def test_how_much_is_fetched_at_once_follows_the_pace_of_s3() -> None:
     seconds = 0.0
 
