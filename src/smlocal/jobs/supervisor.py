@@ -14,7 +14,7 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
 from smlocal.jobs.context import Context, upload_details
-from smlocal.jobs.contract.failures import INTERNAL_ERROR, NO_CAPACITY, FailureKind, input_failure
+from smlocal.jobs.contract.failures import INTERNAL_ERROR, NO_CAPACITY, Failure, FailureKind, input_failure
 from smlocal.jobs.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
@@ -28,7 +28,7 @@ from smlocal.jobs.finish.artifacts import (
     restore_ownership,
     unpacked_directory,
 )
-from smlocal.jobs.finish.cleanup import clear_disk, clear_engines
+from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
 from smlocal.jobs.finish.describe import keeps_containers, mark_containers_kept, release_space
 from smlocal.jobs.finish.results import Results, changed_files, local_block
 from smlocal.jobs.history import CREDENTIALS, FAULT, RESTART, Past, read_past
@@ -107,14 +107,41 @@ class Supervisor:
             # The disk with the job's folder is full. The containers filled it, as they may on the service.
 
             before_training, why = staging_failure(error)
-            self.attempt.fail(_DISK_FULL if self.attempt.ran else before_training, why)
+            self._broken_off(_DISK_FULL if self.attempt.ran else before_training, why)
         except (EngineError, MachineNotReadyError) as error:
             self.attempt.engine_failed(error)
+            self._break_off()
         except Exception as error:
-            self.attempt.fail(INTERNAL_ERROR, unexpected_error(error))
+            self._broken_off(INTERNAL_ERROR, unexpected_error(error))
             raise
         finally:
             self.finish()
+
+    def _broken_off(self, failure: Failure, why: str | None) -> None:
+        """Fail, unless it is decided how the job ends."""
+        attempt = self.attempt
+        attempt.explanation = "; ".join(filter(None, (attempt.explanation, why))) or None
+        if not attempt.outcome.decided:
+            attempt.outcome = replace(attempt.outcome, failure=failure)
+        self._break_off()
+
+    def _break_off(self) -> None:
+        """Keep what the containers have written, of which some may still run."""
+        plan, attempt = self.plan, self.attempt
+        if not attempt.ran or self.results.artifacts is not None:
+            return
+        for address in self.context.engines.addresses:
+            if address not in attempt.lost_engines:
+                with suppress(EngineError, MachineNotReadyError):  # the clean-up reports it
+                    kill_containers(self.context.engines.at(address), plan.name, plan.run_id, rules=False)
+        self._keep_output()
+
+    def _keep_output(self) -> None:
+        """Let the clean-up keep what has not been packed or saved."""
+        plan, results = self.plan, self.results
+        if not results.unpacked:
+            results.unsaved = all_names(plan)
+        results.unpacked = bool(plan.folders.model or plan.folders.output_data)
 
     def begin_rules(self, *, first: bool) -> None:
         """Start the debugger rules, or watch on those that are there. `first`: the job begins."""
@@ -172,6 +199,7 @@ class Supervisor:
         attempt, results, phases = self.attempt, self.results, self.context.phases
         if self.rules is not None:
             self.stops_in_training = self.rules.stops()
+        release_space(self.context.store.directory(self.plan.name))  # what the containers wrote may fill the disk
         phases.enter(JobPhase.UPLOADING, PhaseMessage.UPLOADING, ended=attempt.outcome.failed)
         not_saved = None
         reachable = self._reachable_runs()
@@ -203,12 +231,11 @@ class Supervisor:
             kept = f"the job's output is kept in {unpacked_directory(self.plan)}"
             self._upload_failed(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
         except PackingStoppedError:
-            if not results.unpacked:
-                results.unsaved = all_names(self.plan)
-            results.unpacked = True
+            self._keep_output()
             results.notes.append(f"packing was stopped; to pack the job's output: smlocal pack {self.plan.name}")
         except EngineError as error:
             attempt.engine_failed(error)
+            self._keep_output()
         attempt.handle_late_requests()
         self._check_published()
         published = results.published

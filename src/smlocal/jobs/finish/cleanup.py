@@ -268,9 +268,13 @@ def _is_stored(store: Store, left: LeftOnEngine) -> bool:
         return False
 
 
-def kill_containers(engine: Engine, job: str, run_id: str) -> None:
-    """Kill the containers of a run, and wait until they have ended."""
-    containers = [each.id for each in owned_by(engine, job, run_id) if each.kind is ResourceKind.CONTAINER]
+def kill_containers(engine: Engine, job: str, run_id: str, *, rules: bool = True) -> None:
+    """Kill the containers of a run, and wait until they have ended. `rules`: those too."""
+    containers = [
+        each.id
+        for each in owned_by(engine, job, run_id)
+        if each.kind is ResourceKind.CONTAINER and (rules or RULE_LABEL not in each.labels)
+    ]
     for container in containers:
         engine.signal(container, "SIGKILL")
     deadline = time.monotonic() + _ENDS_SECONDS
