@@ -8,6 +8,7 @@ from pathlib import Path
 
 from smlocal.data.channels.cache.folder import Cache, folders_of
 from smlocal.data.channels.cache.get_tree import get_tree
+from smlocal.data.channels.interface import Check, no_check
 from smlocal.jobs.contract.listing import Listing
 
 ENDPOINT = "http://127.0.0.1:9000"
@@ -54,6 +55,7 @@ class Shelf:
         prefix: str = "data/",
         directories: tuple[str, ...] = (),
         cache: Cache | None = None,
+        check: Check = no_check,
     ) -> Path | None:
         """The tree that a job gets; None where there is no room."""
         listing = listing_of(contents, prefix, directories)
@@ -73,6 +75,7 @@ class Shelf:
             download=download,
             found=lambda *_: None,
             waiting=lambda: None,
+            check=check,
         )
         return None if root is None else Path(root)
 
