@@ -36,6 +36,8 @@ class Shelf:
 
     cache: Cache
     downloaded: list[str] = field(default_factory=list)
+    users: str = "jobs"
+    """The folder of the home with the folders of those who use it."""
 
     @property
     def root(self) -> Path:
@@ -43,7 +45,7 @@ class Shelf:
 
     def markers(self, job: str) -> Path:
         """Where this job has its markers; its folder is there as for any job."""
-        folder = Path(self.cache.home, "jobs", job, "staged", "cache")
+        folder = Path(self.cache.home, self.users, job, "staged", "cache")
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
