@@ -54,6 +54,7 @@ def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: 
     for later readers.
     """
     with StopSignals() as requests:
+        deleted = not os.path.isdir(store.directory(name))
         lease = store.take_over(name, os.getpid())
         if lease is None:
             return False
@@ -71,7 +72,10 @@ def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: 
                 for engine in engines:
                     engine.facts()
                 if not _finish_cleanup(store, plan, engines):
-                    _continue(store, plan, engines, requests)
+                    if deleted and plan.hosts:
+                        _end_without_folder(store, plan, engines)
+                    else:
+                        _continue(store, plan, engines, requests)
             except (EngineError, MachineNotReadyError) as error:
                 store.put_document(name, NOT_ADOPTED, {"At": time.time(), "Why": error.sentence})
                 raise
@@ -116,6 +120,13 @@ def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
     )
     end_job(store, name, ending, decision["Reason"])
     return True
+
+
+def _end_without_folder(store: Store, plan: JobPlan, engines: Engines) -> None:
+    """Fail it: what its containers wrote went with the folder, and a running one has nowhere to write."""
+    remember_left(store, plan, clear_engines(engines, plan.name, plan.run_id, engine_lost=False))
+    why = f"the folder of the job was deleted while it had no supervisor: {store.directory(plan.name)}"
+    fail_with(store, plan.name, INTERNAL_ERROR, explanation=why)
 
 
 def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSignals) -> None:
