@@ -16,7 +16,7 @@ from smlocal.jobs.attempt import Attempt, staging_failure
 from smlocal.jobs.context import Context, upload_details
 from smlocal.jobs.contract.failures import INTERNAL_ERROR, NO_CAPACITY, Failure, FailureKind, input_failure
 from smlocal.jobs.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
-from smlocal.jobs.control.found_containers import FoundContainers
+from smlocal.jobs.control.found_containers import FoundContainers, hosts_with_containers
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.jobs.decide.events import ContainerExited, Faults, unexpected_error
 from smlocal.jobs.documents import LOCAL
@@ -183,7 +183,8 @@ class Supervisor:
             with suppress(EngineError):  # then the next attempt begins from the earlier save
                 self._save_mirrored(self.context.reporter.working, last=False)
         self._clean_up(rules=False)
-        if self.plan.warm_pool is not None and self.plan.warm_pool.directory:
+        still_lost = self._unreachable() if old.engine_lost else None
+        if self.plan.warm_pool is not None and self.plan.warm_pool.directory and still_lost is None:
             remove_tree(self.plan.warm_pool.directory)
         if self.plan_again is not None:
             self.plan, self.plan_again = self.plan_again(), None
@@ -193,6 +194,17 @@ class Supervisor:
         self.context.record(RESTART, {"Why": why, "Number": number, "Logged": logged})
         self.attempt = self._attempt(self.platform.for_attempt(self.plan, number), old.faults, old.hints)
         self.context.phases.enter(JobPhase.STARTING, PhaseMessage.PREPARING)
+        if still_lost is not None:
+            self.attempt.engine_failed(still_lost)
+
+    def _unreachable(self) -> EngineError | MachineNotReadyError | None:
+        """The error of an engine that the clean-up could not reach, if it still cannot be."""
+        for address in self.left_on_engines:
+            try:
+                self.context.engines.at(address).facts()
+            except (EngineError, MachineNotReadyError) as error:
+                return error
+        return None
 
     def _upload(self) -> None:
         """Pack and publish what the containers wrote, after a failure or a stop too."""
@@ -410,14 +422,20 @@ class Supervisor:
             self.credentials.close()  # first, because it would create removed files again
         if len(self.context.engines) > 1 or not attempt.engine_lost:
             results.leftovers += restore_ownership(self._reachable_runs())
-        if results.unpacked:
-            results.leftovers += keep_unpacked(self.plan)
-            results.unpacked = os.path.isdir(unpacked_directory(self.plan))
-        if results.unsaved:  # after the model, which may contain such a folder
-            results.leftovers += keep_not_saved(self.plan, not_saved_document(self.plan, results.unsaved))
+        if not attempt.engine_lost:
+            self._move_kept()
         if keep and not attempt.engine_lost and mark_containers_kept(self.plan.job_directory):
             attempt.delivery.close()
             return
+        not_given: dict[str, list[str]] = {}
+
+        def give_back(engine: Engine) -> None:
+            """A lost engine is there again: without its containers, nobody could give the folders to the user."""
+            kill_containers(engine, self.plan.name, self.plan.run_id, rules=rules)
+            there = [run for run in attempt.runs.values() if run.engine is engine and run.container.id]
+            for run in there or hosts_with_containers([engine], self.plan):
+                not_given[run.name] = restore_ownership([run])
+
         self.left_on_engines = clear_engines(
             self.context.engines,
             self.plan.name,
@@ -425,11 +443,23 @@ class Supervisor:
             engine_lost=attempt.engine_lost,
             cancelled=self._cancelled,
             rules=rules,
+            first=give_back if attempt.engine_lost else lambda _: None,
         )
-        for each in self.left_on_engines.values():
+        for each in (*not_given.values(), *self.left_on_engines.values()):
             results.leftovers += each
+        if attempt.engine_lost:
+            self._move_kept()
         attempt.delivery.close()
         results.leftovers += clear_disk(self.plan.job_directory)
+
+    def _move_kept(self) -> None:
+        """Move what is kept away from what is deleted; the folders must be the user's."""
+        results = self.results
+        if results.unpacked:
+            results.leftovers += keep_unpacked(self.plan)
+            results.unpacked = os.path.isdir(unpacked_directory(self.plan))
+        if results.unsaved:  # after the model, which may contain such a folder
+            results.leftovers += keep_not_saved(self.plan, not_saved_document(self.plan, results.unsaved))
 
     def _delete_replaced(self, ended: Ending) -> None:
         artifacts = self.results.artifacts

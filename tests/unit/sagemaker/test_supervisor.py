@@ -5,11 +5,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from smlocal.engine.engines import engines_at
-from smlocal.errors import EngineLostError, HomeUnusableError
+from smlocal.engine.engines import Engines, engines_at
+from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerState, Engine, Resource, ResourceKind
+from smlocal.errors import EngineLostError, EngineUnreachableError, HomeUnusableError
+from smlocal.jobs.containers import HOST_LABEL
+from smlocal.jobs.contract.failures import INTERNAL_ERROR
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus, StopCause
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, HostEnd
@@ -23,6 +27,7 @@ from smlocal.jobs.supervisor import Supervisor
 from smlocal.jobs.view import Reporter
 
 NAME = "job-1"
+ABSENT = "unix:///absent.sock"
 FULL = "ClientError: Artifact upload failed:Insufficient disk space"
 EXITED = HostEnd(host="algo-1", exit_code=1)
 FAILED = AttemptOutcome(ends=(EXITED,), first_failure="algo-1")
@@ -45,7 +50,7 @@ def supervisor(tmp_path: Path, plan: Callable[..., JobPlan], monkeypatch: pytest
     monkeypatch.setenv("SMLOCAL_ENGINE_TIMEOUT", "0.1")  # the engine never comes back
     directory = tmp_path / "jobs" / NAME
     made = plan({"InputDataConfig": None}, job_directory=str(directory))
-    engines = engines_at(["unix:///absent.sock"])
+    engines = engines_at([ABSENT])
     with Store.open(str(tmp_path)) as store, StopRequests() as requests:
         store.create(
             NAME,
@@ -109,6 +114,68 @@ def test_an_unexpected_error_keeps_the_output_and_the_end(supervisor: Supervisor
 def test_a_lost_engine_keeps_the_output(supervisor: Supervisor) -> None:
     supervisor.run_and_finish(raises(EngineLostError("the engine is gone")))
     assert kept(supervisor) == "learnt"
+
+
+class ReturningEngine:
+    """Answers from the second question on, and notes what is done with the job's container."""
+
+    def __init__(self) -> None:
+        self.questions = 0
+        self.did: list[str] = []
+
+    def owned(self, job: str) -> list[Resource]:
+        self.questions += 1
+        if self.questions == 1:
+            raise EngineUnreachableError("not yet")
+        if "remove" in self.did:
+            return []
+        labels = {JOB_LABEL: job, RUN_LABEL: "0123abcd", HOST_LABEL: "algo-1"}
+        return [Resource(kind=ResourceKind.CONTAINER, id="c", labels=labels)]
+
+    def state(self, _: str) -> ContainerState:
+        times = "2026-01-01T00:00:00Z"
+        return ContainerState(
+            status="exited", exit_code=137, oom_killed=False, error="", started_at=times, finished_at=times
+        )
+
+    def signal(self, _: str, signal: str) -> None:
+        self.did.append(signal)
+
+    def put_archive(self, *_: object) -> None:
+        self.did.append("give back")
+
+    def remove(self, _: Resource) -> None:
+        self.did.append("remove")
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["its-containers", "those-of-an-earlier-attempt"])
+def test_an_engine_that_comes_back_gives_folders_back_before_its_containers_go(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch, known: bool
+) -> None:
+    monkeypatch.setenv("SMLOCAL_ENGINE_TIMEOUT", "60")
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)  # so that the folders are somebody else's
+    engine = ReturningEngine()
+    supervisor.context.engines = Engines({ABSENT: cast("Engine", engine)})
+    if known:
+        supervisor.attempt.host_run(supervisor.plan.hosts[0]).take_over("c", running=False)
+    supervisor.attempt.lost_engines = {ABSENT}
+    supervisor.attempt.outcome = AttemptOutcome(failure=INTERNAL_ERROR)
+    supervisor.results.unpacked = True
+    supervisor.finish()
+    assert list(dict.fromkeys(engine.did)) == ["SIGKILL", "give back", "remove"]
+    assert kept(supervisor) == "learnt"
+    assert supervisor.context.store.document(NAME, LOCAL)["Leftovers"] == []
+
+
+def test_another_attempt_makes_nothing_while_the_engine_is_still_lost(supervisor: Supervisor) -> None:
+    supervisor.policy.retries = 1
+    supervisor.attempt.lost_engines = {ABSENT}
+    supervisor.attempt.outcome = AttemptOutcome(failure=INTERNAL_ERROR)
+    supervisor.run_and_finish(supervisor.after_training)
+    assert supervisor.policy.attempts == 2
+    assert supervisor.attempt.runs == {}
+    assert "engine" in (supervisor.attempt.explanation or "")
+    assert supervisor.attempt.outcome.failure == INTERNAL_ERROR
 
 
 def test_an_attempt_that_never_ran_keeps_nothing(supervisor: Supervisor) -> None:
