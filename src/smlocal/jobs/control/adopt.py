@@ -30,6 +30,7 @@ from smlocal.jobs.finish.describe import (
 )
 from smlocal.jobs.finish.unprepared import fail_unprepared, fail_with, stop_unprepared
 from smlocal.jobs.history import BEGINNING, STOP, Past, read_past
+from smlocal.jobs.host.staging import mount_again
 from smlocal.jobs.kinds import preparing
 from smlocal.jobs.mirrored.saving import keep_not_saved
 from smlocal.jobs.planning.model import JobPlan
@@ -71,6 +72,7 @@ def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: 
                 engines = engines_at(plan.engine_addresses)
                 for engine in engines:
                     engine.facts()
+                _mount_volumes(plan, engines)
                 if not _finish_cleanup(store, plan, engines):
                     if deleted and plan.hosts:
                         _end_without_folder(store, plan, engines)
@@ -81,6 +83,17 @@ def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: 
                 raise
             write_copies(store, name)  # the first supervisor may not have written them all
     return True
+
+
+def _mount_volumes(plan: JobPlan, engines: Engines) -> None:
+    """After a restart of the machine, what the containers wrote is only in the volumes: unmounted, they seem empty."""
+    if not any(host.limits.disk for host in plan.hosts):
+        return
+    for run in hosts_with_containers(engines, plan):
+        try:
+            mount_again(plan, run.host)
+        except OSError as error:
+            raise MachineNotReadyError(f"the volume of {run.name} cannot be mounted: {error.strerror}") from error
 
 
 def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
