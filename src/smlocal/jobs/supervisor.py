@@ -128,7 +128,7 @@ class Supervisor:
     def _break_off(self) -> None:
         """Keep what the containers have written, of which some may still run."""
         plan, attempt = self.plan, self.attempt
-        if not attempt.ran or self.results.artifacts is not None:
+        if not attempt.ran:
             return
         for address in self.context.engines.addresses:
             if address not in attempt.lost_engines:
@@ -139,6 +139,8 @@ class Supervisor:
     def _keep_output(self) -> None:
         """Let the clean-up keep what has not been packed or saved."""
         plan, results = self.plan, self.results
+        if results.artifacts is not None:
+            return
         if not results.unpacked:
             results.unsaved = all_names(plan)
         results.unpacked = bool(plan.folders.model or plan.folders.output_data)

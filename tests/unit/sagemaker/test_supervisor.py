@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from smlocal.data.artifacts.job_artifacts import NO_ARTIFACTS
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerState, Engine, Resource, ResourceKind
 from smlocal.errors import EngineLostError, EngineUnreachableError, HomeUnusableError
@@ -176,6 +177,12 @@ def test_another_attempt_makes_nothing_while_the_engine_is_still_lost(supervisor
     assert supervisor.attempt.runs == {}
     assert "engine" in (supervisor.attempt.explanation or "")
     assert supervisor.attempt.outcome.failure == INTERNAL_ERROR
+
+
+def test_what_has_been_packed_is_not_kept(supervisor: Supervisor) -> None:
+    supervisor.results.artifacts = NO_ARTIFACTS
+    supervisor.run_and_finish(raises(HomeUnusableError("the disk is full")))
+    assert supervisor.context.store.document(NAME, LOCAL)["Artifacts"]["Kept"] is None
 
 
 def test_an_attempt_that_never_ran_keeps_nothing(supervisor: Supervisor) -> None:
