@@ -35,6 +35,7 @@ NEEDS_ROOT = {
     "data/in_jobs/test_s3_jobs.py::test_file_mode": _OWN,
     "jobs/start/test_script.py::test_mirrored_folders_by_hand": _SCRIPT,
     "jobs/start/test_script.py::test_script_and_run_agree": _SCRIPT,
+    "jobs/crash/test_adoption.py::test_a_job_whose_folder_was_deleted_ends": _ROOTS,
     "jobs/crash/test_crash.py::test_killed_at_a_phase_boundary": _ROOTS,
 }
 """With why."""

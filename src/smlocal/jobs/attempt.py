@@ -206,14 +206,16 @@ class Attempt:
         started = [self.runs[name] for name in sorted(watch.running)]
         self.ran = self.ran or bool(started)
         stop_requests = self.context.stop_requests
-        with mirroring(
-            self.plan,
-            cancelled=lambda: stop_requests.repeated,
-            requested=lambda: not self.context.events.empty(),
-            notes=self.mirror_notes,
-        ):
-            self._handle_events(watch)
-        self.outcome = watch.outcome
+        try:
+            with mirroring(
+                self.plan,
+                cancelled=lambda: stop_requests.repeated,
+                requested=lambda: not self.context.events.empty(),
+                notes=self.mirror_notes,
+            ):
+                self._handle_events(watch)
+        finally:
+            self.outcome = watch.outcome  # a stop counts even if the disk has no room for its record
         if watch.lost is not None:
             self._engine_lost(watch.lost)
         self.explanation = self.explanation or watch.explanation

@@ -14,9 +14,9 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
 from smlocal.jobs.context import Context, upload_details
-from smlocal.jobs.contract.failures import INTERNAL_ERROR, NO_CAPACITY, FailureKind, input_failure
+from smlocal.jobs.contract.failures import INTERNAL_ERROR, NO_CAPACITY, Failure, FailureKind, input_failure
 from smlocal.jobs.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
-from smlocal.jobs.control.found_containers import FoundContainers
+from smlocal.jobs.control.found_containers import FoundContainers, hosts_with_containers
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.jobs.decide.events import ContainerExited, Faults, unexpected_error
 from smlocal.jobs.documents import LOCAL
@@ -28,7 +28,7 @@ from smlocal.jobs.finish.artifacts import (
     restore_ownership,
     unpacked_directory,
 )
-from smlocal.jobs.finish.cleanup import clear_disk, clear_engines
+from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
 from smlocal.jobs.finish.describe import keeps_containers, mark_containers_kept, release_space
 from smlocal.jobs.finish.results import Results, changed_files, local_block
 from smlocal.jobs.history import CREDENTIALS, FAULT, RESTART, Past, read_past
@@ -107,14 +107,43 @@ class Supervisor:
             # The disk with the job's folder is full. The containers filled it, as they may on the service.
 
             before_training, why = staging_failure(error)
-            self.attempt.fail(_DISK_FULL if self.attempt.ran else before_training, why)
+            self._broken_off(_DISK_FULL if self.attempt.ran else before_training, why)
         except (EngineError, MachineNotReadyError) as error:
             self.attempt.engine_failed(error)
+            self._break_off()
         except Exception as error:
-            self.attempt.fail(INTERNAL_ERROR, unexpected_error(error))
+            self._broken_off(INTERNAL_ERROR, unexpected_error(error))
             raise
         finally:
             self.finish()
+
+    def _broken_off(self, failure: Failure, why: str | None) -> None:
+        """Fail, unless it is decided how the job ends."""
+        attempt = self.attempt
+        attempt.explanation = "; ".join(filter(None, (attempt.explanation, why))) or None
+        if not attempt.outcome.decided:
+            attempt.outcome = replace(attempt.outcome, failure=failure)
+        self._break_off()
+
+    def _break_off(self) -> None:
+        """Keep what the containers have written, of which some may still run."""
+        plan, attempt = self.plan, self.attempt
+        if not attempt.ran:
+            return
+        for address in self.context.engines.addresses:
+            if address not in attempt.lost_engines:
+                with suppress(EngineError, MachineNotReadyError):  # the clean-up reports it
+                    kill_containers(self.context.engines.at(address), plan.name, plan.run_id, rules=False)
+        self._keep_output()
+
+    def _keep_output(self) -> None:
+        """Let the clean-up keep what has not been packed or saved."""
+        plan, results = self.plan, self.results
+        if results.artifacts is not None:
+            return
+        if not results.unpacked:
+            results.unsaved = all_names(plan)
+        results.unpacked = bool(plan.folders.model or plan.folders.output_data)
 
     def begin_rules(self, *, first: bool) -> None:
         """Start the debugger rules, or watch on those that are there. `first`: the job begins."""
@@ -156,7 +185,8 @@ class Supervisor:
             with suppress(EngineError):  # then the next attempt begins from the earlier save
                 self._save_mirrored(self.context.reporter.working, last=False)
         self._clean_up(rules=False)
-        if self.plan.warm_pool is not None and self.plan.warm_pool.directory:
+        still_lost = self._unreachable() if old.engine_lost else None
+        if self.plan.warm_pool is not None and self.plan.warm_pool.directory and still_lost is None:
             remove_tree(self.plan.warm_pool.directory)
         if self.plan_again is not None:
             self.plan, self.plan_again = self.plan_again(), None
@@ -166,12 +196,24 @@ class Supervisor:
         self.context.record(RESTART, {"Why": why, "Number": number, "Logged": logged})
         self.attempt = self._attempt(self.platform.for_attempt(self.plan, number), old.faults, old.hints)
         self.context.phases.enter(JobPhase.STARTING, PhaseMessage.PREPARING)
+        if still_lost is not None:
+            self.attempt.engine_failed(still_lost)
+
+    def _unreachable(self) -> EngineError | MachineNotReadyError | None:
+        """The error of an engine that the clean-up could not reach, if it still cannot be."""
+        for address in self.left_on_engines:
+            try:
+                self.context.engines.at(address).facts()
+            except (EngineError, MachineNotReadyError) as error:
+                return error
+        return None
 
     def _upload(self) -> None:
         """Pack and publish what the containers wrote, after a failure or a stop too."""
         attempt, results, phases = self.attempt, self.results, self.context.phases
         if self.rules is not None:
             self.stops_in_training = self.rules.stops()
+        release_space(self.context.store.directory(self.plan.name))  # what the containers wrote may fill the disk
         phases.enter(JobPhase.UPLOADING, PhaseMessage.UPLOADING, ended=attempt.outcome.failed)
         not_saved = None
         reachable = self._reachable_runs()
@@ -203,12 +245,11 @@ class Supervisor:
             kept = f"the job's output is kept in {unpacked_directory(self.plan)}"
             self._upload_failed(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
         except PackingStoppedError:
-            if not results.unpacked:
-                results.unsaved = all_names(self.plan)
-            results.unpacked = True
+            self._keep_output()
             results.notes.append(f"packing was stopped; to pack the job's output: smlocal pack {self.plan.name}")
         except EngineError as error:
             attempt.engine_failed(error)
+            self._keep_output()
         attempt.handle_late_requests()
         self._check_published()
         published = results.published
@@ -383,14 +424,20 @@ class Supervisor:
             self.credentials.close()  # first, because it would create removed files again
         if len(self.context.engines) > 1 or not attempt.engine_lost:
             results.leftovers += restore_ownership(self._reachable_runs())
-        if results.unpacked:
-            results.leftovers += keep_unpacked(self.plan)
-            results.unpacked = os.path.isdir(unpacked_directory(self.plan))
-        if results.unsaved:  # after the model, which may contain such a folder
-            results.leftovers += keep_not_saved(self.plan, not_saved_document(self.plan, results.unsaved))
+        if not attempt.engine_lost:
+            self._move_kept()
         if keep and not attempt.engine_lost and mark_containers_kept(self.plan.job_directory):
             attempt.delivery.close()
             return
+        not_given: dict[str, list[str]] = {}
+
+        def give_back(engine: Engine) -> None:
+            """A lost engine is there again: without its containers, nobody could give the folders to the user."""
+            kill_containers(engine, self.plan.name, self.plan.run_id, rules=rules)
+            there = [run for run in attempt.runs.values() if run.engine is engine and run.container.id]
+            for run in there or hosts_with_containers([engine], self.plan):
+                not_given[run.name] = restore_ownership([run])
+
         self.left_on_engines = clear_engines(
             self.context.engines,
             self.plan.name,
@@ -398,11 +445,23 @@ class Supervisor:
             engine_lost=attempt.engine_lost,
             cancelled=self._cancelled,
             rules=rules,
+            first=give_back if attempt.engine_lost else lambda _: None,
         )
-        for each in self.left_on_engines.values():
+        for each in (*not_given.values(), *self.left_on_engines.values()):
             results.leftovers += each
+        if attempt.engine_lost:
+            self._move_kept()
         attempt.delivery.close()
         results.leftovers += clear_disk(self.plan.job_directory)
+
+    def _move_kept(self) -> None:
+        """Move what is kept away from what is deleted; the folders must be the user's."""
+        results = self.results
+        if results.unpacked:
+            results.leftovers += keep_unpacked(self.plan)
+            results.unpacked = os.path.isdir(unpacked_directory(self.plan))
+        if results.unsaved:  # after the model, which may contain such a folder
+            results.leftovers += keep_not_saved(self.plan, not_saved_document(self.plan, results.unsaved))
 
     def _delete_replaced(self, ended: Ending) -> None:
         artifacts = self.results.artifacts

@@ -2,13 +2,14 @@
 
 import json
 import os
+import shutil
 import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.jobs.crash.test_crash import SAVES, TRAINED, Clean
+from tests.jobs.crash.test_crash import INTERNAL, SAVES, TRAINED, Clean
 
 from smlocal.api.training_job import TrainingJob
 from smlocal.jobs.control.orphans import is_orphan
@@ -84,6 +85,41 @@ def test_what_an_engine_does_not_let_go_is_not_removed(
     done = relayed("rm", "--stop", "held-*")
     assert (done.returncode, done.stderr) == (0, "removed held-fast\n")
     assert_nothing_left("held-fast")
+
+
+@pytest.mark.slow(2)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("recover",),
+        ("wait", "fixes-jobs-gone"),
+        ("stop", "--wait", "fixes-jobs-gone"),
+        ("rm", "--stop", "fixes-jobs-gone"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_job_whose_folder_was_deleted_ends(
+    words: tuple[str, ...], life: Any, docker: Any, assert_nothing_left: Clean
+) -> None:
+    for name in ("fixes-jobs-gone", "fixes-jobs-there"):
+        life.detach(name, ENDS)
+        life.until_logged(name, "ready")
+        life.crash(name)
+    shutil.rmtree(life.home / "jobs" / "fixes-jobs-gone")
+    life.let_go("fixes-jobs-there")
+    done = life(*words)
+    assert "Traceback" not in done.stderr
+    if words[0] == "rm":
+        assert (done.returncode, done.stderr) == (0, "removed fixes-jobs-gone\n")
+    else:
+        answer = life.describe("fixes-jobs-gone")
+        assert (answer["TrainingJobStatus"], answer["FailureReason"]) == ("Failed", INTERNAL)
+        assert "was deleted" in answer["Local"]["Explanation"]
+    assert not running(docker, "fixes-jobs-gone")
+    assert_nothing_left("fixes-jobs-gone")
+    assert life("recover").returncode == 0
+    assert life.job("fixes-jobs-there").status == "Completed"
+    assert_nothing_left("fixes-jobs-there")
 
 
 def test_another_engine_is_not_asked_about_the_job(relayed: Any, assert_nothing_left: Clean) -> None:

@@ -154,6 +154,26 @@ def test_a_stopped_job_keeps_its_status_and_its_model(
     assert model_size(str(tmp_path / "other" / "unpacked-stopped" / "output" / "model.tar.gz")) == SIZE
 
 
+@pytest.mark.parametrize("apart", [True, False], ids=["output-apart", "output-beside"])
+def test_a_model_that_fills_the_disk_of_the_home(
+    apart: bool, small_disk: Path, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path
+) -> None:
+    name = "unpacked-home-full"
+    output = {"S3OutputPath": str((tmp_path if apart else small_disk) / "out")}
+    write(tmp_path, name, "cat /dev/zero >/opt/ml/model/m; exit 3", image("sh"), OutputDataConfig=output)
+    home = {"SMLOCAL_HOME": str(small_disk / "home")}
+    done = smlocal_run("run", "job.yaml", "--json", cwd=tmp_path, env=home)
+    assert done.returncode == 1, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["FailureReason"].startswith("AlgorithmError: ")
+    assert answer["FailureReason"].endswith("exit code: 3")
+    assert leftovers(answer) == []
+    if apart:
+        assert model_size(answer["Local"]["Artifacts"]["Model"]) > 0
+    else:
+        assert Path(kept(answer), "algo-1", "model", "m").stat().st_size > 0
+
+
 @pytest.mark.slow(1, others=True)
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_checkpoints_that_their_folder_cannot_take_are_kept(

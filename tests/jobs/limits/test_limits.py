@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,28 @@ needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/dev/loop-control").exists(),
     reason="only root can create a disk of a fixed size, and only with loop devices",
 )
+
+
+@needs_root
+@pytest.mark.slow(2)
+def test_a_volume_that_a_restart_of_the_machine_has_unmounted(
+    life: Any, docker: Callable[..., str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    name = "fixes-jobs-volume"
+    script = "echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.1; done; echo done >/opt/ml/model/m"
+    members = {"ResourceConfig": {**SMALL, "VolumeSizeInGB": 1}, "Local": {"EnforceInstanceLimits": True}}
+    life.detach(name, script, **members)
+    life.until_logged(name, "ready")
+    life.crash(name)
+    life.let_go(name)
+    (container,) = docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").split()
+    docker("wait", container)
+    subprocess.run(["umount", life.home / "jobs" / name / "hosts" / "algo-1"], check=True)
+    done = life("recover")
+    assert done.returncode == 0, done.stderr
+    assert life.job(name).status == "Completed"
+    assert [path.rpartition("/")[2] for path in life.model(name)] == ["m"]
+    assert_nothing_left(name)
 
 
 @needs_root

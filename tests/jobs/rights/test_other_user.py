@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import until
 from tests.kit.engine_relay import EngineRelay
 from tests.kit.s3_servers import S3Server
 
@@ -351,6 +352,71 @@ def test_what_is_left_by_a_lost_engine_can_be_removed(
         relay.path.chmod(0o666)
         done = smlocal_as_user("rm", name)
         assert done.returncode == 0, done.stderr
+        assert not (place / "home" / "jobs" / name).exists()
+        assert_nothing_left(name)
+    finally:
+        relay.vanish()
+        for container in docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").split():
+            docker("rm", "--force", "--volumes", container)
+        shutil.rmtree(place)
+
+
+@pytest.mark.slow(4)
+def test_an_engine_that_is_lost_for_a_moment_leaves_nothing_that_needs_root(
+    user: str,
+    interpreter: list[str],
+    image: Callable[[str], str],
+    docker: Callable[..., str],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    """The folders that root has made are given back while there is a container by which that can be done."""
+    name = f"fixes-jobs-other-user-{os.getpid()}"
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
+    shutil.chown(place, user)
+    relay = EngineRelay(place / "engine.sock")
+    relay.path.chmod(0o666)
+
+    def smlocal_as_user(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*interpreter, "-m", "smlocal", *arguments],
+            cwd=place,
+            env={
+                **os.environ,
+                "SMLOCAL_HOME": str(place / "home"),
+                "SMLOCAL_ENGINE_TIMEOUT": "240",  # it waits for a minute, in which the test brings the engine back
+                "HOME": f"/home/{user}",
+                "DOCKER_HOST": relay.address,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+
+    def describe() -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(smlocal_as_user("describe", name, "--json").stdout)
+        return answer
+
+    script = "umask 077; mkdir -p /opt/ml/model/a/b; echo learnt >/opt/ml/model/a/b/m; exec sleep 600"
+    try:
+        begun = smlocal_as_user(
+            "run", "--detach", "--image", image("sh"), "--name", name, "--env", f"SCRIPT={script}", "--output", "./out"
+        )
+        assert begun.returncode == 0, begun.stderr
+        until((place / "home" / "jobs" / name / "hosts" / "algo-1" / "model" / "a" / "b" / "m").exists)
+        relay.vanish()
+        until(lambda: describe()["SecondaryStatus"] == "Uploading")
+        relay.come_back()
+        relay.path.chmod(0o666)
+        assert smlocal_as_user("wait", name).returncode == 1
+        answer = describe()
+        assert answer["FailureReason"].startswith("InternalServerError: ")
+        assert answer["Local"]["Leftovers"] == []
+        kept = Path(answer["Local"]["Artifacts"]["Kept"])
+        assert (kept / "algo-1" / "model" / "a" / "b" / "m").read_text() == "learnt\n"
+        folders = [path for path in (place / "home").rglob("*") if path.is_dir()]
+        assert {path.owner() for path in folders} == {user}
+        assert smlocal_as_user("rm", name).returncode == 0
         assert not (place / "home" / "jobs" / name).exists()
         assert_nothing_left(name)
     finally:

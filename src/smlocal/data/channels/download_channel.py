@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from smlocal.base.removal import remove_tree
 from smlocal.data.channels.cache.folder import Cache, folders_of, make_folders, seal
+from smlocal.data.channels.interface import Check, no_check
 from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error, S3Object, listed_object
@@ -33,6 +34,7 @@ def download_channel(
     marker_directory: str,
     progress: Callable[[Progress], None],
     warn: Callable[[str], None],
+    check: Check = no_check,
 ) -> Listing:
     """Return a local listing of a folder with exactly these objects; `StagingError` in the service's words.
 
@@ -40,12 +42,12 @@ def download_channel(
     `marker_directory` is `staged/cache` in the job's folder: while it exists, the trees that the job uses stay in the
     cache. `store` is called at most once, when S3 is needed, and stays open.
 
-    A signal handler may raise at any point: the threads then stop, and no incomplete download is left for the job.
-    Complete objects stay in the cache.
+    `check`, which is called while another job downloads the same data, may raise. A signal handler may raise at any
+    point: the threads then stop, and no incomplete download is left for the job. Complete objects stay in the cache.
     """
     with service_errors():
         wanted = downloadable(listing)
-        download = _Download(wanted, store=store, endpoint=endpoint, progress=progress, warn=warn)
+        download = _Download(wanted, store=store, endpoint=endpoint, progress=progress, warn=warn, check=check)
         root = None if cache is None else download.through_cache(cache, marker_directory)
         root = root or download.into_folder(directory)
         return replace(download.listing, root=root, root_key=None, whole_tree=True)
@@ -85,11 +87,12 @@ class _Download:
         endpoint: str,
         progress: Callable[[Progress], None],
         warn: Callable[[str], None],
+        check: Check,
     ) -> None:
         self.listing = listing
         self._open, self._endpoint = store, endpoint
         self._opened: S3Client | None = None
-        self._progress, self._warn = progress, warn
+        self._progress, self._warn, self._check = progress, warn, check
         self._folders = folders_of(listing.paths, listing.directories)
 
     def through_cache(self, cache: "Cache", marker_directory: str) -> str | None:
@@ -111,6 +114,7 @@ class _Download:
                     download=lambda places: self._download(places, meter),
                     found=meter.found,
                     waiting=lambda: self._warn("waiting for another job that downloads the same data"),
+                    check=self._check,
                 )
                 if root is not None:
                     meter.finish()

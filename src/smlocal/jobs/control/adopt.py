@@ -30,6 +30,7 @@ from smlocal.jobs.finish.describe import (
 )
 from smlocal.jobs.finish.unprepared import fail_unprepared, fail_with, stop_unprepared
 from smlocal.jobs.history import BEGINNING, STOP, Past, read_past
+from smlocal.jobs.host.staging import mount_again
 from smlocal.jobs.kinds import preparing
 from smlocal.jobs.mirrored.saving import keep_not_saved
 from smlocal.jobs.planning.model import JobPlan
@@ -54,6 +55,7 @@ def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: 
     for later readers.
     """
     with StopSignals() as requests:
+        deleted = not os.path.isdir(store.directory(name))
         lease = store.take_over(name, os.getpid())
         if lease is None:
             return False
@@ -70,13 +72,28 @@ def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: 
                 engines = engines_at(plan.engine_addresses)
                 for engine in engines:
                     engine.facts()
+                _mount_volumes(plan, engines)
                 if not _finish_cleanup(store, plan, engines):
-                    _continue(store, plan, engines, requests)
+                    if deleted and plan.hosts:
+                        _end_without_folder(store, plan, engines)
+                    else:
+                        _continue(store, plan, engines, requests)
             except (EngineError, MachineNotReadyError) as error:
                 store.put_document(name, NOT_ADOPTED, {"At": time.time(), "Why": error.sentence})
                 raise
             write_copies(store, name)  # the first supervisor may not have written them all
     return True
+
+
+def _mount_volumes(plan: JobPlan, engines: Engines) -> None:
+    """After a restart of the machine, what the containers wrote is only in the volumes: unmounted, they seem empty."""
+    if not any(host.limits.disk for host in plan.hosts):
+        return
+    for run in hosts_with_containers(engines, plan):
+        try:
+            mount_again(plan, run.host)
+        except OSError as error:
+            raise MachineNotReadyError(f"the volume of {run.name} cannot be mounted: {error.strerror}") from error
 
 
 def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
@@ -116,6 +133,13 @@ def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
     )
     end_job(store, name, ending, decision["Reason"])
     return True
+
+
+def _end_without_folder(store: Store, plan: JobPlan, engines: Engines) -> None:
+    """Fail it: what its containers wrote went with the folder, and a running one has nowhere to write."""
+    remember_left(store, plan, clear_engines(engines, plan.name, plan.run_id, engine_lost=False))
+    why = f"the folder of the job was deleted while it had no supervisor: {store.directory(plan.name)}"
+    fail_with(store, plan.name, INTERNAL_ERROR, explanation=why)
 
 
 def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSignals) -> None:

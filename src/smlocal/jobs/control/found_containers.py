@@ -1,7 +1,7 @@
 """The containers of a job whose supervisor is gone: found before anything is decided about the job."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from smlocal.base.quick_dataclass import dataclass
@@ -116,7 +116,7 @@ def remove_unseen(engines: Engines, plan: JobPlan, found: FoundContainers) -> No
                 raise  # else the engine cannot make it, as when there is no image: then no other process has
 
 
-def hosts_with_containers(engines: Engines, plan: JobPlan) -> list[HostRun]:
+def hosts_with_containers(engines: Iterable[Engine], plan: JobPlan) -> list[HostRun]:
     """The hosts of an ended job that still have a container on these engines, for cleaning up."""
     delivery = Delivery(plan=plan, home="", reporter=Reporter(), on_failure=lambda _, __: None)
     found = {name: (engine, each) for engine in engines for name, each in _container_ids(engine, plan).items()}

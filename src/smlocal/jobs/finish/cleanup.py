@@ -42,16 +42,21 @@ def clear_engines(
     engine_lost: bool,
     cancelled: Callable[[], bool] = lambda: False,
     rules: bool = True,
+    first: Callable[[Engine], None] = lambda _: None,
 ) -> dict[str, list[str]]:
-    """Remove everything with the job's labels. `rules`: those too.
+    """Remove everything with the job's labels. `rules`: those too. `first` is called with each engine before that.
 
     Returns, by the address of the engine, the parts that could not be removed, as sentences. A lost engine is often
     only restarting. It has some time to come back, unless the user wants no wait (`cancelled`).
     """
     deadline = time.monotonic() + (chosen_timeouts().back if engine_lost else 0.0)
 
+    def remove(engine: Engine, kinds: Collection[ResourceKind]) -> list[str]:
+        first(engine)
+        return _clear(engine, job, run_id, rules=rules, kinds=kinds)
+
     def clear(engine: Engine, kinds: Collection[ResourceKind]) -> list[str]:
-        return _clear_until(engine, job, run_id, deadline, cancelled, rules=rules, kinds=kinds)
+        return _until_there(lambda: remove(engine, kinds), deadline, cancelled)
 
     if len(engines) == 1:
         failures = clear(engines.first, tuple(ResourceKind))
@@ -60,19 +65,10 @@ def clear_engines(
     return _clear_several(engines, clear)
 
 
-def _clear_until(
-    engine: Engine,
-    job: str,
-    run_id: str,
-    deadline: float,
-    cancelled: Callable[[], bool],
-    *,
-    rules: bool,
-    kinds: Collection[ResourceKind],
-) -> list[str]:
+def _until_there(clear: Callable[[], list[str]], deadline: float, cancelled: Callable[[], bool]) -> list[str]:
     while True:
         try:
-            return _clear(engine, job, run_id, rules=rules, kinds=kinds)
+            return clear()
         except (EngineError, MachineNotReadyError) as error:
             if time.monotonic() >= deadline or cancelled():
                 why = f"the engine is unreachable ({error.sentence}); run smlocal recover later"
@@ -268,9 +264,13 @@ def _is_stored(store: Store, left: LeftOnEngine) -> bool:
         return False
 
 
-def kill_containers(engine: Engine, job: str, run_id: str) -> None:
-    """Kill the containers of a run, and wait until they have ended."""
-    containers = [each.id for each in owned_by(engine, job, run_id) if each.kind is ResourceKind.CONTAINER]
+def kill_containers(engine: Engine, job: str, run_id: str, *, rules: bool = True) -> None:
+    """Kill the containers of a run, and wait until they have ended. `rules`: those too."""
+    containers = [
+        each.id
+        for each in owned_by(engine, job, run_id)
+        if each.kind is ResourceKind.CONTAINER and (rules or RULE_LABEL not in each.labels)
+    ]
     for container in containers:
         engine.signal(container, "SIGKILL")
     deadline = time.monotonic() + _ENDS_SECONDS

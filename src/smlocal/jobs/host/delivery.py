@@ -38,7 +38,7 @@ class Delivery:
     on_failure: Callable[[Failure, str], None]
     """Called with why the job fails and an explanation when a running container gets no more data."""
     check: Check = no_check
-    """Called when progress is reported; raises if there is a request."""
+    """Called when progress is reported, and while a download is waited for; raises if there is a request."""
     checkpoints_downloaded: bool = False
     _client: "S3Client | None" = None
     _not_checked: dict[str, str] = field(default_factory=dict)
@@ -66,6 +66,7 @@ class Delivery:
                 marker_directory=f"{staged}/cache",
                 progress=lambda progress: self.working(progress.sentence(tree.name)),
                 warn=self.reporter.warning,
+                check=self.check,
             )
         return self._downloaded[id(listing)]
 

@@ -221,8 +221,7 @@ def make_volume(plan: JobPlan, host: HostPlan) -> None:
         return
     if size == 0:
         raise StagingError("Data download failed:Insufficient disk space")
-    path = f"{plan.job_directory}/{_VOLUMES}/{host.host.name}.ext4"
-    mount_point = host_directory(plan, host)
+    path, mount_point = _volume(plan, host), host_directory(plan, host)
     for folder in (os.path.dirname(path), mount_point):
         os.makedirs(folder, exist_ok=True)
     with open(path, "wb") as file:
@@ -230,9 +229,25 @@ def make_volume(plan: JobPlan, host: HostPlan) -> None:
     # No blocks reserved for root and no journal: it is deleted with the job.
     options = ("-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=1,nodiscard")
     _run_command("mkfs.ext4", *options, path)
-    _run_command("mount", "-o", "loop", path, mount_point)
+    _mount(path, mount_point)
     with suppress(OSError):
         os.rmdir(f"{mount_point}/lost+found")
+
+
+def mount_again(plan: JobPlan, host: HostPlan) -> None:
+    """Mount the volume of a host that had a container, if a restart of the machine has unmounted it."""
+    path, mount_point = _volume(plan, host), host_directory(plan, host)
+    if host.limits.disk and os.path.exists(path) and not os.path.ismount(mount_point):
+        os.makedirs(mount_point, exist_ok=True)
+        _mount(path, mount_point)
+
+
+def _volume(plan: JobPlan, host: HostPlan) -> str:
+    return f"{plan.job_directory}/{_VOLUMES}/{host.host.name}.ext4"
+
+
+def _mount(volume: str, mount_point: str) -> None:
+    _run_command("mount", "-o", "loop", volume, mount_point)
 
 
 def unmount_volumes(job_directory: str) -> None:

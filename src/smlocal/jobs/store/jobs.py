@@ -23,7 +23,7 @@ from smlocal.jobs.store import resources
 from smlocal.jobs.store.database import FIRST_PLATFORM, database_errors, open_database
 from smlocal.jobs.store.home import prepare_home
 from smlocal.jobs.store.job_search import JobPage, JobSearch, PagePosition, find_page, names_by_prefix
-from smlocal.jobs.store.lease import Lease
+from smlocal.jobs.store.lease import Lease, take_unfinished
 from smlocal.jobs.store.records import (
     COLUMNS,
     JobRecord,
@@ -224,7 +224,8 @@ class Store:
 
     def take_over(self, name: str, supervisor_pid: int) -> Lease | None:
         """Become the supervisor of an unfinished job without one; None if it has one, or has ended."""
-        lease = Lease.take(self.directory(name))
+        with database_errors(self.home):
+            lease = take_unfinished(self.directory(name), lambda: self.get(name))
         if lease is None:
             return None
         with self._write() as connection:

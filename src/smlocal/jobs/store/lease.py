@@ -4,8 +4,12 @@ import fcntl
 import os
 import time
 import weakref
+from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
+
+from smlocal.jobs.store.records import JobRecord
 
 _UNFINISHED = ".new"
 _TRIES, _PAUSE = 3, 0.002
@@ -84,6 +88,32 @@ def supervised(directory: str) -> bool:
     if lease is None:
         return True
     lease.release()
+    return False
+
+
+def take_unfinished(directory: str, find: Callable[[], JobRecord]) -> Lease | None:
+    """Take the lease of an unfinished job, whose folder is made again if somebody has deleted it; None as for `take`.
+
+    `find` gives the record of the job, and is called only if there is no folder.
+    """
+    try:
+        return Lease.take(directory)
+    except FileNotFoundError:
+        record = find()
+        if record.status.terminal or _held_without_folder(directory, record.supervisor_pid):
+            return None
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        return Lease.take(directory)
+
+
+def _held_without_folder(directory: str, pid: int | None) -> bool:
+    """True if this process holds the lease of a folder that was deleted. Where there is no /proc, none is seen."""
+    descriptors, gone = f"/proc/{pid}/fd", f"{os.path.realpath(directory)} (deleted)"
+    with suppress(OSError):
+        for each in os.listdir(descriptors):
+            with suppress(OSError):
+                if os.readlink(f"{descriptors}/{each}") == gone:
+                    return True
     return False
 
 

@@ -8,6 +8,7 @@ import pytest
 from smlocal.errors import HomeUnusableError, JobNotFinishedError, JobUnknownError, NameInUseError
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.lease import supervised
 from smlocal.jobs.store.records import LeftOnEngine
 
 
@@ -32,6 +33,38 @@ def test_a_name_is_used_once(store: Store, job: str) -> None:
     assert "--replace" in " ".join(caught.value.remedy)
     assert store.get(job).supervisor_pid == 42
     assert store.document(job, "Request") is None
+
+
+def test_a_folder_that_somebody_deleted_is_made_again_for_the_next_supervisor(
+    store: Store, home: Path, job: str
+) -> None:
+    folder = home / "jobs" / job
+    folder.rmdir()
+    lease = store.take_over(job, 7)
+    assert lease is not None
+    assert store.get(job).supervisor_pid == 7
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert supervised(str(folder))
+    lease.release()
+    finish(store, job)
+    folder.rmdir()
+    assert store.take_over(job, 7) is None
+    with pytest.raises(JobUnknownError):
+        store.take_over("nobody", 7)
+    assert list(folder.parent.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nothing says what processes have open")
+def test_a_supervisor_whose_folder_was_deleted_stays_the_only_one(store: Store, home: Path, job: str) -> None:
+    lease = store.take_over(job, os.getpid())
+    assert lease is not None
+    (home / "jobs" / job).rmdir()
+    assert store.take_over(job, 7) is None
+    assert not (home / "jobs" / job).exists()
+    lease.release()
+    following = store.take_over(job, 7)
+    assert following is not None
+    following.release()
 
 
 def test_documents_come_back_as_they_were(store: Store, job: str) -> None:

@@ -41,7 +41,7 @@ def reserve_space(cache: "Cache", folder: str, count: int) -> bool:
 
 
 def remove_trees(cache: "Cache", names: Collection[str]) -> Mapping[str, list[str]]:
-    """Remove these trees and all blobs without links; returns the trees that jobs still use, with those jobs."""
+    """Remove these trees and all blobs without links; returns the trees that are in use, with their users."""
     with cache.locked():
         used = jobs_by_tree(cache.home)
         for name in names:
@@ -157,12 +157,12 @@ def unmark(directory: str, tree: str) -> None:
 
 
 def jobs_by_tree(home: str) -> Mapping[str, list[str]]:
-    """The names of the jobs that use each tree."""
+    """The names of the jobs that use each tree, and of the shells in new containers."""
     found: dict[str, list[str]] = {}
-    jobs = os.path.join(home, "jobs")
-    for job in _names(jobs):
-        for tree in _names(os.path.join(jobs, job, MARKERS)):
-            found.setdefault(tree, []).append(job)
+    for folder, named in (("jobs", "{}"), ("shells", "shell {}")):
+        for each in _names(os.path.join(home, folder)):
+            for tree in _names(os.path.join(home, folder, each, MARKERS)):
+                found.setdefault(tree, []).append(named.format(each))
     return found
 
 

@@ -12,6 +12,7 @@ partial/<name>/new/       its downloads; each gets its name there only when it i
 import json
 import os
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -21,11 +22,13 @@ from typing import IO
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
 from smlocal.data.channels.copy import FILE_MODE
+from smlocal.data.channels.interface import Check, no_check
 
 DEFAULT_LIMIT = 20 << 30
 DOWNLOADS = "new"
 _REMOVED = "removed-"
 _LOCK = ".lock"
+_PAUSE_SECONDS = 0.1
 _BLOB_FOLDER_LENGTH = 2
 
 
@@ -78,17 +81,20 @@ class Cache:
             yield
 
     @contextmanager
-    def alone(self, name: str, waiting: Callable[[], None]) -> Iterator[None]:
-        """Be the only process that builds this tree; `waiting` is called before waiting for another one."""
+    def alone(self, name: str, waiting: Callable[[], None], check: Check = no_check) -> Iterator[None]:
+        """Be the only process that builds this tree.
+
+        `waiting` is called before waiting for another one, and `check`, which may raise, while waiting.
+        """
         path = os.path.join(self.partial, f"{name}{_LOCK}")
         while True:
             # A file object, not a descriptor: it is closed even if a signal handler raises at any point.
             with open(path, "ab") as file:
-                try:
-                    flock(file, LOCK_EX | LOCK_NB)
-                except BlockingIOError:
+                if not _lock(file):
                     waiting()
-                    flock(file, LOCK_EX)
+                    while not _lock(file):  # waiting inside of flock would only end with a signal
+                        check()
+                        time.sleep(_PAUSE_SECONDS)
                 if not _is_still(file, path):
                     continue  # the previous owner removed it, and a new file may be locked by another process
                 try:
@@ -123,6 +129,15 @@ class Cache:
         with suppress(OSError):
             os.rename(path, aside)
             remove_tree(aside)  # a later `sweep` removes the rest
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """False if another process holds the lock."""
+    try:
+        flock(file, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _is_still(file: IO[bytes], path: str) -> bool:

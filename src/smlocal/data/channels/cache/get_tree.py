@@ -21,6 +21,7 @@ from smlocal.data.channels.cache.folder import (
     write_tree_info,
 )
 from smlocal.data.channels.copy import Duplicator
+from smlocal.data.channels.interface import Check, no_check
 from smlocal.jobs.contract.listing import Listing
 
 
@@ -38,12 +39,14 @@ def get_tree(
     download: "Download",
     found: Callable[[int, int], None],
     waiting: Callable[[], None],
+    check: Check = no_check,
 ) -> str | None:
     """The folder with these objects, kept as long as the job's marker exists; None if the cache has no room for it.
 
     `listing` has every path once, with its size and ETag; `folders` is every folder they need. `download` is called
     when something is missing, `found` with the bytes and objects that are not, and `waiting` if another process is
-    making the same tree. `OSError` or `DamagedInUseError` if the cache cannot be used.
+    making the same tree. `check`, called while that is waited for, may raise. `OSError` or `DamagedInUseError` if the
+    cache cannot be used.
     """
     cache.prepare()
     name, sizes = tree_name(endpoint, listing), dict(zip(listing.paths, listing.sizes, strict=True))
@@ -57,7 +60,7 @@ def get_tree(
     root = existing()
     if root is not None:
         return root
-    with cache.alone(name, waiting):
+    with cache.alone(name, waiting, check):
         root = existing()  # the process that was waited for may have made it
         if root is not None:
             return root

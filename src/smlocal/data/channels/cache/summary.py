@@ -23,7 +23,7 @@ class Download:
     bytes: int
     last_used: float
     jobs: tuple[str, ...]
-    """The jobs that use it now."""
+    """The jobs that use it now, and `shell ID` for each shell in a new container."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +74,10 @@ def remove(home: str, patterns: Sequence[str] | None) -> tuple[Download, ...]:
             if others
             else "all of the cache is in use",
             details=[f"{chosen[name].uri or name}: {', '.join(jobs)}" for name, jobs in kept.items()],
-            remedy=["Wait for the job, or stop it with smlocal stop JOB. smlocal recover ends one that was killed."],
+            remedy=[
+                "Wait for the job, or stop it with smlocal stop JOB. Leave the shell.",
+                "smlocal recover ends what was killed.",
+            ],
         )
     return tuple(chosen.values())
 

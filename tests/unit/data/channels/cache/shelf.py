@@ -8,6 +8,7 @@ from pathlib import Path
 
 from smlocal.data.channels.cache.folder import Cache, folders_of
 from smlocal.data.channels.cache.get_tree import get_tree
+from smlocal.data.channels.interface import Check, no_check
 from smlocal.jobs.contract.listing import Listing
 
 ENDPOINT = "http://127.0.0.1:9000"
@@ -35,6 +36,8 @@ class Shelf:
 
     cache: Cache
     downloaded: list[str] = field(default_factory=list)
+    users: str = "jobs"
+    """The folder of the home with the folders of those who use it."""
 
     @property
     def root(self) -> Path:
@@ -42,7 +45,7 @@ class Shelf:
 
     def markers(self, job: str) -> Path:
         """Where this job has its markers; its folder is there as for any job."""
-        folder = Path(self.cache.home, "jobs", job, "staged", "cache")
+        folder = Path(self.cache.home, self.users, job, "staged", "cache")
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
@@ -54,6 +57,7 @@ class Shelf:
         prefix: str = "data/",
         directories: tuple[str, ...] = (),
         cache: Cache | None = None,
+        check: Check = no_check,
     ) -> Path | None:
         """The tree that a job gets; None where there is no room."""
         listing = listing_of(contents, prefix, directories)
@@ -73,6 +77,7 @@ class Shelf:
             download=download,
             found=lambda *_: None,
             waiting=lambda: None,
+            check=check,
         )
         return None if root is None else Path(root)
 

@@ -46,6 +46,15 @@ def test_never_a_tree_in_use(shelf: Shelf) -> None:
     assert there(a, b, c, d) == [True, False, True, True]
 
 
+def test_never_a_tree_that_a_shell_uses(shelf: Shelf) -> None:
+    a = fill(replace(shelf, users="shells"), "a", age=30, job="0a1b")
+    b, c, d = fill(shelf, "b", age=20), fill(shelf, "c", age=10), fill(shelf, "d", age=0)
+    assert there(a, b, c, d) == [True, False, True, True]
+    assert a is not None
+    name = a.parent.name
+    assert remove_trees(shelf.cache, [name]) == {name: ["shell 0a1b"]}
+
+
 def test_where_running_jobs_use_everything_there_is_no_room_and_nothing_goes(shelf: Shelf) -> None:
     trees = [fill(shelf, name, age=0, job=f"job-{name}") for name in "ab"]
     idle = fill(shelf, "c", age=0)

@@ -11,6 +11,8 @@ from types import FrameType
 import pytest
 from tests.unit.data.channels.cache.shelf import Shelf, files
 
+from smlocal.jobs.control.requests import StagingStoppedError
+
 ROOT = Path(__file__).parents[5]
 DATA = {f"folder-{number % 3}/{number}": b"%d" % number * 500 for number in range(60)}
 
@@ -140,6 +142,34 @@ def test_a_signal_ends_the_waiting_for_another_process(shelf: Shelf) -> None:
         process.kill()
         process.communicate()
     assert shelf.downloaded == []
+
+
+@pytest.mark.slow(0.5)
+def test_a_request_ends_the_waiting_for_another_process(shelf: Shelf) -> None:
+    """As of a job of the Python API, which no signal breaks off."""
+    process = begin(shelf, 0.01, stuck_at=1)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.close()
+    process.stdin = None
+    process.stdout.readline()
+    checks: list[int] = []
+
+    def check() -> None:
+        checks.append(1)
+        if len(checks) == 2:
+            raise StagingStoppedError
+
+    try:
+        with pytest.raises(StagingStoppedError):
+            shelf.get_tree(DATA, check=check)
+    finally:
+        process.kill()
+        process.communicate()
+    assert shelf.downloaded == []
+    root = shelf.get_tree(DATA)
+    assert root is not None
+    assert files(root) == DATA
 
 
 class Breaking(dict[str, bytes]):
