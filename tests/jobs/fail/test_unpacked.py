@@ -160,7 +160,7 @@ def test_a_model_that_fills_the_disk_of_the_home(
 ) -> None:
     name = "unpacked-home-full"
     output = {"S3OutputPath": str((tmp_path if apart else small_disk) / "out")}
-    write(tmp_path, name, "cat /dev/zero >/opt/ml/model/m; exit 3", image("sh"), OutputDataConfig=output)
+    write(tmp_path, name, "cat /dev/urandom >/opt/ml/model/m || exit 3", image("sh"), OutputDataConfig=output)
     home = {"SMLOCAL_HOME": str(small_disk / "home")}
     done = smlocal_run("run", "job.yaml", "--json", cwd=tmp_path, env=home)
     assert done.returncode == 1, done.stderr
