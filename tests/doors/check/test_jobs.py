@@ -114,7 +114,7 @@ except ValueError as error:
     open("/opt/ml/output/failure", "w").write(str(error))
     sys.exit(1)
 open("/opt/ml/checkpoints/1", "w").write("1")
-time.sleep(600 if os.environ["TRAINING_JOB_NAME"].endswith("stopped") else 1)
+time.sleep(600 if os.environ["TRAINING_JOB_NAME"].endswith("stopped") else 3)
 save()
 """
 """The job that is stopped waits for that, however slow the machine is."""
