@@ -113,9 +113,13 @@ class DockerEngine:
     @_checked_answer
     def image(self, name: str) -> ImageFacts | None:
         """Inspect an image by name or id."""
-        with self.client.ask("GET", f"/images/{quote(name)}/json", fine={_ABSENT}) as answer:
-            document = answer.json()
-            return None if answer.status == _ABSENT else image_facts(document)
+
+        def look() -> ImageFacts | None:
+            with self.client.ask("GET", f"/images/{quote(name)}/json", fine={_ABSENT}) as answer:
+                document = answer.json()
+                return None if answer.status == _ABSENT else image_facts(document)
+
+        return podman.beside_removals(look)
 
     def save(self, image: str) -> Generator[bytes, None, None]:
         """Stream a tar. Docker first writes it to its disk, which takes a minute for a large image."""

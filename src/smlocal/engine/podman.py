@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from smlocal.engine.client import Client
 from smlocal.engine.facts import HOST_GATEWAY
@@ -14,6 +14,7 @@ from smlocal.engine.interface import ContainerProcess, ContainerSpec
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError
 
+_T = TypeVar("_T")
 _ABSENT = 404
 _CDI_SINCE = (5, 4)
 _CDI_FOLDERS = ("/etc/cdi", "/var/run/cdi")
@@ -24,6 +25,7 @@ _VOLUME = re.compile(r"^mounting volume \S+ for container \S+: ")
 _DEFAULT_NETWORK = "podman"
 _KNOWS_GATEWAY_SINCE = (4, 7)
 _ENDING = re.compile(r"^read /proc/\d+/cgroup: no such process")
+_REMOVED = re.compile(r"^failed to convert ImageData to ImageInspect .*: image not known$", re.DOTALL)
 _LOOKS = 40
 _LOOK_SECONDS = 0.05
 _MAKING_SECONDS = 5.0
@@ -57,18 +59,24 @@ def is_name_in_use(error: EngineError) -> bool:
 
 def inspect(client: Client, path: str) -> dict[str, Any]:
     """Inspect a container. Podman fails if its process ends at that moment, so try again."""
-    document: dict[str, Any]
+    document: dict[str, Any] = _again_if(_ENDING, lambda: client.read(path))
+    return document
+
+
+def beside_removals(look: Callable[[], _T]) -> _T:
+    """Look at an image. Podman looks at all of them, and fails if another one is removed at that moment."""
+    return _again_if(_REMOVED, look)
+
+
+def _again_if(said: re.Pattern[str], look: Callable[[], _T]) -> _T:
     for _ in range(_LOOKS):
         try:
-            document = client.read(path)
+            return look()
         except EngineError as error:
-            if not _ENDING.match(error.sentence):
+            if not said.match(error.sentence):
                 raise
             time.sleep(_LOOK_SECONDS)
-        else:
-            return document
-    document = client.read(path)
-    return document
+    return look()
 
 
 def wait(client: Client, container: str, still: Callable[[], None]) -> int:

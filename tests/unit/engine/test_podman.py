@@ -6,6 +6,7 @@ from smlocal.data.channels.file import is_overlay_refusal
 from smlocal.engine.documents import container_state
 from smlocal.engine.podman import (
     as_docker_error,
+    beside_removals,
     cdi_folders,
     docker_network,
     is_name_in_use,
@@ -52,6 +53,21 @@ def test_a_name_in_use() -> None:
     assert is_name_in_use(EngineError(f"{said}: that name is already in use", status=500))
     assert is_name_in_use(EngineError("network name n already used: network already exists", status=500))
     assert not is_name_in_use(EngineError("subnet 10.0.0.0/24 is already used on the host", status=500))
+
+
+def test_an_image_is_looked_at_again_if_another_one_was_removed_meanwhile() -> None:
+    removed = "failed to convert ImageData to ImageInspect 'mine': locating image with ID \"0a\": image not known"
+    errors = [EngineError(removed, status=500), EngineError(removed, status=500)]
+
+    def look() -> str:
+        if errors:
+            raise errors.pop()
+        return "facts"
+
+    assert beside_removals(look) == "facts"
+    errors.append(EngineError("the storage is locked", status=500))
+    with pytest.raises(EngineError, match="locked"):
+        beside_removals(look)
 
 
 def test_a_signal_that_comes_too_early() -> None:
