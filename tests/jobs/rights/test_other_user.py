@@ -404,6 +404,8 @@ def test_an_engine_that_is_lost_for_a_moment_leaves_nothing_that_needs_root(
         )
         assert begun.returncode == 0, begun.stderr
         until((place / "home" / "jobs" / name / "hosts" / "algo-1" / "model" / "a" / "b" / "m").exists)
+        # The answer to its start may come later than what it writes. Lost before it, the job has nothing to upload.
+        until(lambda: describe()["SecondaryStatus"] == "Training")
         relay.vanish()
         until(lambda: describe()["SecondaryStatus"] == "Uploading")
         relay.come_back()
