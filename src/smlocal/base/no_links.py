@@ -47,7 +47,7 @@ class Opener:
         start = self._current if is_below else self._root
         names = (path[len(self._current_path) + 1 :] if is_below else path).split(b"/")
         current = descend(start, names, create=create)
-        # Forgotten before it is closed: a signal handler may raise between the two, and a second close may hit another.
+        # Forgotten before it is closed: if a signal handler raises in between, it must not be closed a second time.
         before, self._current, self._current_path = self._current, current, path
         if before >= 0:
             os.close(before)

@@ -51,7 +51,7 @@ def _remove_directory(path: str) -> None:
                 except PermissionError:
                     os.rmdir(child, dir_fd=current)  # it belongs to another user, but can be deleted if it is empty
                     continue
-                before, current = current, below  # in this order: a signal handler may raise between the two
+                before, current = current, below  # in this order, because a signal handler may raise in between
                 os.close(before)
                 levels.append(lower)
                 continue

@@ -198,7 +198,7 @@ async def hold(serving: Serving, call: AwsCall, request: Request) -> None:
     try:
         await asyncio.wait({ended, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not ended.done():
-            # Its read timeout may be shorter. It tries again then, and is answered at once.
+            # The client's read timeout may be shorter. If it asks again, it gets an answer at once.
             serving.status_watch.answered[name] = time.monotonic()
             raise ClientDisconnect
         await ended

@@ -64,7 +64,7 @@ def inspect(client: Client, path: str) -> dict[str, Any]:
 
 
 def beside_removals(look: Callable[[], _T]) -> _T:
-    """Look at an image. Podman looks at all of them, and fails if another one is removed at that moment."""
+    """Inspect an image. Podman reads all images then, and fails if another one is removed at that moment."""
     return _again_if(_REMOVED, look)
 
 

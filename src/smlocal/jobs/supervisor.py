@@ -118,7 +118,7 @@ class Supervisor:
             self.finish()
 
     def _broken_off(self, failure: Failure, why: str | None) -> None:
-        """Fail, unless it is decided how the job ends."""
+        """Fail the job, unless its end is decided already."""
         attempt = self.attempt
         attempt.explanation = "; ".join(filter(None, (attempt.explanation, why))) or None
         if not attempt.outcome.decided:
@@ -126,7 +126,7 @@ class Supervisor:
         self._break_off()
 
     def _break_off(self) -> None:
-        """Keep what the containers have written, of which some may still run."""
+        """Kill containers that still run, and keep what was written."""
         plan, attempt = self.plan, self.attempt
         if not attempt.ran:
             return
@@ -432,7 +432,7 @@ class Supervisor:
         not_given: dict[str, list[str]] = {}
 
         def give_back(engine: Engine) -> None:
-            """A lost engine is there again: without its containers, nobody could give the folders to the user."""
+            """Give the folders back to the user, which needs the containers."""
             kill_containers(engine, self.plan.name, self.plan.run_id, rules=rules)
             there = [run for run in attempt.runs.values() if run.engine is engine and run.container.id]
             for run in there or hosts_with_containers([engine], self.plan):
@@ -455,7 +455,7 @@ class Supervisor:
         results.leftovers += clear_disk(self.plan.job_directory)
 
     def _move_kept(self) -> None:
-        """Move what is kept away from what is deleted; the folders must be the user's."""
+        """Move what is kept out of the folders that are deleted. They must belong to the user."""
         results = self.results
         if results.unpacked:
             results.leftovers += keep_unpacked(self.plan)

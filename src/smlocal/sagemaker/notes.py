@@ -35,7 +35,7 @@ def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:
 def notes_of(
     rules: Iterable[NoteRule], plan: JobPlan, job: JobFile, own: Iterable[tuple[str, str]] = ()
 ) -> tuple[Note, ...]:
-    """Those of the rules that apply, and ids and texts of a kind's own, warnings first."""
+    """The notes of the rules that apply, and the kind's own ones (ids and texts); warnings first."""
     found = [(rule.id, rule.says(plan, job), rule.warning) for rule in rules]
     found += [(name, text, False) for name, text in own]
     applying = [Note(id=name, text=without_passwords(text), warning=warning) for name, text, warning in found if text]

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -300,92 +300,27 @@ def test_doctor_says_what_somebody_outside_the_docker_group_lacks(user: str, int
     assert within["socket"]["Severity"] == within["overlay"]["Severity"] == "ok"
 
 
-@pytest.mark.slow(4)
-def test_what_is_left_by_a_lost_engine_can_be_removed(
-    user: str,
-    interpreter: list[str],
-    image: Callable[[str], str],
-    docker: Callable[..., str],
-    assert_nothing_left: Callable[[str], None],
-) -> None:
-    """The container runs on and writes as root, into folders that only the engine can give back."""
-    name = f"other-user-lost-{os.getpid()}"
-    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
-    shutil.chown(place, user)
-    relay = EngineRelay(place / "engine.sock")
-    relay.path.chmod(0o666)
+@dataclass(kw_only=True)
+class Losing:
+    """A job of the user on an engine that the test takes away."""
 
-    def smlocal_as_user(*arguments: str) -> subprocess.CompletedProcess[str]:
+    user: str
+    name: str
+    interpreter: list[str]
+    place: Path
+    relay: EngineRelay
+
+    def __call__(self, *arguments: str, patience: str | None = None) -> subprocess.CompletedProcess[str]:
+        """smlocal, as the user. `patience`: the time limit of its calls to the engine."""
         return subprocess.run(
-            [*interpreter, "-m", "smlocal", *arguments],
-            cwd=place,
+            [*self.interpreter, "-m", "smlocal", *arguments],
+            cwd=self.place,
             env={
                 **os.environ,
-                "SMLOCAL_HOME": str(place / "home"),
-                "HOME": f"/home/{user}",
-                "DOCKER_HOST": relay.address,
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-
-    script = (
-        "umask 077; mkdir -p /opt/ml/model/a/b; while :; do date >/opt/ml/model/a/b/$(date +%s%N); sleep 0.05; done"
-    )
-    try:
-        begun = smlocal_as_user(
-            "run", "--detach", "--image", image("sh"), "--name", name, "--env", f"SCRIPT={script}", "--output", "./out"
-        )
-        assert begun.returncode == 0, begun.stderr
-        written = place / "home" / "jobs" / name / "hosts" / "algo-1" / "model" / "a" / "b"
-        for _ in range(2000):
-            if written.exists() and os.listdir(written):
-                break
-            time.sleep(0.1)
-        assert os.listdir(written)
-        relay.vanish()
-        assert smlocal_as_user("wait", name).returncode == 1
-        assert smlocal_as_user("rm", name).returncode == 3
-        relay.come_back()
-        relay.path.chmod(0o666)
-        done = smlocal_as_user("rm", name)
-        assert done.returncode == 0, done.stderr
-        assert not (place / "home" / "jobs" / name).exists()
-        assert_nothing_left(name)
-    finally:
-        relay.vanish()
-        for container in docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").split():
-            docker("rm", "--force", "--volumes", container)
-        shutil.rmtree(place)
-
-
-@pytest.mark.slow(4)
-def test_an_engine_that_is_lost_for_a_moment_leaves_nothing_that_needs_root(
-    user: str,
-    interpreter: list[str],
-    image: Callable[[str], str],
-    docker: Callable[..., str],
-    assert_nothing_left: Callable[[str], None],
-) -> None:
-    """The folders that root has made are given back while there is a container by which that can be done."""
-    name = f"fixes-jobs-other-user-{os.getpid()}"
-    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
-    shutil.chown(place, user)
-    relay = EngineRelay(place / "engine.sock")
-    relay.path.chmod(0o666)
-
-    def smlocal_as_user(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*interpreter, "-m", "smlocal", *arguments],
-            cwd=place,
-            env={
-                **os.environ,
-                "SMLOCAL_HOME": str(place / "home"),
-                "SMLOCAL_ENGINE_TIMEOUT": "240",  # it waits for a minute, in which the test brings the engine back
-                "HOME": f"/home/{user}",
-                "DOCKER_HOST": relay.address,
+                "SMLOCAL_HOME": str(self.place / "home"),
+                "HOME": f"/home/{self.user}",
+                "DOCKER_HOST": self.relay.address,
+                **({} if patience is None else {"SMLOCAL_ENGINE_TIMEOUT": patience}),
             },
             capture_output=True,
             text=True,
@@ -393,39 +328,81 @@ def test_an_engine_that_is_lost_for_a_moment_leaves_nothing_that_needs_root(
             timeout=240,
         )
 
-    def describe() -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(smlocal_as_user("describe", name, "--json").stdout)
+    @property
+    def folder(self) -> Path:
+        return self.place / "home" / "jobs" / self.name
+
+    def describe(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self("describe", self.name, "--json").stdout)
         return answer
 
-    script = "umask 077; mkdir -p /opt/ml/model/a/b; echo learnt >/opt/ml/model/a/b/m; exec sleep 600"
-    try:
-        begun = smlocal_as_user(
-            "run", "--detach", "--image", image("sh"), "--name", name, "--env", f"SCRIPT={script}", "--output", "./out"
-        )
+    def begin(self, image: str, script: str, *, patience: str | None = None) -> None:
+        """Until it trains and has written. The answer to its start may come later than what it writes."""
+        asked = ("--image", image, "--name", self.name, "--env", f"SCRIPT={script}", "--output", "./out")
+        begun = self("run", "--detach", *asked, patience=patience)
         assert begun.returncode == 0, begun.stderr
-        until((place / "home" / "jobs" / name / "hosts" / "algo-1" / "model" / "a" / "b" / "m").exists)
-        # The answer to its start may come later than what it writes. Lost before it, the job has nothing to upload.
-        until(lambda: describe()["SecondaryStatus"] == "Training")
-        relay.vanish()
-        until(lambda: describe()["SecondaryStatus"] == "Uploading")
-        relay.come_back()
-        relay.path.chmod(0o666)
-        assert smlocal_as_user("wait", name).returncode == 1
-        answer = describe()
-        assert answer["FailureReason"].startswith("InternalServerError: ")
-        assert answer["Local"]["Leftovers"] == []
-        kept = Path(answer["Local"]["Artifacts"]["Kept"])
-        assert (kept / "algo-1" / "model" / "a" / "b" / "m").read_text() == "learnt\n"
-        folders = [path for path in (place / "home").rglob("*") if path.is_dir()]
-        assert {path.owner() for path in folders} == {user}
-        assert smlocal_as_user("rm", name).returncode == 0
-        assert not (place / "home" / "jobs" / name).exists()
-        assert_nothing_left(name)
-    finally:
-        relay.vanish()
-        for container in docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").split():
-            docker("rm", "--force", "--volumes", container)
-        shutil.rmtree(place)
+        until(lambda: any((self.folder / "hosts" / "algo-1" / "model").rglob("m*")))
+        until(lambda: self.describe()["SecondaryStatus"] == "Training")
+
+    def come_back(self) -> None:
+        self.relay.come_back()
+        self.relay.path.chmod(0o666)
+
+
+@pytest.fixture
+def losing(user: str, interpreter: list[str], docker: Callable[..., str]) -> Iterator[Losing]:
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
+    shutil.chown(place, user)
+    relay = EngineRelay(place / "engine.sock")
+    relay.path.chmod(0o666)
+    name = f"other-user-lost-{os.getpid()}"
+    yield Losing(user=user, name=name, interpreter=interpreter, place=place, relay=relay)
+    relay.vanish()
+    for container in docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").split():
+        docker("rm", "--force", "--volumes", container)
+    shutil.rmtree(place)
+
+
+@pytest.mark.slow(4)
+def test_what_is_left_by_a_lost_engine_can_be_removed(
+    losing: Losing, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    """The container runs on and writes as root, into folders that only the engine can give back."""
+    losing.begin(
+        image("sh"),
+        "umask 077; mkdir -p /opt/ml/model/a/b; while :; do date >/opt/ml/model/a/b/m$(date +%s%N); sleep 0.05; done",
+    )
+    losing.relay.vanish()
+    assert losing("wait", losing.name).returncode == 1
+    assert losing("rm", losing.name).returncode == 3
+    losing.come_back()
+    done = losing("rm", losing.name)
+    assert done.returncode == 0, done.stderr
+    assert not losing.folder.exists()
+    assert_nothing_left(losing.name)
+
+
+@pytest.mark.slow(4)
+def test_an_engine_that_is_lost_for_a_moment_leaves_nothing_that_needs_root(
+    losing: Losing, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    """The folders that root has made are given back while there is a container by which that can be done."""
+    script = "umask 077; mkdir -p /opt/ml/model/a/b; echo learnt >/opt/ml/model/a/b/m; exec sleep 600"
+    losing.begin(image("sh"), script, patience="240")  # it waits for a minute, in which the engine comes back
+    losing.relay.vanish()
+    until(lambda: losing.describe()["SecondaryStatus"] == "Uploading")
+    losing.come_back()
+    assert losing("wait", losing.name).returncode == 1
+    answer = losing.describe()
+    assert answer["FailureReason"].startswith("InternalServerError: ")
+    assert answer["Local"]["Leftovers"] == []
+    kept = Path(answer["Local"]["Artifacts"]["Kept"])
+    assert (kept / "algo-1" / "model" / "a" / "b" / "m").read_text() == "learnt\n"
+    folders = [path for path in (losing.place / "home").rglob("*") if path.is_dir()]
+    assert {path.owner() for path in folders} == {losing.user}
+    assert losing("rm", losing.name).returncode == 0
+    assert not losing.folder.exists()
+    assert_nothing_left(losing.name)
 
 
 @pytest.mark.slow(3)

@@ -202,7 +202,7 @@ NAMESPACES: Final[Mapping[str, str]] = {
     processing.NAME: "/aws/sagemaker/ProcessingJobs",
     transforms.NAME: "/aws/sagemaker/TransformJobs",
 }
-"""By the kind of jobs."""
+"""The namespace of each kind of job."""
 JOB: Final = "TrainingJobName"
 """The dimension of metrics of a log, which only training jobs have."""
 HOST: Final = "Host"

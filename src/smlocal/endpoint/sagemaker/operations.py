@@ -62,7 +62,7 @@ from smlocal.sagemaker.tuning import facts as tuning
 
 
 def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """Remove a job that has ended and whose warm pool is over. Its artifacts stay."""
+    """Remove a finished job without an available warm pool. Its artifacts stay."""
     record = called_job(serving, call)
     name = record.name
     try:
@@ -89,7 +89,7 @@ _RESOURCES = {
 
 
 def search(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """All jobs that fit, the one that changed last first unless it is told otherwise."""
+    """The jobs that match. By default, the job that was modified last comes first."""
     asked = call.parameters
     resource = asked["Resource"]
     if resource not in _RESOURCES:
@@ -144,7 +144,7 @@ def _nested_fits(job: Mapping[str, Any], nested: Mapping[str, Any]) -> bool:
 
 _HYPERPARAMETERS: Final = "HyperParameters."
 _NUMERIC: Final = {"Equals", "NotEquals", "GreaterThan", "GreaterThanOrEqualTo", "LessThan", "LessThanOrEqualTo"}
-"""Operators that compare hyperparameters, which are texts, as numbers."""
+"""Operators that compare hyperparameters as numbers, although their values are text."""
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
 
 
@@ -201,7 +201,7 @@ def _number(text: str) -> float | None:
 
 
 def _decimal(text: str) -> float | None:
-    """A number of a hyperparameter."""
+    """The text as a finite number; None if it is none."""
     try:
         number = float(text)
     except ValueError:
@@ -210,7 +210,7 @@ def _decimal(text: str) -> float | None:
 
 
 def _as_number(text: str, *, whole: bool = False) -> Any:
-    """A hyperparameter as a number, without its decimals if it is compared with a `whole` one, or the text."""
+    """A hyperparameter as a number, or its text if it is none. `whole`: its decimals are cut off."""
     number = _decimal(text)
     if number is None:
         return text

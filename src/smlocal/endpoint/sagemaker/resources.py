@@ -41,7 +41,7 @@ CONFIG: Final = Kind(name="endpoint_config", spoken="endpoint configuration", in
 
 
 def create(serving: HasStore, kind: Kind, name: str, *, arn: str, body: Mapping[str, Any]) -> None:
-    """`ServiceError` if there is one of this name, or of one that differs only in case: they would share the ARN."""
+    """`ServiceError` if the name is in use, also in other case: both resources would have the same ARN."""
     now = round(time.time(), 3)
     new = StoredResource(kind=kind.name, name=name, arn=arn, created=now, modified=now, body=body)
     if serving.store.resource_of(arn) is not None or not serving.store.add_resource(new):

@@ -86,7 +86,7 @@ def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: 
 
 
 def _mount_volumes(plan: JobPlan, engines: Engines) -> None:
-    """After a restart of the machine, what the containers wrote is only in the volumes: unmounted, they seem empty."""
+    """A restart of the machine unmounts the volumes, so the folders of the hosts are empty until now."""
     if not any(host.limits.disk for host in plan.hosts):
         return
     for run in hosts_with_containers(engines, plan):
@@ -136,7 +136,7 @@ def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
 
 
 def _end_without_folder(store: Store, plan: JobPlan, engines: Engines) -> None:
-    """Fail it: what its containers wrote went with the folder, and a running one has nowhere to write."""
+    """Fail the job: what its containers wrote is gone with the folder."""
     remember_left(store, plan, clear_engines(engines, plan.name, plan.run_id, engine_lost=False))
     why = f"the folder of the job was deleted while it had no supervisor: {store.directory(plan.name)}"
     fail_with(store, plan.name, INTERNAL_ERROR, explanation=why)

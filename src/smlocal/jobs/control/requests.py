@@ -149,7 +149,7 @@ class StopRequests:
     def interruptible(self) -> Iterator[Check]:
         """For slow work in the supervising thread: a request stops it at any check, a signal at any point.
 
-        At such a point a clean-up may fail too, such as of a file that has just been closed: that is no error then.
+        If the signal makes a clean-up fail, for example by closing a file twice, that error is not raised.
         """
         self._interruptible = True
         try:
@@ -164,7 +164,7 @@ class StopRequests:
 
     @contextmanager
     def checked(self) -> Iterator[Check]:
-        """For slow work in other threads, or that no signal may break off: a request stops it at the next check."""
+        """For slow work in other threads, or work that no signal may interrupt: a request stops it at a check."""
         self.check()
         yield self.check
 

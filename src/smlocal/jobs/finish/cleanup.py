@@ -44,7 +44,7 @@ def clear_engines(
     rules: bool = True,
     first: Callable[[Engine], None] = lambda _: None,
 ) -> dict[str, list[str]]:
-    """Remove everything with the job's labels. `rules`: those too. `first` is called with each engine before that.
+    """Remove everything with the job's labels. `rules`: those too. `first` is called with each engine before.
 
     Returns, by the address of the engine, the parts that could not be removed, as sentences. A lost engine is often
     only restarting. It has some time to come back, unless the user wants no wait (`cancelled`).

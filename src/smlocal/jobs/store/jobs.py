@@ -558,7 +558,7 @@ class Store:
                 with self._write() as connection:
                     same = "SELECT 1 FROM jobs WHERE name = ? AND run_id = ?"
                     if connection.execute(same, (name, run_id)).fetchone():
-                        # The removal was not recorded, and no job for which its name was freed.
+                        # Neither the removal of this job nor a new job of its name was recorded.
                         remove_tree(self.directory(name))
                         os.rename(aside, self.directory(name))
                 remove_tree(aside)

@@ -92,7 +92,7 @@ def supervised(directory: str) -> bool:
 
 
 def take_unfinished(directory: str, find: Callable[[], JobRecord]) -> Lease | None:
-    """Take the lease of an unfinished job, whose folder is made again if somebody has deleted it; None as for `take`.
+    """Take the lease of an unfinished job; None as for `take`. If its folder was deleted, it is made again.
 
     `find` gives the record of the job, and is called only if there is no folder.
     """
@@ -107,7 +107,7 @@ def take_unfinished(directory: str, find: Callable[[], JobRecord]) -> Lease | No
 
 
 def _held_without_folder(directory: str, pid: int | None) -> bool:
-    """True if this process holds the lease of a folder that was deleted. Where there is no /proc, none is seen."""
+    """True if this process has the deleted folder open, and so holds its lease. Without /proc, always False."""
     descriptors, gone = f"/proc/{pid}/fd", f"{os.path.realpath(directory)} (deleted)"
     with suppress(OSError):
         for each in os.listdir(descriptors):

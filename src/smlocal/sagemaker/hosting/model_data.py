@@ -133,17 +133,17 @@ def list_in_s3(
     return list_object(asked, caller=caller, store=store)
 
 
-def bring_model(
+def local_files(
     model: ModelPlan, *, list_remote: Callable[[], Listing], download: Callable[[TreePlan], Listing]
 ) -> Listing:
-    """Its files on this machine. Those of a model in S3 are listed and downloaded, or a `StagingError` is raised."""
+    """The files of a model on this machine. A model in S3 is downloaded; `StagingError` if that fails."""
     return _local_listing(model.path) if model.path else download(_tree(model, list_remote()))
 
 
 def fill_folder(model: ModelPlan, listing: Listing, *, check: Callable[[], None]) -> None:
-    """Unpack or link them into the folder of the model, which does not exist yet. `check` may raise at any time.
+    """Unpack or link the files into the folder of the model, which does not exist yet. `check` may raise at any time.
 
-    `ArchiveError`, `OSError`: that is not possible.
+    `ArchiveError` or `OSError` if they cannot be unpacked or copied.
     """
     os.makedirs(os.path.dirname(model.folder), exist_ok=True)
     if model.form == "archive":

@@ -107,7 +107,7 @@ def body_of(config: str, job: str, **more: Any) -> dict[str, Any]:
 
 
 def _tags(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that its job was made with: from now on they are looked for in the resource."""
+    """The tags of the job's request, which move to the resource."""
     return {"Tags": request["Tags"]} if request.get("Tags") else {}
 
 

@@ -306,9 +306,9 @@ def notes_of_model(
     read: Sequence[tuple[str, str]] = (),
     written: Sequence[str] = (),
 ) -> tuple[Note, ...]:
-    """Those that everything has that serves a model, and its own.
+    """The notes of an endpoint or a transform job: those of its model, and its own.
 
-    `read`, `written`: locations beside those of the models; of each that is read also its path here, if it has one.
+    `read`: other locations that are read, each with its path on this machine, or "". `written`: those of outputs.
     """
     models = [each for host in plan.hosts if host.server is not None for each in host.server.models]
     located = [*((each.uri, each.path) for each in models), *read]
@@ -317,7 +317,7 @@ def notes_of_model(
 
 
 def _as_training_job(model: ModelFile) -> JobFile:
-    """What rules for any job ask: the settings of this machine, the role, the isolation and the variables."""
+    """The members that rules of any job read: local settings, role, isolation and variables."""
     request = CreateTrainingJobRequest(
         OutputDataConfig=OutputDataConfig(S3OutputPath=""),
         RoleArn=model.role or None,

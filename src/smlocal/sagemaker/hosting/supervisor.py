@@ -28,7 +28,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.front import Front
-from smlocal.sagemaker.hosting.model_data import bring_model, fill_folder, list_in_s3
+from smlocal.sagemaker.hosting.model_data import fill_folder, list_in_s3, local_files
 from smlocal.sagemaker.hosting.named_endpoint import settle
 from smlocal.sagemaker.hosting.routing import Router
 from smlocal.sagemaker.hosting.running import reason_of
@@ -186,7 +186,7 @@ class HostingSupervisor(Supervisor):
             try:
                 remove_tree(model.folder)
                 with requests.interruptible():
-                    listing = bring_model(
+                    listing = local_files(
                         model, list_remote=lambda: self._listed(model), download=self.attempt.delivery.download
                     )
                 with requests.checked() as check:

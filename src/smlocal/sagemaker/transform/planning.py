@@ -58,7 +58,7 @@ def prepare(
 
 
 def _with_notes(asked: TransformFile, plan: JobPlan) -> JobPlan:
-    """The plan once its input was looked at. What the service refuses is an error.
+    """The plan with its notes, after a look at the input. What the service refuses is an error.
 
     The objects are listed again when the work begins.
     """

@@ -12,7 +12,7 @@ from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.errors.hosting import ModelMissingError, ModelUnmappedError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.planning.aspects.serving.plan import ModelPlan
-from smlocal.sagemaker.hosting.model_data import bring_model, fill_folder, unpack_model
+from smlocal.sagemaker.hosting.model_data import fill_folder, local_files, unpack_model
 from smlocal.sagemaker.hosting.model_file import read_model
 from smlocal.sagemaker.hosting.planning import find_models
 
@@ -174,7 +174,7 @@ def bring(model: ModelPlan) -> None:
     def nowhere(*_: Any) -> Any:
         raise AssertionError
 
-    fill_folder(model, bring_model(model, list_remote=nowhere, download=nowhere), check=nothing)
+    fill_folder(model, local_files(model, list_remote=nowhere, download=nowhere), check=nothing)
 
 
 def test_one_file_is_brought_into_a_folder(tmp_path: Path) -> None:

@@ -50,6 +50,15 @@ def begin(shelf: Shelf, seconds: float, *, stuck_at: int = 0) -> "subprocess.Pop
     )
 
 
+def await_first_byte(process: "subprocess.Popen[str]") -> None:
+    """Let it begin, and wait until it downloads."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.close()
+    process.stdin = None
+    process.stdout.readline()
+
+
 @pytest.mark.slow
 def test_of_several_processes_that_want_the_same_one_downloads_it(shelf: Shelf) -> None:
     processes = [begin(shelf, 0.005) for _ in range(5)]
@@ -108,11 +117,7 @@ def test_the_same_download_begins_again_where_one_was_killed(shelf: Shelf) -> No
 @pytest.mark.slow
 def test_what_a_living_process_downloads_is_not_swept(shelf: Shelf) -> None:
     process = begin(shelf, 0.05)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.close()
-    process.stdin = None
-    process.stdout.readline()
+    await_first_byte(process)
     shelf.get_tree({"other": b"other"}, job="other")
     said = process.communicate()[0].splitlines()[-1].split()
     assert process.returncode == 0
@@ -122,11 +127,7 @@ def test_what_a_living_process_downloads_is_not_swept(shelf: Shelf) -> None:
 @pytest.mark.slow(0.5)
 def test_a_signal_ends_the_waiting_for_another_process(shelf: Shelf) -> None:
     process = begin(shelf, 0.01, stuck_at=1)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.close()
-    process.stdin = None
-    process.stdout.readline()
+    await_first_byte(process)
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise InterruptedError(number, frame)
@@ -148,11 +149,7 @@ def test_a_signal_ends_the_waiting_for_another_process(shelf: Shelf) -> None:
 def test_a_request_ends_the_waiting_for_another_process(shelf: Shelf) -> None:
     """As of a job of the Python API, which no signal breaks off."""
     process = begin(shelf, 0.01, stuck_at=1)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.close()
-    process.stdin = None
-    process.stdout.readline()
+    await_first_byte(process)
     checks: list[int] = []
 
     def check() -> None:
