@@ -1,6 +1,7 @@
 """Scripts on several hosts, as the SDKs ask for them and as the toolkits and the SDK's own drivers launch them.
 
 The jobs of both SDKs run side by side: launchers with mpirun sleep for half a minute after their work is done.
+Only those are launched that a chosen test looks at.
 """
 
 import json
@@ -23,10 +24,15 @@ from tests.kit.forked import run_smlocal
 SCRIPTS = PROGRAMS.with_name("scripts")
 SIZE = os.environ.get("SMLOCAL_SMDDP", "2x2")
 """Hosts and processes on each, of the job with the data parallel library."""
-OF_SDK_2 = ("mpi", "torch-distributed", "parameter-servers", "mirrored", "smddp", "pytorchddp", "stopped")
+OF_SDK_3 = ("torchrun", "mpirun")
 _SECONDS = 850.0
 
-pytestmark = [pytest.mark.long, pytest.mark.slow(150, together=True)]
+pytestmark = [pytest.mark.long, pytest.mark.slow(25)]
+
+
+def looks_at(kind: str) -> pytest.MarkDecorator:
+    """The job of the test."""
+    return pytest.mark.parametrize("job", [kind], indirect=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,20 +65,35 @@ class Launched:
 
 
 @pytest.fixture(scope="module")
-def jobs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Launched]]:
+def jobs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Launched]]:
     """By kind."""
-    torch, tensorflow = build_image(IMAGES / "distributed"), build_image(IMAGES / "tensorflow")
+    kinds = [
+        test.callspec.params["job"]
+        for test in request.session.items
+        if test.path == request.path and isinstance(test, pytest.Function)
+    ]
     token = uuid4().hex[:8]
-    names = {kind: f"sdk2-{kind}-{token}" for kind in OF_SDK_2}
-    words = [torch, tensorflow, str(SCRIPTS), *SIZE.split("x"), *(f"{kind}={name}" for kind, name in names.items())]
+    names = {kind: f"sdk2-{kind}-{token}" for kind in kinds if kind not in OF_SDK_3}
+    of_sdk_3 = [kind for kind in kinds if kind in OF_SDK_3]
+    torch = build_image(IMAGES / "distributed")
+    tensorflow = build_image(IMAGES / "tensorflow") if {"parameter-servers", "mirrored"} & {*kinds} else ""
+    found = {}
     with ExitStack() as stack:
-        second, ask_second = _begin(stack, tmp_path_factory.mktemp("sdk-2"), "sdk-2", "sdk2_launchers.py", words)
-        third, ask_third = _begin(
-            stack, tmp_path_factory.mktemp("sdk-3"), "sdk-3", "sdk3_launchers.py", [torch, str(SCRIPTS), token]
-        )
-        found = {kind: _launched(second, names[kind], said) for kind, said in ask_second().items()}
-        found |= {kind: _launched(third, name, said) for kind, (name, said) in ask_third().items()}
+        if names:
+            words = [torch, tensorflow, str(SCRIPTS), *SIZE.split("x"), *(f"{kind}={names[kind]}" for kind in names)]
+            second, ask_second = _begin(stack, tmp_path_factory.mktemp("sdk-2"), "sdk-2", "sdk2_launchers.py", words)
+        if of_sdk_3:
+            words = [torch, str(SCRIPTS), token, *of_sdk_3]
+            third, ask_third = _begin(stack, tmp_path_factory.mktemp("sdk-3"), "sdk-3", "sdk3_launchers.py", words)
+            found = {kind: _launched(third, name, said) for kind, (name, said) in ask_third().items()}
+        if names:
+            found |= {kind: _launched(second, names[kind], said) for kind, said in ask_second().items()}
         yield found
+
+
+@pytest.fixture
+def job(request: pytest.FixtureRequest, jobs: Mapping[str, Launched]) -> Launched:
+    return jobs[request.param]
 
 
 def _begin(
@@ -109,8 +130,9 @@ def _launched(user: User, name: str, said: str) -> Launched:
     return Launched(name=name, said=said, folder=user.home / "jobs" / name)
 
 
-def test_mpi_with_options_of_the_user_in_one_of_two_groups(jobs: Mapping[str, Launched]) -> None:
-    job = jobs["mpi"].completed()
+@looks_at("mpi")
+def test_mpi_with_options_of_the_user_in_one_of_two_groups(job: Launched) -> None:
+    job.completed()
     assert job.ranks("algo-1") == ["rank 0 of 1 local None on algo-1 sum 1 no greeting"], "the other group runs it too"
     assert job.ranks("algo-2") == [
         "rank 0 of 4 local 0 on algo-2 sum 10 hello",
@@ -122,8 +144,9 @@ def test_mpi_with_options_of_the_user_in_one_of_two_groups(jobs: Mapping[str, La
     assert "MPI training job status file found. Exit gracefully" in "\n".join(job.log("algo-3"))
 
 
-def test_torch_distributed(jobs: Mapping[str, Launched]) -> None:
-    job = jobs["torch-distributed"].completed()
+@looks_at("torch-distributed")
+def test_torch_distributed(job: Launched) -> None:
+    job.completed()
     for node, host in enumerate(("algo-1", "algo-2")):
         first = 2 * node
         assert job.ranks(host) == [
@@ -136,8 +159,9 @@ def test_torch_distributed(jobs: Mapping[str, Launched]) -> None:
         ) in job.log(host)
 
 
-def test_parameter_servers(jobs: Mapping[str, Launched]) -> None:
-    job = jobs["parameter-servers"].completed()
+@looks_at("parameter-servers")
+def test_parameter_servers(job: Launched) -> None:
+    job.completed()
     cluster = {"master": ["algo-1:2222"], "ps": ["algo-1:2223", "algo-2:2223"], "worker": ["algo-2:2222"]}
     for kind, host in (("master", "algo-1"), ("worker", "algo-2")):
         assert config_of(job, host) == {
@@ -148,8 +172,9 @@ def test_parameter_servers(jobs: Mapping[str, Launched]) -> None:
         assert "totals [2.0, 20.0]" in job.log(host), "each has added to a variable on each server"
 
 
-def test_multi_worker_mirrored_strategy(jobs: Mapping[str, Launched]) -> None:
-    job = jobs["mirrored"].completed()
+@looks_at("mirrored")
+def test_multi_worker_mirrored_strategy(job: Launched) -> None:
+    job.completed()
     for index, host in enumerate(("algo-1", "algo-2")):
         assert config_of(job, host) == {
             "cluster": {"worker": ["algo-1:8890", "algo-2:8890"]},
@@ -159,8 +184,9 @@ def test_multi_worker_mirrored_strategy(jobs: Mapping[str, Launched]) -> None:
         assert "replicas 2 total 3.0" in job.log(host)
 
 
-def test_the_data_parallel_library(jobs: Mapping[str, Launched]) -> None:
-    job = jobs["smddp"].completed()
+@looks_at("smddp")
+def test_the_data_parallel_library(job: Launched) -> None:
+    job.completed()
     hosts, processes = map(int, SIZE.split("x"))
     size = hosts * processes
     total = size * (size + 1) // 2
@@ -177,9 +203,9 @@ def test_the_data_parallel_library(jobs: Mapping[str, Launched]) -> None:
     assert [host["ExitCode"] for host in job.described()["Local"]["Hosts"]] == [0] * hosts
 
 
-def test_a_rank_that_dies_fails_the_job_in_the_words_of_the_toolkit(jobs: Mapping[str, Launched]) -> None:
+@looks_at("pytorchddp")
+def test_a_rank_that_dies_fails_the_job_in_the_words_of_the_toolkit(job: Launched) -> None:
     """With `pytorchddp`, for which SDK v2 (2.257) asks for the data parallel library."""
-    job = jobs["pytorchddp"]
     described = job.described()
     assert described["HyperParameters"]["sagemaker_distributed_dataparallel_enabled"] == "true"
     assert job.ranks() == [
@@ -194,16 +220,17 @@ def test_a_rank_that_dies_fails_the_job_in_the_words_of_the_toolkit(jobs: Mappin
     assert left_of(job.name) == []
 
 
-def test_a_stop_that_the_entrypoint_passes_on_reaches_all_ranks(jobs: Mapping[str, Launched]) -> None:
-    job = jobs["stopped"]
+@looks_at("stopped")
+def test_a_stop_that_the_entrypoint_passes_on_reaches_all_ranks(job: Launched) -> None:
     assert job.said == "Stopped"
     heard = sorted(match[0] for line in job.log("algo-1") if (match := re.search(r"rank \d on .* has heard .*", line)))
     assert heard == ["rank 0 on algo-1 has heard SIGTERM", "rank 1 on algo-2 has heard SIGTERM"]
     assert left_of(job.name) == []
 
 
-def test_torchrun_of_sdk_3(jobs: Mapping[str, Launched]) -> None:
-    job = jobs["torchrun"].completed()
+@looks_at("torchrun")
+def test_torchrun_of_sdk_3(job: Launched) -> None:
+    job.completed()
     for rank, host in enumerate(("algo-1", "algo-2")):
         assert job.ranks(host) == [f"rank {rank} of 2 local 0 on {host} sum 3 gloo"]
         assert (
@@ -212,9 +239,10 @@ def test_torchrun_of_sdk_3(jobs: Mapping[str, Launched]) -> None:
         ) in job.log(host)
 
 
-def test_mpi_of_sdk_3_starts_no_more_processes_than_one_host_has(jobs: Mapping[str, Launched]) -> None:
+@looks_at("mpirun")
+def test_mpi_of_sdk_3_starts_no_more_processes_than_one_host_has(job: Launched) -> None:
     """Its driver gives mpirun the processes of one host as the number of all."""
-    job = jobs["mpirun"].completed()
+    job.completed()
     assert any(
         line.startswith("Executing command: mpirun --host algo-1:2,algo-2:2 -np 2 ") for line in job.log("algo-1")
     )

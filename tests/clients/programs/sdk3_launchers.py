@@ -1,4 +1,4 @@
-"""SDK v3: a job for each of its drivers, at the same time; prints the names and what became of each."""
+"""SDK v3: a job for each of these drivers, at the same time; prints the names and what became of each."""
 
 import json
 import sys
@@ -8,13 +8,14 @@ from sagemaker.train import ModelTrainer
 from sagemaker.train.configs import Compute, SourceCode
 from sagemaker.train.distributed import MPI, Torchrun
 
-image, source, ending = sys.argv[1:]
+image, source, ending, *names = sys.argv[1:]
 TRAINERS = {
     "torchrun": (Torchrun(process_count_per_node=1), "torch_ranks.py"),
     "mpirun": (MPI(process_count_per_node=2, mpi_additional_options=["-x", "GREETING=hello"]), "mpi_ranks.py"),
 }
 
-for name, (distributed, script) in TRAINERS.items():
+for name in names:
+    distributed, script = TRAINERS[name]
     trainer = ModelTrainer(
         training_image=image,
         source_code=SourceCode(source_dir=source, entry_script=script),
@@ -24,7 +25,7 @@ for name, (distributed, script) in TRAINERS.items():
     )
     trainer.train(wait=False, logs=False)
 became = {}
-for name in TRAINERS:
+for name in names:
     (job,) = TrainingJob.get_all(name_contains=f"sdk3-{name}-{ending}")
     job.wait(poll=1)
     became[name] = [job.training_job_name, job.training_job_status]
