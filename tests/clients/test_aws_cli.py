@@ -40,7 +40,7 @@ def test_a_shell_script_runs_a_job_waits_for_it_and_reads_log_and_model(
     else:
         waited = re.search(r"waited until ([0-9.]+)", done.stdout)
         assert waited is not None
-        assert float(waited[1]) - job["TrainingEndTime"] < 10, "the waiter's own clock is two minutes"
+        assert float(waited[1]) - job["TrainingEndTime"] < 60, "the waiter's own clock is two minutes"
     assert_nothing_left(name)
 
 

@@ -255,7 +255,7 @@ def test_a_layer_of_gigabytes_takes_no_memory() -> None:
     assert peak < 20 << 20
 
 
-@pytest.mark.slow
+@pytest.mark.slow(11)
 def test_a_hundred_thousand_links_and_whiteouts_of_as_many() -> None:
     links = layer(
         *(file(f"d{number % 100}/l{number}", kind=LINK, link=f"l{number + 100}") for number in range(100_000))

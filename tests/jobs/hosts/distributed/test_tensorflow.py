@@ -44,6 +44,7 @@ def test_one_process_alone(smlocal_run: Callable[..., Any], tmp_path: Path) -> N
 
 
 @pytest.mark.long
+@pytest.mark.slow(42)
 def test_tensorflow_on_two_hosts(smlocal_run: Callable[..., Any], tmp_path: Path) -> None:
     job = ToolkitJob(
         name="data-parallel-tensorflow",

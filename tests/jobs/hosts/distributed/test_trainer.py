@@ -17,6 +17,7 @@ CODE = Path(__file__).with_name("code")
 
 
 @pytest.mark.long
+@pytest.mark.slow(38)
 def test_the_trainer_on_two_hosts(smlocal_run: Callable[..., Any], tmp_path: Path) -> None:
     job = ToolkitJob(
         name="data-parallel-trainer",

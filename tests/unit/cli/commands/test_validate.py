@@ -160,7 +160,7 @@ def test_the_hook_takes_job_files_and_names_a_command() -> None:
     assert {name: bool(re.search(hook["files"], name)) for name in names} == names
 
 
-@pytest.mark.slow
+@pytest.mark.slow(11)
 def test_ten_thousand_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = json.dumps(yaml.safe_load(GOOD))  # JSON is read much faster
     names = [f"{number}.yaml" for number in range(10_000)]
@@ -172,7 +172,7 @@ def test_ten_thousand_files(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert said.splitlines()[-1] == "10,000 files: 1 not valid"
 
 
-@pytest.mark.slow
+@pytest.mark.slow(20)
 def test_ten_thousand_wrong_files_are_a_few_pages(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = json.dumps({**yaml.safe_load(GOOD), "Key": 1})
     far = json.dumps({**yaml.safe_load(GOOD), "Local": {"Code": "./missing"}})
