@@ -6,6 +6,10 @@ set -eu
 aws=$1 image=$2 name=$3 follow=$4
 group=/aws/sagemaker/TrainingJobs
 
+# Without `logs tail` in between, the waiter's first call comes while the job still trains.
+sleep=1
+[ "$follow" = yes ] || sleep=6
+
 mkdir data && echo 1,2 >data/rows.csv
 "$aws" s3 mb "s3://$name"
 "$aws" s3 sync data "s3://$name/train" --no-progress
@@ -15,7 +19,7 @@ cat >job.json <<EOF
   "TrainingJobName": "$name",
   "RoleArn": "arn:aws:iam::123456789012:role/training",
   "AlgorithmSpecification": {"TrainingImage": "$image", "TrainingInputMode": "File"},
-  "Environment": {"SCRIPT": "cat /opt/ml/input/data/train/rows.csv; echo weights > /opt/ml/model/weights; sleep 1; echo last"},
+  "Environment": {"SCRIPT": "cat /opt/ml/input/data/train/rows.csv; echo weights > /opt/ml/model/weights; sleep $sleep; echo last"},
   "InputDataConfig": [
     {"ChannelName": "train", "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://$name/train"}}}
   ],
@@ -26,8 +30,7 @@ cat >job.json <<EOF
 EOF
 "$aws" sagemaker create-training-job --cli-input-json file://job.json
 [ "$follow" = no ] || timeout 9 "$aws" logs tail $group --log-stream-name-prefix "$name/" --follow --format short >followed || true
-"$aws" sagemaker wait training-job-completed-or-stopped --training-job-name "$name"
-echo "waited until $(date +%s.%N)"
+"$aws" --debug sagemaker wait training-job-completed-or-stopped --training-job-name "$name" 2>waited || { cat waited >&2; exit 1; }
 "$aws" sagemaker describe-training-job --training-job-name "$name" --output json >described
 "$aws" sagemaker list-training-jobs --name-contains "$name" --query 'TrainingJobSummaries[].TrainingJobStatus' --output text
 "$aws" s3 cp "s3://$name/models/$name/output/model.tar.gz" . --only-show-errors
