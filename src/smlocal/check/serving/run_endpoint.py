@@ -8,7 +8,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, Self
 
-from smlocal.api.endpoints import deploy_in_background, plan_of
+from smlocal.api.endpoints import address_of, deploy_in_background, plan_of
 from smlocal.api.stopping import wait_for_jobs
 from smlocal.api.training_job import TrainingJob
 from smlocal.check.cannot_look import CannotLookError
@@ -145,11 +145,11 @@ class RunningEndpoint:
 
     def _asked(self, seen: EndpointSeen, watched: "_Watched") -> EndpointSeen:
         address = watched.address()
-        url = (TrainingJob(self._name).describe()["Local"] or {})["Address"]
+        url, key = address_of(self._name)
         kind = self._serving.content_type or _CSV
         pings = [probes.ping(address) for _ in range(_PINGS)]
         if Probe.ASK in self._wanted:
-            answer = probes.ask(url, self._serving.body if self._serving.body is not None else _GUESSED, kind)
+            answer = probes.ask(url, self._serving.body if self._serving.body is not None else _GUESSED, kind, key=key)
             self._said(f"serve: asked {answer.asked}, it answered {answer.status or 'nothing'}: {answer.text}")
             seen = replace(seen, answer=answer)
         if Probe.TOGETHER in self._wanted:
@@ -161,7 +161,7 @@ class RunningEndpoint:
             answers: list[AnswerSeen] = []
             for rubbish_kind, body in probes.RUBBISH:
                 if all(each.status for each in answers):
-                    answers.append(probes.ask(url, body, rubbish_kind))
+                    answers.append(probes.ask(url, body, rubbish_kind, key=key))
             seen = replace(seen, rubbish=tuple(answers))
         return replace(seen, pings=tuple(pings))
 

@@ -33,6 +33,7 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
             "PingSeconds": serving.ping,
             "InvocationSeconds": serving.invocation,
             "MaxBodyBytes": serving.most_body,
+            "Key": serving.key,
         },
         "Stop": {"GraceSeconds": plan.stop.grace},
         "Notes": note_documents(plan),

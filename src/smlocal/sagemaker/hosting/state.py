@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.address import invocation_address
 
 HOSTING: Final = "hosting"
 """The kind of document."""
@@ -22,6 +23,8 @@ class State:
 
     port: int = 0
     """0: it has not been in service."""
+    key_file: str | None = None
+    """The file with the header that the address demands; None: it demands none."""
     in_service: float | None = None
     """Since when."""
     restarts: int = 0
@@ -49,6 +52,7 @@ class State:
         """As it is stored."""
         return {
             "Port": self.port,
+            "KeyFile": self.key_file,
             "InService": self.in_service,
             "RestartCount": self.restarts,
             "Restarts": self.latest,
@@ -64,6 +68,7 @@ def read_state(document: Mapping[str, Any] | None) -> State:
         return State()
     return State(
         port=document["Port"],
+        key_file=document.get("KeyFile"),
         in_service=document["InService"],
         restarts=document["RestartCount"],
         latest=list(document["Restarts"]),
@@ -77,7 +82,7 @@ def shown(document: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
     """Members of the `Local` block."""
     state = read_state(document)
     return {
-        **({"Address": invocation_address(name, state.port)} if state.port else {}),
+        **({"Address": invocation_address(name, state.port), "KeyFile": state.key_file} if state.port else {}),
         "RestartCount": state.restarts,
         "Restarts": state.latest,
         "PingTrouble": state.trouble,
@@ -88,8 +93,3 @@ def invocation_seconds(plan: Mapping[str, Any] | None) -> float:
     """For the answer of a container, by the stored document of a plan."""
     limits = (plan or {}).get("Serving") or {}
     return float(limits.get("InvocationSeconds", facts.INVOCATION_SECONDS))
-
-
-def invocation_address(name: str, port: int) -> str:
-    """Where the endpoint is invoked."""
-    return f"http://127.0.0.1:{port}/endpoints/{name}/invocations"

@@ -76,3 +76,5 @@ class ServingPlan:
     """Seconds for the answer to one request."""
     most_body: int
     """Bytes of one request."""
+    key: bool = False
+    """True if requests from outside need the key of the job."""
