@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
 from smlocal.sagemaker.hosting.connections import connecting
-from smlocal.sagemaker.hosting.http_messages import Body, MessageError, MessageHead, take_head
 from smlocal.sagemaker.hosting.route import Address
 
 _CONNECT_SECONDS: Final = 5.0
