@@ -89,11 +89,9 @@ def test_the_newest_come_first_unless_it_is_told_otherwise(
 
 @pytest.mark.parametrize("operation", JOBS)
 def test_a_status_and_a_time_of_change_leave_out_parts_of_a_page(
-    listed: Callable[..., list[list[str]]], serving: Serving, operation: str
+    listed: Callable[..., list[list[str]]], operation: str
 ) -> None:
-    listed(operation)
-    status = {"StatusEquals": "Failed"}
-    assert listed(operation, **status, MaxResults=2) == [[], []]
+    assert listed(operation, StatusEquals="Failed", MaxResults=2) == [[], []]
     assert listed(operation, LastModifiedTimeAfter=1e12, MaxResults=2) == [[], []]
     assert listed(operation, LastModifiedTimeAfter=0.0) == [["bb-2", "aa-2", "bb-1", "aa-1"]]
 
