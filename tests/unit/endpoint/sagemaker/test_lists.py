@@ -52,7 +52,8 @@ def listed(ask: Ask, serving: Serving, store_job: Callable[..., StoredJob]) -> C
                         kind=kind, name=each, arn=each, created=float(number), modified=number, body={}
                     )
                     assert serving.store.add_resource(new)
-        found, token = [], None
+        found: list[list[str]] = []
+        token = None
         while token is not None or not found:
             answer = ask("sagemaker", operation, **asked, **({} if token is None else {"NextToken": token}))
             found.append([each[name] for each in answer[member]])
