@@ -17,7 +17,7 @@ from smlocal.check.jobs.interface import PLAIN, Jobs, Process, StopSeen
 from smlocal.check.jobs.run_jobs import container_of, processes, watch_end
 from smlocal.check.serving import probes
 from smlocal.check.serving.interface import AnswerSeen, EndpointSeen, ListenAddress, PingSeen, Probe
-from smlocal.check.serving.model import ServingSubject, model_document
+from smlocal.check.serving.model import ServingSubject, has_model, model_document, says_model_missing
 from smlocal.engine.interface import Engine
 from smlocal.errors import (
     EngineError,
@@ -141,7 +141,7 @@ class RunningEndpoint:
             seen = self._asked(seen, watched)
         stopped = self._stop(watched, grace if in_service and Probe.STOP in self._wanted else 0)
         wait_for_jobs([self._name], timeout=grace + _ENDS_WITHIN, home=self._folder.home)
-        return self._with_end(seen, stopped)
+        return self._with_end(seen, stopped, has_model=has_model(document))
 
     def _asked(self, seen: EndpointSeen, watched: "_Watched") -> EndpointSeen:
         address = watched.address()
@@ -183,8 +183,9 @@ class RunningEndpoint:
         first, *others = watch_end(self._engine, container, before, over=lambda: job.status.terminal)
         return StopSeen(first=first, others=tuple(others), seconds=time.monotonic() - began)
 
-    def _with_end(self, seen: EndpointSeen, stop: StopSeen | None) -> EndpointSeen:
+    def _with_end(self, seen: EndpointSeen, stop: StopSeen | None, *, has_model: bool) -> EndpointSeen:
         job = TrainingJob(self._name)
+        log = list(job.logs())
         local: dict[str, Any] = job.describe()["Local"]
         hosts = local.get("Hosts") or [{}]
         restarts = local.get("Restarts") or []
@@ -197,7 +198,8 @@ class RunningEndpoint:
             exit_code=own_end if own_end is not None else (restarts[-1]["ExitCode"] if restarts else None),
             stop=stop,
             killed=bool(hosts[0].get("Killed")),
-            log=tuple(list(job.logs())[-_LINES:]),
+            log=tuple(log[-_LINES:]),
+            misses_model=not has_model and says_model_missing(log),
         )
 
 
