@@ -71,7 +71,7 @@ class HttpConnection(H11Protocol):
             self.when_lost()
 
     def send_400_response(self, msg: str) -> None:
-        """What came is not HTTP. If a request was being answered, its client has sent that, and gets no other answer."""
+        """What came is not HTTP. If a request is being answered, its client has sent that, and gets no other answer."""
         cycle: Any = self.cycle  # None before the first request, whatever its type says
         if cycle is not None and not cycle.response_complete:
             cycle.disconnected = True
