@@ -30,6 +30,21 @@ def test_an_endpoint_in_service_is_found_again(
     assert_nothing_left("found")
 
 
+@pytest.mark.slow(4)
+def test_recover_brings_endpoints_back_into_service(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.in_service("recovered")
+    life.crash("recovered")
+    done = life("recover")
+    assert (done.returncode, done.stderr.splitlines()) == (0, ["recovering recovered", "recovered InService"])
+    assert hosting.invoke("recovered", "still").stdout == "still"
+    assert life("recover").stderr == "No job needs recovery.\n"
+
+    life.crash("recovered")
+    life.ask_to_stop("recovered")
+    assert life("recover").stderr.splitlines() == ["recovering recovered", "recovered Stopped"]
+    assert_nothing_left("recovered")
+
+
 @pytest.mark.slow(3)
 def test_a_container_that_died_meanwhile_is_started_again(
     hosting: Any, life: Any, assert_nothing_left: Clean, docker: Any

@@ -24,6 +24,8 @@ class State:
     """0: it has not been in service."""
     in_service: float | None = None
     """Since when."""
+    answers: float | None = None
+    """When its present supervisor, or the last one, began to listen."""
     restarts: int = 0
     latest: list[dict[str, Any]] = field(default_factory=list)
     """The latest restarts: when, which container, and the exit code of the one before."""
@@ -50,6 +52,7 @@ class State:
         return {
             "Port": self.port,
             "InService": self.in_service,
+            "Answers": self.answers,
             "RestartCount": self.restarts,
             "Restarts": self.latest,
             "PingTroubles": self.troubles,
@@ -65,6 +68,7 @@ def read_state(document: Mapping[str, Any] | None) -> State:
     return State(
         port=document["Port"],
         in_service=document["InService"],
+        answers=document.get("Answers"),
         restarts=document["RestartCount"],
         latest=list(document["Restarts"]),
         troubles=dict(document["PingTroubles"]),

@@ -338,9 +338,8 @@ class HostingSupervisor(Supervisor):
         )
         events = self.context.events
         self.front.start(lambda thread, error: events.put(ThreadDied(thread=thread, error=error)))
-        if self.front.port != self.state.port:
-            self.state.port = self.front.port
-            self._store()
+        self.state.port, self.state.answers = self.front.port, time.time()
+        self._store()
 
     def _place(self, server: Server) -> None:
         """Pass requests on to the container, or to nobody while it has ended."""
