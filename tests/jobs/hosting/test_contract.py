@@ -126,10 +126,10 @@ def test_large_answers_and_bodies(hosting: Any, life: Any, assert_nothing_left: 
     hosting.in_service("huge", variables={"ANSWER": "huge"})
     done = hosting.invoke("huge")
     assert len(done.stdout) == 64 << 20
-    (life.folder / "large").write_bytes(b"x" * 6_291_457)
+    (life.folder / "large").write_bytes(b"x" * 26_214_401)
     refused = life("invoke", "huge", "--body", "large")
     assert refused.returncode == 1
-    assert "6291457 has exceeded the upper limit of 6291456 bytes" in " ".join(refused.stderr.split())
+    assert "26214401 has exceeded the upper limit of 26214400 bytes" in " ".join(refused.stderr.split())
     life("rm", "--stop", "huge")
     assert_nothing_left("huge")
 

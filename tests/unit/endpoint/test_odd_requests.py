@@ -266,4 +266,4 @@ def test_a_body_that_is_too_large_is_refused_in_the_words_of_the_runtime(server:
             "POST", "/endpoints/none/invocations", body=b"x" * (7 << 20), headers={"authorization": "", **headers}
         )
         assert got.status == 413
-        assert b"has exceeded the upper limit of 6291456 bytes" in got.body
+        assert b"has exceeded the upper limit of 26214400 bytes" in got.body

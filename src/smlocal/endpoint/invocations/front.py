@@ -24,12 +24,12 @@ from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import PLAN
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.named_endpoint import IN_SERVICE, UPDATING, find_endpoint
-from smlocal.sagemaker.hosting.state import HOSTING, invocation_seconds, read_state
+from smlocal.sagemaker.hosting.state import HOSTING, invocation_seconds, read_state, stream_seconds
 
 _PATH = re.compile(r"/endpoints/(?P<name>[^/]+)/(?P<kind>invocations|invocations-response-stream|async-invocations)")
 _NAME: Final = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")
 _LONGEST_NAME: Final = 63
-_STREAMED, _ASYNCHRONOUS = "invocations-response-stream", "async-invocations"
+_ASYNCHRONOUS: Final = "async-invocations"
 _ACCEPT: Final = "x-amzn-sagemaker-accept"
 _COMPONENT: Final = "x-amzn-sagemaker-inference-component"
 _LISTENS_SECONDS: Final = 15.0
@@ -62,6 +62,8 @@ class _Address:
     job: str
     seconds: float
     """For the container's answer."""
+    stream: float
+    """For the whole of a streamed one."""
     most: int
     """Bytes of a request."""
 
@@ -97,14 +99,14 @@ class Invocations:
         if address is None:
             raise self._unknown(name)
         began = time.monotonic()
-        answer = await self._asked(name, address, _message(name, request, body, streamed=kind == _STREAMED))
+        answer = await self._asked(name, address, _message(name, request, body, streamed=kind == facts.STREAMED))
         headers = {key: value for key, value in answer.headers.items() if key not in _NOT_PASSED}
         if answer.status != _OK:
             return Response(await _whole(answer), status_code=answer.status, headers=headers)
-        if kind == _STREAMED:
+        if kind == facts.STREAMED:
             if "content-type" in headers:
                 headers["x-amzn-sagemaker-content-type"] = headers.pop("content-type")
-            events = _events(answer, until=began + address.seconds)
+            events = _events(answer, until=began + address.stream)
             return StreamingResponse(events, headers=headers, media_type=CONTENT_TYPE)
         if answer.length is not None and answer.length <= _WHOLE:
             try:
@@ -166,6 +168,7 @@ class Invocations:
             port=state.port,
             job=endpoint.job.name,
             seconds=invocation_seconds(plan),
+            stream=stream_seconds(plan),
             most=int((plan.get("Serving") or {}).get("MaxBodyBytes", facts.MOST_BODY)),
         )
 
@@ -191,9 +194,8 @@ def _message(name: str, request: Request, body: bytes, *, streamed: bool) -> byt
         if _ACCEPT in request.headers:
             headers["accept"] = request.headers[_ACCEPT]
     lines = "".join(f"{key}: {value}\r\n" for key, value in headers.items())
-    head = (
-        f"POST /endpoints/{name}/invocations HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n{lines}\r\n"
-    )
+    kind = facts.STREAMED if streamed else facts.INVOKED
+    head = f"POST /endpoints/{name}/{kind} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n{lines}\r\n"
     return head.encode("latin-1") + body
 
 

@@ -15,6 +15,7 @@ from smlocal.base.threads import watched_thread
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
 from smlocal.sagemaker.hosting.connections import Connection, Loop, accept_from, allow_many
 from smlocal.sagemaker.hosting.exchange import CONNECT_SECONDS, Exchange, Pool
+from smlocal.sagemaker.hosting.facts import INVOKED, STREAMED
 from smlocal.sagemaker.hosting.http_messages import MOST_HEAD, Body, MessageError, MessageHead, take_head
 from smlocal.sagemaker.hosting.route import Address, AnswerError, OneContainer, Routes
 from smlocal.sagemaker.hosting.service_answers import (
@@ -239,7 +240,8 @@ class ClientConnection(Connection):
         front = self._front
         method, target, version = head.first
         self._keeps_open, self.takes_chunks = head.keeps_open(version), version != "HTTP/1.0"
-        if target.partition("?")[0] != f"/endpoints/{front.identity.endpoint}/invocations":
+        place, _, called = target.partition("?")[0].rpartition("/")
+        if place != f"/endpoints/{front.identity.endpoint}" or called not in {INVOKED, STREAMED}:
             raise AnswerError(404, "UnknownOperationException", {"message": "there is only this endpoint here"})
         if method != "POST":
             raise validation_error("an invocation is a POST")
@@ -253,6 +255,7 @@ class ClientConnection(Connection):
             identity=front.identity,
             route=front.routes.route(head.headers),
             headers=headers,
+            streamed=called == STREAMED,
         )
         self._exchange = exchange
         exchange.begin(b"".join(self._pieces))

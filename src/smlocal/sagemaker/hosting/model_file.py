@@ -56,9 +56,11 @@ class ServingLimits(Structure):
     PingSeconds: _Seconds = int(facts.PING_SECONDS)
     """For the answer to one ping."""
     InvocationSeconds: _Seconds = int(facts.INVOCATION_SECONDS)
-    """For the answer to an invocation."""
+    """For the answer to an invocation; of a streamed one, until it begins."""
+    StreamSeconds: _Seconds = int(facts.STREAM_SECONDS)
+    """For the whole of a streamed answer."""
     MaxBodyBytes: Annotated[int, Whole(minimum=1, maximum=1 << 30)] = facts.MOST_BODY
-    """The most bytes of a request."""
+    """The most bytes of a request. The service's model has 6291456."""
     MaxInstances: Annotated[int, Whole(minimum=1, maximum=facts.MOST_INSTANCES)] | None = None
     """The instances of a variant that are run here. Default: 2, or 1 of a type with GPUs."""
 

@@ -94,6 +94,12 @@ def invocation_seconds(plan: Mapping[str, Any] | None) -> float:
     return float(limits.get("InvocationSeconds", facts.INVOCATION_SECONDS))
 
 
+def stream_seconds(plan: Mapping[str, Any] | None) -> float:
+    """For the whole of a streamed answer, by the stored document of a plan."""
+    limits = (plan or {}).get("Serving") or {}
+    return max(invocation_seconds(plan), float(limits.get("StreamSeconds", facts.STREAM_SECONDS)))
+
+
 def invocation_address(name: str, port: int) -> str:
     """Where the endpoint is invoked."""
     return f"http://127.0.0.1:{port}/endpoints/{name}/invocations"
