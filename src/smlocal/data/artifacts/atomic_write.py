@@ -97,8 +97,8 @@ def sync_file(descriptor: int, check: Check) -> None:
         finally:
             os.close(duplicate)
 
-    Thread(target=sync, name="smlocal-sync", daemon=True).start()  # the kernel cannot be interrupted
     try:
+        Thread(target=sync, name="smlocal-sync", daemon=True).start()  # the kernel cannot be interrupted
         check()
         while not wait([done], _CHECK_SECONDS).done:
             check()
