@@ -21,8 +21,14 @@ from smlocal.jobs.contract.statuses import STOPPED, JobPhase, JobStatus, PhaseMe
 from smlocal.jobs.contract.warm_pools import POOLS
 from smlocal.jobs.store import resources
 from smlocal.jobs.store.database import FIRST_PLATFORM, database_errors, open_database
-from smlocal.jobs.store.home import prepare_home
-from smlocal.jobs.store.job_folders import begun_by_dead, mark_begun, move_aside, moved_by_dead, unmark_begun
+from smlocal.jobs.store.home import (
+    begun_by_dead,
+    mark_begun,
+    move_aside,
+    moved_by_dead,
+    prepare_home,
+    unmark_begun,
+)
 from smlocal.jobs.store.job_search import JobPage, JobSearch, PagePosition, find_page, names_by_prefix
 from smlocal.jobs.store.lease import Lease, take_unfinished
 from smlocal.jobs.store.records import (
