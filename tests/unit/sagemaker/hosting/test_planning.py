@@ -154,6 +154,7 @@ def test_what_isolation_does_not_cover_is_noted() -> None:
     notes = {note.id: note for note in planned(model(EnableNetworkIsolation=True)).notes}
     assert notes["engine-isolation"].warning
     assert notes["engine-isolation"].text.endswith("containers can reach what listens on this machine's addresses")
+    assert notes["isolation"].text.startswith("the container can reach only itself and this machine (Enable")
     assert "engine-isolation" not in {note.id for note in planned(model()).notes}
 
 
