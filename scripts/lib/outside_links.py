@@ -17,7 +17,7 @@ PAGES = [
     *ROOT.glob("*.md"),
     *ROOT.glob("docs/*.md"),
     *ROOT.glob("examples/*/README.md"),
-    ROOT / "tests/contract/facts.yaml",
+    *ROOT.glob("tests/contract/facts/*.yaml"),
 ]
 _ADDRESS = re.compile(r"""(?:\]\(|url: ")(https?://[^)\s"]+)""")
 _OWN = re.compile(r"https?://(smlocal\.github\.io|github\.com/smlocal|localhost|127\.|[^/]*\.amazonaws\.com)")

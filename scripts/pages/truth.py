@@ -1,7 +1,7 @@
-"""The page of truth: each fact of the contract with its evidence and its tests, from tests/contract/facts.yaml."""
+"""The page of truth: each fact of the contract with its evidence and its tests, from tests/contract/facts."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,15 @@ import yaml
 from tests.contract.records.verdicts import NOT_HERE, OLDER, all_records, compared
 
 _ROOT = Path(__file__).resolve().parents[2]
-_DATA: dict[str, Any] = yaml.safe_load((_ROOT / "tests" / "contract" / "facts.yaml").read_text(encoding="utf-8"))
-SOURCES: dict[str, dict[str, str]] = _DATA["sources"]
+FOLDER = _ROOT / "tests" / "contract" / "facts"
+KINDS = ("training", "hosting", "transform", "processing", "tuning", "lists")
+"""The files, in the order of the page."""
+_DATA: dict[str, dict[str, Any]] = {
+    kind: yaml.safe_load((FOLDER / f"{kind}.yaml").read_text(encoding="utf-8")) for kind in KINDS
+}
+SOURCES: dict[str, dict[str, str]] = {
+    name: source for each in _DATA.values() for name, source in each["sources"].items()
+}
 """By a short name: a title, and an address if there is one."""
 EVIDENCE = ("documented", "seen", "inferred")
 _RECORDS = "tests/contract/records/facts"
@@ -21,7 +28,7 @@ with a stand-in for its program. It compares members, default values, seconds, w
 variables.
 """
 _OLDER_WORDS = (
-    "the message `Launching requested ML instances`, not seen since 2022; `Training in progress` without a full stop; "
+    "the message `Launching requested ML instances`, not seen since 2021; `Training in progress` without a full stop; "
     "a reason without `, exit code: 1`, which it has had since 2023 at the latest; "
     "two spaces in an `InternalServerError`, last seen in 2024"
 )
@@ -48,7 +55,18 @@ class Fact:
 
 def facts() -> dict[str, list[Fact]]:
     """All of them, by area."""
-    return {area: [_fact(each) for each in found] for area, found in _DATA["areas"].items()}
+    return {area: found for kind in KINDS for area, found in facts_of(kind).items()}
+
+
+def facts_of(kind: str) -> dict[str, list[Fact]]:
+    """Those of one file, by area."""
+    return {area: [_fact(each) for each in found] for area, found in _DATA[kind]["areas"].items()}
+
+
+def sources_of(kind: str) -> Collection[str]:
+    """The short names of its sources."""
+    names: dict[str, Any] = _DATA[kind]["sources"]
+    return names.keys()
 
 
 def truth_markdown() -> str:

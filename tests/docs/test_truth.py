@@ -8,8 +8,14 @@ from tests.contract.records.verdicts import NOT_HERE, OLDER, all_records, compar
 FACTS = [fact for found in truth.facts().values() for fact in found]
 
 
-def test_there_are_many_and_each_has_a_name_of_its_own() -> None:
-    assert len(FACTS) >= 80
+def test_each_kind_of_jobs_has_many_and_each_fact_has_a_name_of_its_own() -> None:
+    counts = {kind: sum(map(len, truth.facts_of(kind).values())) for kind in truth.KINDS}
+    assert sum(counts.values()) == len(FACTS)
+    assert {file.stem for file in truth.FOLDER.iterdir()} == counts.keys()
+    assert counts["training"] >= 130
+    assert all(counts[kind] >= 30 for kind in ("hosting", "transform", "processing", "tuning"))
+    names = [name for kind in truth.KINDS for name in truth.sources_of(kind)]
+    assert len(names) == len(truth.SOURCES)
     assert len({fact.id for fact in FACTS} | all_records().keys()) == len(FACTS) + len(all_records())
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", fact.id) for fact in FACTS)
 

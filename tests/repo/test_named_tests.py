@@ -16,7 +16,7 @@ TESTS = "tests/"
 TABLES = {
     "tests/repo/habits.py": {test for tests in HABITS.values() for test in tests},
     "tests/contract/member_tests.py": {*TEST_OF.values()},
-    "tests/contract/facts.yaml": {test for found in facts().values() for fact in found for test in fact.tests},
+    "tests/contract/facts": {test for found in facts().values() for fact in found for test in fact.tests},
     "tests/kit/needs_root.py": {TESTS + begin for begin in (*NEEDS_ROOT, *NEEDS_FUSE)},
     "tests/kit/podman_differs.py": {
         TESTS + begin for begin in (*DIFFERS_ON_PODMAN, *NOT_OF_AN_ENGINE, *MOSTLY_OF_NONE)

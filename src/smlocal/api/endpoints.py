@@ -12,6 +12,7 @@ from smlocal.api.job_files import is_transform_job
 from smlocal.api.job_names import resolve_job_name
 from smlocal.api.job_source import read_file
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.unix_sockets import connect_to
 from smlocal.errors import UsageRefusedError
 from smlocal.errors.hosting import (
     DeployImageError,
@@ -35,14 +36,15 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.address import invocation_address, key_headers, socket_path
 from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, is_model_file, read_model
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
-from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_address, invocation_seconds, read_state
+from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_seconds, read_state
 from smlocal.sagemaker.tuning import facts as tuning
 
 if TYPE_CHECKING:
-    from http.client import HTTPConnection
+    from socket import socket
 
 _FILES: Final = (".yaml", ".yml", ".json")
 _COMMAND_LINE: Final = "command line"
@@ -82,10 +84,12 @@ def model_to_deploy(
     variables: Mapping[str, str],
     name: str | None,
     startup_seconds: int | None = None,
+    key: bool | None = None,
 ) -> tuple[ModelFile, str]:
     """The validated model of a job, an archive or a model file, and the name of its endpoint.
 
-    `startup_seconds`: until it must have answered the first ping, in place of what the file says.
+    In place of what the file says: `startup_seconds`, until it must have answered the first ping; `key`, whether its
+    address demands one.
     """
     document, stem = _document(what)
     document.overrides = _COMMAND_LINE
@@ -97,13 +101,15 @@ def model_to_deploy(
                 remedy=["Name the images in the file."],
             )
         document.set((*places[0], "Image"), image)
-    for key, value in variables.items():
+    for variable, value in variables.items():
         for at in places:
-            document.set((*at, "Environment", key), value)
+            document.set((*at, "Environment", variable), value)
     if name is not None:
         document.set(("EndpointName",), name)
     if startup_seconds is not None:
         document.set((LOCAL, SERVING, "StartupSeconds"), startup_seconds)
+    if key is not None:
+        document.set((LOCAL, SERVING, "Key"), key)
     at = places[0]
     if len(places) == 1 and not document.has((*at, "Image")) and not document.has((*at, "ModelPackageName")):
         raise DeployImageError(
@@ -229,6 +235,13 @@ def view_endpoint(name: str) -> JobView:
         return view_job(store, name)
 
 
+def address_of(name: str) -> tuple[str, dict[str, str]]:
+    """The address of an endpoint that is in service, and the headers that it demands."""
+    with Store.open(home_directory()) as store:
+        endpoint = _listed(store, store.get(name))
+    return invocation_address(endpoint.called, endpoint.state.port), key_headers(endpoint.state.key_file)
+
+
 def plan_of(name: str) -> JobPlan:
     """How an endpoint that has a supervisor is run: where its container is reached, and where its model is."""
     with Store.open(home_directory()) as store:
@@ -264,13 +277,13 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnsw
         ensure_supervised(store, record.name)
         endpoint = _listed(store, store.get(record.name))
         seconds = invocation_seconds(store.document(record.name, PLAN)) + _MORE_SECONDS
+        directory = store.directory(record.name)
     if endpoint.status != "InService" or not endpoint.state.port:
         raise _not_in_service(endpoint)
-    connection = http.client.HTTPConnection("127.0.0.1", endpoint.state.port, timeout=seconds)
-    path = invocation_address(endpoint.called, endpoint.state.port).partition(str(endpoint.state.port))[2]
+    connection = http.client.HTTPConnection("localhost", timeout=seconds)
     try:
-        _connect(connection, endpoint.record.name)
-        connection.request("POST", path, body=body, headers=dict(headers))
+        connection.sock = _connected(directory, endpoint.record.name, seconds=seconds)
+        connection.request("POST", f"/endpoints/{endpoint.called}/invocations", body=body, headers=dict(headers))
         answer = connection.getresponse()
     except OSError as error:
         raise EndpointNotInServiceError(
@@ -304,20 +317,18 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnsw
     )
 
 
-def _connect(connection: "HTTPConnection", name: str) -> None:
-    """Connect; a new supervisor of an endpoint whose supervisor was killed may need some time to listen."""
+def _connected(directory: str, name: str, *, seconds: float) -> "socket":
+    """A connection to the supervisor; a new one, after one that was killed, may need some time to listen."""
     deadline = time.monotonic() + _LISTENS_SECONDS
     while True:
         try:
-            connection.connect()
-        except ConnectionRefusedError:
+            return connect_to(socket_path(directory), seconds=seconds)
+        except (ConnectionRefusedError, FileNotFoundError):
             with Store.open(home_directory()) as store:
                 ended = store.get(name).status.terminal
             if ended or time.monotonic() >= deadline:
                 raise
             time.sleep(_PAUSES[1])
-        else:
-            return
 
 
 def _not_in_service(endpoint: ListedEndpoint) -> EndpointNotInServiceError:

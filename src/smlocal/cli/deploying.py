@@ -1,6 +1,7 @@
 """One `smlocal deploy`: from its options to an endpoint in service, or to its end."""
 
 import json
+import shlex
 from typing import Any
 
 import click
@@ -22,14 +23,18 @@ from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.screen import Screen
 from smlocal.cli.views.summary import summary
 from smlocal.jobs.control.requests import StopSignals
+from smlocal.sagemaker.hosting.address import invocation_address
 from smlocal.sagemaker.hosting.model_file import ModelFile
-from smlocal.sagemaker.hosting.state import invocation_address
 
 
 def deploy(what: str, given: dict[str, Any]) -> int:
     """Serve the model as the options say; returns the exit code."""
     model, name = model_to_deploy(
-        what, image=given["image"], variables=dict(variables((), given["environment"])), name=given["name"]
+        what,
+        image=given["image"],
+        variables=dict(variables((), given["environment"])),
+        name=given["name"],
+        key=given["key"],
     )
     screen = screen_of(given)
     return (_in_background if given["detach"] else _in_foreground)(model, name, screen, given)
@@ -69,9 +74,12 @@ def _in_foreground(model: ModelFile, name: str, screen: Screen, given: dict[str,
 
 def _print_address(endpoint: ListedEndpoint, *, quiet: bool) -> None:
     name = endpoint.record.name
-    click.echo(invocation_address(name, endpoint.state.port))
+    address = invocation_address(name, endpoint.state.port)
+    click.echo(address)
     if not quiet:
         click.echo(f"smlocal invoke {name} --body FILE", err=True)
+        if endpoint.state.key_file is not None:
+            click.echo(f"curl -H @{shlex.quote(endpoint.state.key_file)} --data-binary @FILE {address}", err=True)
 
 
 def _print_end(name: str) -> None:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import field
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.unix_sockets import listen_at
 from smlocal.jobs.planning.aspects.rules.plan import RulePlan
 from smlocal.jobs.planning.model import JobPlan
 
@@ -100,19 +101,5 @@ class ActionSocket:
 def _listen(folder: str) -> socket.socket:
     """The socket, which only this user and the containers reach: no other user may enter the folder of the job."""
     os.makedirs(folder, exist_ok=True)
-    name = os.path.basename(SOCKET_IN_CONTAINER)
-    path = f"{folder}/{name}"
-    with suppress(FileNotFoundError):
-        os.unlink(path)  # of an earlier supervisor
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        listener.bind(f"/proc/self/fd/{descriptor}/{name}")  # the path itself may be too long for a socket
-        os.chmod(path, 0o666)  # noqa: S103 - the user of the container is another one
-        listener.listen(_BACKLOG)
-    except BaseException:
-        listener.close()
-        raise
-    finally:
-        os.close(descriptor)
-    return listener
+    # The user of the container is another one.
+    return listen_at(f"{folder}/{os.path.basename(SOCKET_IN_CONTAINER)}", mode=0o666, backlog=_BACKLOG)

@@ -9,11 +9,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
+from smlocal.base.web.bodies import HeldBytes
+from smlocal.base.web.rules import MOST_HELD
 from smlocal.endpoint import aws_calls
 from smlocal.endpoint.aws_calls import handlers
 from smlocal.endpoint.browsers import Hosts, guarded, is_part_of_a_page
 from smlocal.endpoint.invocations.front import Invocations, is_invocation
-from smlocal.endpoint.large_requests import BodyTooLargeError, BodyTooSlowError, read_body, refused_head
+from smlocal.endpoint.large_requests import HELD, BodyTooLargeError, BodyTooSlowError, read_body, refused_head
 from smlocal.endpoint.objects import s3_front
 from smlocal.endpoint.protocol.aws_names import Scope, scope_of
 from smlocal.endpoint.protocol.models import service_model
@@ -30,6 +32,8 @@ class Application:
         self._serving = serving
         self._hosts = hosts
         self._signatures = signatures
+        self._held = HeldBytes(MOST_HELD)
+        """The bodies of all calls and invocations. Used in the server's loop."""
         self._invocations = Invocations(serving=serving)
         self._page: Any = None
         """A `PageFront`, whose imports come back to this module."""
@@ -38,6 +42,7 @@ class Application:
         """Answer one request."""
         if scope["type"] != "http":
             return
+        scope[HELD] = self._held
         request = Request(scope, receive, send)
         try:
             response = guarded(await self._response(request))
@@ -79,17 +84,16 @@ class Application:
                 return PlainTextResponse("an object cannot be part of a page", status_code=403)
             return await s3_front.answer(self._serving, request, signed, problem=self._problem(request, signed, None))
         if request.method == "POST" and "x-amz-target" in request.headers:
-            body = await read_body(request)
-            problem = self._problem(request, signed, body)
+            body, problem = await self._verified_body(request, signed)
             return await aws_calls.answer_json(self._serving, request, signed, body, problem=problem)
         if request.method == "POST" and _is_form(request) and request.url.path == "/":
-            body = await read_body(request)
-            problem = self._problem(request, signed, body)
+            body, problem = await self._verified_body(request, signed)
             return await aws_calls.answer_query(self._serving, request, signed, body, problem=problem)
         return await (self._invoked(request, signed) if is_invocation(request) else self._no_call(request, signed))
 
     async def _invoked(self, request: Request, signed: Scope | None) -> Response:
-        return await self._invocations.answer(request, lambda body: self._problem(request, signed, body))
+        early = None if self._signatures is None else self._signatures.early_problem(request, signed)
+        return await self._invocations.answer(request, early, lambda body: self._problem(request, signed, body))
 
     async def _no_call(self, request: Request, signed: Scope | None) -> Response:
         for_one_program = self._signatures is not None and self._signatures.others
@@ -100,7 +104,15 @@ class Application:
             return PlainTextResponse("smlocal answers only signed calls here", status_code=403)
         return PlainTextResponse("not found", status_code=404)
 
-    def _problem(self, request: Request, signed: Scope | None, body: bytes | None) -> Problem | None:
+    async def _verified_body(self, request: Request, signed: Scope | None) -> tuple[bytes, Problem | None]:
+        """The body of a call, and what is wrong with its signature. It is not read for a client without the key."""
+        early = None if self._signatures is None else self._signatures.early_problem(request, signed)
+        if early is not None:
+            return b"", early
+        body = await read_body(request)
+        return body, self._problem(request, signed, body)
+
+    def _problem(self, request: Request, signed: Scope | None, body: bytes | memoryview | None) -> Problem | None:
         return None if self._signatures is None else self._signatures.problem(request, signed, body)
 
     async def _page_front(self) -> Any:

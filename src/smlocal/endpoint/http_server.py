@@ -12,15 +12,11 @@ import uvicorn
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from smlocal.endpoint.large_requests import MOST_HEAD
+from smlocal.base.web import rules
 
-_KEEP_ALIVE_SECONDS = 75
 _START_SECONDS = 30.0
 _END_SECONDS = 10.0
 
-
-HEAD_SECONDS = 20.0
-"""For the head of each request: uvicorn has no limit of its own."""
 _PIECE = 4 << 10
 _MANY_LINES = 500
 """The limit in one piece. Each chunk has two lines, and takes as long as reading thousands of bytes."""
@@ -50,6 +46,8 @@ class HttpConnection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """The first request has to come in time."""
         super().connection_made(transport)
+        if len(self.connections) > rules.MOST_CONNECTIONS:
+            transport.abort()
         self.flow: _Flow = _Flow(transport)
         self._expect_head()
 
@@ -96,7 +94,7 @@ class HttpConnection(H11Protocol):
 
     def _feed(self, data: bytes) -> None:
         while data and self.conn.their_state is h11.IDLE and not self.transport.is_closing():
-            piece = data[: min(_PIECE, MOST_HEAD - self._head)]
+            piece = data[: min(_PIECE, rules.MOST_HEAD - self._head)]
             if not piece:
                 self.transport.write(_REFUSED)
                 self.transport.close()
@@ -116,7 +114,7 @@ class HttpConnection(H11Protocol):
 
     def _expect_head(self) -> None:
         if self._late is None:
-            self._late = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+            self._late = self.loop.call_later(rules.HEAD_SECONDS, self.transport.close)
 
     def _forget(self) -> None:
         if self._late is not None:
@@ -247,8 +245,8 @@ def _settings(application: Any) -> uvicorn.Config:
         lifespan="off",
         ws="none",
         http=HttpConnection,
-        h11_max_incomplete_event_size=MOST_HEAD,
-        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        h11_max_incomplete_event_size=rules.MOST_HEAD,
+        timeout_keep_alive=int(rules.IDLE_SECONDS),
         timeout_graceful_shutdown=1,
         server_header=False,
         proxy_headers=False,

@@ -1,20 +1,22 @@
 """Limits of what one request may be: headers, body, time; and a thread for what a large one takes."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-MOST_HEAD = 64 << 10
-"""Bytes of the first line and the headers of a request."""
+from smlocal.base.web.bodies import SMALL, HeldBytes
+from smlocal.base.web.rules import BODY_SECONDS, MOST_HEAD, MOST_HEADERS
+
+HELD = "smlocal.held"
+"""Where the application keeps the `HeldBytes` of all requests in the scope of each."""
+_VERSIONS = frozenset({"1.0", "1.1"})
 MOST_BODY = 8 << 20
 """Bytes of a call. The largest valid CreateTrainingJob has less than 2 MiB."""
-BODY_SECONDS = 30.0
-_MOST_HEADERS = 200
-"""The most headers of one request: clients of AWS send about twenty, and S3 has room for 2 KiB of metadata."""
 
 
 class BodyTooLargeError(Exception):
@@ -26,10 +28,12 @@ class BodyTooSlowError(Exception):
 
 
 def refused_head(request: Request) -> Response | None:
-    """The answer to a request with too many headers, with too long ones, or with two lengths."""
+    """The answer to a request with too many headers, with too long ones, or that could be read in two ways."""
+    if request.scope["http_version"] not in _VERSIONS:
+        return PlainTextResponse("neither HTTP/1.0 nor HTTP/1.1", status_code=400, headers={"connection": "close"})
     if _length(request) > MOST_HEAD:  # a second request on the same connection
         return PlainTextResponse("the head is too long", status_code=431, headers={"connection": "close"})
-    if len(request.scope["headers"]) > _MOST_HEADERS:
+    if len(request.scope["headers"]) > MOST_HEADERS:
         return PlainTextResponse("too many headers", status_code=431, headers={"connection": "close"})
     if "transfer-encoding" in request.headers and "content-length" in request.headers:
         # Another program between may believe the other one, and take the rest for a request.
@@ -49,6 +53,29 @@ def states_more(stated: str, most: int) -> bool:
     return stated.isdecimal() and (len(stated.lstrip("0")) > len(str(most)) or int(stated[-len(str(most)) :]) > most)
 
 
+@asynccontextmanager
+async def room_for_body(request: Request, most: int) -> AsyncIterator[int | None]:
+    """Have room for the body of a request inside the block. It may have to wait until others have given theirs back.
+
+    The value is how many bytes it may have; None for a small one, which needs no room.
+    """
+    stated = request.headers.get("content-length", "")
+    known = stated.isascii() and stated.isdecimal() and not states_more(stated, most)
+    size = int(stated) if known else most
+    if size <= SMALL:
+        yield None
+        return
+    granted = asyncio.Event()
+    held: HeldBytes = request.scope[HELD]
+    share = held.take(size, granted.set)
+    try:
+        if not share.granted:
+            await granted.wait()
+        yield size
+    finally:
+        share.give_back()
+
+
 async def read_body(request: Request) -> bytes:
     """The whole body of a call."""
     stated = request.headers.get("content-length", "0")
@@ -56,7 +83,7 @@ async def read_body(request: Request) -> bytes:
         raise BodyTooLargeError
     body = bytearray()
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout(BODY_SECONDS), room_for_body(request, MOST_BODY):
             async for piece in request.stream():
                 body += piece
                 if len(body) > MOST_BODY:

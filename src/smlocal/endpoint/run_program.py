@@ -59,7 +59,7 @@ def run_program(
             from smlocal.endpoint.signature import Signatures
 
             # The program is the owner's own, and no other program is answered.
-            options = Options(local=local, rights=ClientRights(allowed_buckets=None))
+            options = Options(local=local, with_key=True, rights=ClientRights(allowed_buckets=None))
             with open_serving(
                 None, log=say, submitted=jobs.append, options=options, environment=environment
             ) as serving:

@@ -35,7 +35,7 @@ def serve(*, host: str, port: int, demand_key: bool | None, options: Options, sa
     chosen = key_of_environment(os.environ)
     demand = demanded(host, chosen=chosen, asked=demand_key)
     if demand.needed:  # the holder of the key is the owner
-        options = replace(options, rights=replace(options.rights, allowed_buckets=None))
+        options = replace(options, with_key=True, rights=replace(options.rights, allowed_buckets=None))
     with _listener(host, port) as listener, open_serving(listener, log=say, options=options) as serving:
         say(f"smlocal serves at {serving.address} {demand.why}")
         if options.limit is not None:

@@ -53,6 +53,8 @@ class Options:
     hosts: frozenset[str] = frozenset()
     """Names to answer to, beside those of this machine."""
     rights: ClientRights = field(default_factory=ClientRights)
+    with_key: bool = False
+    """True if only some programs of this machine are answered: the addresses of endpoints demand a key then."""
     local: Mapping[str, Any] = field(default_factory=dict)
     """Members of `Local` for jobs that do not set them: clients of the service know nothing of this machine."""
 

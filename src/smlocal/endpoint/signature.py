@@ -99,12 +99,24 @@ class Signatures:
     others: bool = False
     """True if requests that are not signed with this key are answered too: the client is known by other means."""
 
-    def problem(self, request: Request, scope: Scope | None, body: bytes | None) -> Problem | None:
+    def problem(self, request: Request, scope: Scope | None, body: bytes | memoryview | None) -> Problem | None:
         """Why a request must not be answered; None if it was signed with the key, for now.
 
         `body` is None for S3, where the hash in a header was signed: the reader of the body compares it.
         """
-        if self.others and not self._is_used(request, scope):
+        early = self.early_problem(request, scope)
+        signed = _signed(request)
+        if early is not None or scope is None or signed is None or not self._is_verified(request, scope):
+            return early
+        wrong = _unsigned(request, signed, body)
+        if wrong is not None:
+            return wrong
+        expected = self._signature(request, scope, signed, body)
+        return None if hmac.compare_digest(expected.encode(), signed.signature.encode()) else Problem.WRONG
+
+    def early_problem(self, request: Request, scope: Scope | None) -> Problem | None:
+        """What can be said before the body is read: whether the client knows the name of the key, and the time."""
+        if not self._is_verified(request, scope):
             return None
         signed = _signed(request)
         if scope is None or signed is None:
@@ -112,11 +124,11 @@ class Signatures:
             return Problem.OLD if old else Problem.MISSING
         if not hmac.compare_digest(scope.access_key.encode(), self.access_key.encode()):
             return Problem.UNKNOWN_KEY
-        early = _late(signed, scope, datetime.now(UTC)) or _unsigned(request, signed, body)
-        if early is not None:
-            return early
-        expected = self._signature(request, scope, signed, body)
-        return None if hmac.compare_digest(expected.encode(), signed.signature.encode()) else Problem.WRONG
+        return _late(signed, scope, datetime.now(UTC))
+
+    def _is_verified(self, request: Request, scope: Scope | None) -> bool:
+        """False for a client that is known by other means, and does not sign with this key."""
+        return not self.others or self._is_used(request, scope)
 
     def _is_used(self, request: Request, scope: Scope | None) -> bool:
         """True for a signature of version 4 with this key."""
@@ -124,7 +136,7 @@ class Signatures:
             return False
         return not request.headers.get(_CONTENT, "").startswith(_SIGNED_CHUNKS)
 
-    def _signature(self, request: Request, scope: Scope, signed: "_Signed", body: bytes | None) -> str:
+    def _signature(self, request: Request, scope: Scope, signed: "_Signed", body: bytes | memoryview | None) -> str:
         """The signature that botocore would have made for the request."""
         service = AWS_NAMES.get(scope.service, scope.service)
         kind = _S3 if scope.service == "s3" else _Other
@@ -223,7 +235,7 @@ def _late(signed: _Signed, scope: Scope, now: datetime) -> Problem | None:
     return None
 
 
-def _unsigned(request: Request, signed: _Signed, body: bytes | None) -> Problem | None:
+def _unsigned(request: Request, signed: _Signed, body: bytes | memoryview | None) -> Problem | None:
     """The parts that the signature leaves open: headers of AWS that somebody could have added, or another body."""
     needed = {name for name in request.headers if name.startswith("x-amz-")}
     if "host" not in signed.headers or not needed <= signed.headers:

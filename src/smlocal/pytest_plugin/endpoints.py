@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import smlocal
-from smlocal.api.endpoints import deploy_in_background, invoke, model_to_deploy, wait_in_service
+from smlocal.api.endpoints import address_of, deploy_in_background, invoke, model_to_deploy, wait_in_service
 from smlocal.api.stopping import wait_for_jobs
 from smlocal.errors import EngineForbiddenError, EngineUnreachableError, JobFinishedError, JobUnknownError, SmlocalError
 from smlocal.pytest_plugin.this_run import exists, explained, unique_name
@@ -49,8 +49,8 @@ class DeployedEndpoint:
     def __init__(self, name: str) -> None:
         """The endpoint of this name is in service."""
         self.name = name
-        self.address: str = smlocal.TrainingJob(name).describe()["Local"]["Address"]
-        """Where any HTTP client can send a request to."""
+        self.address, self.headers = address_of(name)
+        """Where any HTTP client can send a request to, and the headers that it needs."""
 
     def __repr__(self) -> str:
         return f"<endpoint {self.name} at {self.address}>"

@@ -93,7 +93,9 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
     if described:
         _add_request_only(taken, data.get(_LOCAL))
     skeleton = not described and is_skeleton(taken)
-    filled = without_empty(known_members(CreateTrainingJobRequest, taken, (), newer), skeleton=skeleton)
+    known = known_members(CreateTrainingJobRequest, taken, (), newer)
+    count = _count_beside_groups(known) if described else ()
+    filled = without_empty(known, skeleton=skeleton)
     if skeleton and not {"AlgorithmSpecification", "ServerlessJobConfig"} & filled.request.keys():
         raise NotATrainingJobError(
             f"{name} is a skeleton that was not filled in", remedy=["Write at least TrainingImage into it."]
@@ -104,7 +106,7 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
         answer=data if described else None,
         dropped=tuple(dropped),
         newer=newer,
-        empty=filled.left_out,
+        empty=(*filled.left_out, *count),
         skeleton=skeleton,
         untouched=filled.untouched,
         from_elsewhere=from_elsewhere,
@@ -118,6 +120,17 @@ def _split(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], dict[str
     others = [each for each in data if each not in ours and each != _LOCAL]
     dropped = [each for each in others if each in theirs or each in _ANSWER_ONLY]
     return taken, dropped, {each: data[each] for each in others if each not in dropped}
+
+
+def _count_beside_groups(request: dict[str, Any]) -> tuple[str, ...]:
+    """Take out what the service answers of a job with instance groups or preferences, and takes in no request."""
+    resources = request.get("ResourceConfig")
+    if not isinstance(resources, dict) or not (resources.get("InstanceGroups") or resources.get("InstancePreferences")):
+        return ()
+    if resources.get("InstanceCount") != 0:
+        return ()
+    del resources["InstanceCount"]
+    return ("ResourceConfig.InstanceCount",)
 
 
 def _add_request_only(taken: dict[str, Any], local: Any) -> None:

@@ -80,7 +80,7 @@ class JobEnd:
 def end_of(answer: Mapping[str, Any], log: LogEnd = NO_LOG) -> JobEnd:
     """The end that a describe answer tells: the service's, or one of ours, whose `Local` block knows more."""
     local, kind = answer.get("Local") or {}, kind_of(answer)
-    status, reason = str(answer.get(kind.status_member, "")), answer.get("FailureReason") or None
+    status, reason = str(answer.get(kind.status_member, "")), _reason(answer.get("FailureReason")) or None
     return JobEnd(
         name=str(answer.get(kind.name_member, "")),
         kind=kind,
@@ -94,6 +94,14 @@ def end_of(answer: Mapping[str, Any], log: LogEnd = NO_LOG) -> JobEnd:
         metrics={each["MetricName"]: float(each["Value"]) for each in answer.get("FinalMetricDataList") or ()},
         log=log,
     )
+
+
+_TOLD_ON = re.compile(r"\s*Received status from SageMaker:\s*")
+"""Before a reason that another service has passed on."""
+
+
+def _reason(given: Any) -> Any:
+    return _TOLD_ON.sub("", given, count=1) if isinstance(given, str) and _TOLD_ON.match(given) else given
 
 
 def log_of_answer(answer: Mapping[str, Any]) -> LogEnd:
@@ -258,7 +266,7 @@ def verdict_of(there: JobEnd, here: JobEnd, *, sampled: bool = False) -> Reprodu
 
     One case is an exception: a reason without text fits any failure, so the last line of the logs decides.
     """
-    reproduced, sentence = _judged(there, here)
+    reproduced, sentence = _of_the_service(there, here) or _judged(there, here)
     on_sample = " The run here had only a sample of the data." if sampled else ""
     return ReproductionVerdict(reproduced=reproduced, sentence=f"{_WORDS[reproduced]}: {sentence}{on_sample}")
 
@@ -280,6 +288,19 @@ def _last(end: JobEnd, host: str, names: Sequence[str]) -> set[str]:
     together = end.log.last.get(host) or (() if host in end.log.lines else next(iter(end.log.last.values()), ()))
     texts = [text for line in together or end.log.of(host) if (text := comparable_line(line, names=names))]
     return {*(texts if together else texts[-1:])}
+
+
+_OF_THE_SERVICE = re.compile("InternalServerError|CapacityError")
+
+
+def _of_the_service(there: JobEnd, here: JobEnd) -> tuple[None, str] | None:
+    own = _OF_THE_SERVICE.match(there.reason or "")
+    if own is None or there.status != "Failed":
+        return None
+    return None, (
+        f"there the job Failed with {own[0]}, which is a failure of the service itself. "
+        f"A run here cannot reproduce that; here the job is {_told(here)}."
+    )
 
 
 def _judged(there: JobEnd, here: JobEnd) -> tuple[bool | None, str]:

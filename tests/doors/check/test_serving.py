@@ -76,6 +76,15 @@ def test_an_image_with_a_model_keeps_every_rule(serving: Serving) -> None:
 
 
 @pytest.mark.slow(2)
+def test_an_image_that_misses_its_model_is_told_how_to_get_one(serving: Serving) -> None:
+    done, rules = serving.check(serving.image, "--for", "serve")
+    assert done.returncode == 1
+    assert "--model PATH" in rules["no-listener"]["Remedy"]
+    assert "--train-and-serve" in rules["no-listener"]["Remedy"]
+    serving.assert_nothing_left()
+
+
+@pytest.mark.slow(2)
 def test_a_model_file_is_checked_as_an_endpoint(serving: Serving) -> None:
     container = {"Image": serving.image, "ModelDataUrl": serving.archive("other")}
     (serving.folder / "model.json").write_text(json.dumps({"PrimaryContainer": container}))
@@ -84,6 +93,7 @@ def test_a_model_file_is_checked_as_an_endpoint(serving: Serving) -> None:
     (found,) = rules["no-listener"]["Findings"]
     assert found["Message"] == "the container ended 3 times before anything listened on port 8080, with exit code 1"
     assert "No such file or directory: '/opt/ml/model/factor'" in found["Details"][-1]
+    assert "--model PATH" not in rules["no-listener"]["Remedy"]  # one is served
     assert rules["server-ignores-sigterm"]["Outcome"] == "skipped"
     serving.assert_nothing_left()
 

@@ -51,7 +51,7 @@ def test_it(training_job, endpoint):
     served = endpoint(job)
     answer = served.invoke("1,2", content_type="text/csv")
     assert (answer.text, answer.content_type, answer.json) == ("3,6\\n", "text/csv", answer.json)
-    request = urllib.request.Request(served.address, data=b"7", headers={"Content-Type": "text/csv"})
+    request = urllib.request.Request(served.address, data=b"7", headers={"Content-Type": "text/csv", **served.headers})
     with urllib.request.urlopen(request) as direct:
         assert direct.read() == b"21\\n"
     assert "serving" in served.logs

@@ -17,7 +17,7 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.kit.boto_sessions import boto_session
 
-from smlocal.endpoint.endpoint_key import other_users
+from smlocal.base.accounts import other_users
 
 PROGRAM = """
 import json, os, sys

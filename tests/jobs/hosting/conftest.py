@@ -23,14 +23,17 @@ class Hosting:
     image: str
 
     def model_file(self, name: str, *, limits: Mapping[str, int] | None = None, **members: Any) -> Path:
-        """A model file for the server; `variables` are those of its container."""
+        """A model file for the server; `variables` are those of its container.
+
+        Its address needs no key, whoever has an account on this machine.
+        """
         container = {
             "Image": self.image,
             "ModelDataUrl": "./model.tar.gz",
             "Environment": members.pop("variables", {}),
             **members.pop("container", {}),
         }
-        local = {"StopGraceSeconds": members.pop("grace", 30), "Serving": dict(limits or {})}
+        local = {"StopGraceSeconds": members.pop("grace", 30), "Serving": {"Key": False, **(limits or {})}}
         path = self.life.folder / f"{name}.json"
         path.write_text(json.dumps({"PrimaryContainer": container, "Local": local, **members}))
         return path

@@ -91,7 +91,7 @@ def test_a_client_that_leaves_or_does_not_read_holds_up_nobody(
 ) -> None:
     address = hosting.in_service("not-read", variables={"ANSWER": "huge:256"})
     where = urlsplit(address)
-    request = f"POST {where.path} HTTP/1.1\r\nContent-Length: 0\r\n\r\n".encode()
+    request = f"POST {where.path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n".encode()
     with socket.create_connection((where.hostname, where.port), timeout=200) as slow:
         slow.sendall(request)
         assert slow.recv(100).startswith(b"HTTP/1.1 200")
@@ -199,7 +199,11 @@ def test_no_header_is_smuggled_to_the_container(hosting: Any, life: Any, assert_
     where = urlsplit(address)
     attributes = "X-Amzn-SageMaker-Custom-Attributes"
     for bad in (b"a\nX-Evil: 1", b"a\rX-Evil: 1", b"a\r\n X-Evil: 1", b"a\0X-Evil: 1", b"\xc4\x8dX-Evil", b"a" * 1025):
-        head = f"POST {where.path} HTTP/1.1\r\nContent-Length: 0\r\n{attributes}: ".encode() + bad + b"\r\n\r\n"
+        head = (
+            f"POST {where.path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n{attributes}: ".encode()
+            + bad
+            + b"\r\n\r\n"
+        )
         with socket.create_connection((where.hostname, where.port), timeout=200) as raw:
             raw.sendall(head)
             assert raw.recv(4096).startswith(b"HTTP/1.1 400 "), bad

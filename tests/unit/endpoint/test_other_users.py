@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from smlocal.base.accounts import other_users
 from smlocal.endpoint import endpoint_key
-from smlocal.endpoint.endpoint_key import demanded, other_users
+from smlocal.endpoint.endpoint_key import demanded
 from smlocal.endpoint.signature import Signatures
 from smlocal.errors.serving import EndpointKeyError
 

@@ -4,6 +4,8 @@ from typing import Any
 import pytest
 
 from smlocal.errors import NotATrainingJobError
+from smlocal.jobfile.document import Document
+from smlocal.sagemaker.jobfile.job_file import read_job
 from smlocal.service.described_job import described_job
 
 SKELETON: dict[str, Any] = {
@@ -57,6 +59,16 @@ def test_the_request_has_what_was_asked_for_and_nothing_that_the_answer_adds(ans
     assert (job.name, job.region, job.status, job.is_running) == ("held-tree", "eu-west-1", "Failed", False)
     assert not job.newer
     assert not job.skeleton
+
+
+def test_a_count_of_0_beside_instance_groups_is_no_part_of_the_request(answer: dict[str, Any]) -> None:
+    groups = [{"InstanceType": "ml.m5.large", "InstanceCount": 1, "InstanceGroupName": name} for name in ("a", "b")]
+    answer["ResourceConfig"] = {"InstanceCount": 0, "VolumeSizeInGB": 30, "InstanceGroups": groups}
+    job = described_job(answer, name="answer.json")
+    assert job.request["ResourceConfig"] == {"VolumeSizeInGB": 30, "InstanceGroups": groups}
+    assert "ResourceConfig.InstanceCount" in job.empty
+    assert answer["ResourceConfig"]["InstanceCount"] == 0
+    assert read_job(Document(job.request, name="job.yaml", directory="/"), strict=False).raw["ResourceConfig"]
 
 
 def test_the_answer_is_not_changed(answer: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.service.job_end import JobEnd, LogEnd, last_lines_agree, same_value, verdict_of
+from smlocal.service.job_end import JobEnd, LogEnd, end_of, last_lines_agree, same_value, verdict_of
 
 EMPTY = "AlgorithmError: , exit code: 1"
 FAILED = JobEnd(
@@ -48,6 +48,24 @@ def test_another_end_is_not_reproduced(there: JobEnd, here: JobEnd) -> None:
     found = verdict_of(there, here)
     assert not found.reproduced
     assert found.sentence.startswith("Not reproduced: ")
+
+
+@pytest.mark.parametrize("kind", ["InternalServerError", "CapacityError"])
+def test_a_failure_of_the_service_itself_has_no_verdict(kind: str) -> None:
+    there = end_of({"TrainingJobName": "there", "TrainingJobStatus": "Failed", "FailureReason": f"{kind}: try again"})
+    for here in (COMPLETED, HERE, replace(HERE, reason=f"{kind}: try again")):
+        found = verdict_of(there, here)
+        assert found.reproduced is None
+        assert found.sentence.startswith(
+            f"No verdict: there the job Failed with {kind}, which is a failure of the service itself."
+        )
+
+
+def test_words_before_a_reason_that_was_passed_on() -> None:
+    told = f"Received status from SageMaker: {FAILED.reason}"
+    there = end_of({"TrainingJobName": "there", "TrainingJobStatus": "Failed", "FailureReason": told})
+    assert (there.reason, there.exit_code) == (FAILED.reason, 1)
+    assert verdict_of(there, HERE).reproduced
 
 
 @pytest.mark.parametrize("end", [COMPLETED, TIMED_OUT])

@@ -14,7 +14,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen()
     if seen.is_reached or any(each.port == seen.port for each in seen.listeners or ()):
         return
-    remedy = _SEE_THE_LOG if seen.ends else ""
+    remedy = seen.model_remedy or (_SEE_THE_LOG if seen.ends else "")
     yield Finding(message=_what(seen), job=seen.endpoint, details=seen.details, remedy=remedy)
 
 

@@ -18,7 +18,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
         raise seen.not_judged()
     else:
         said = bad.said if bad is not None else seen.explanation
-        yield Finding(message=f"{said}, and so for {seen.limit} s", job=seen.endpoint, details=seen.details)
+        yield Finding(
+            message=f"{said}, and so for {seen.limit} s",
+            job=seen.endpoint,
+            details=seen.details,
+            remedy=seen.model_remedy,
+        )
 
 
 RULE = Rule(

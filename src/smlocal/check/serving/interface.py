@@ -8,6 +8,10 @@ from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.jobs.interface import StopSeen
 
 NOT_IN_SERVICE = "the endpoint does not get into service"
+MODEL_REMEDY = (
+    "The log says that the model is missing, and none is served: give one with --model PATH, or check the job with "
+    "--train-and-serve."
+)
 _PING_SECONDS = 2.0
 _OK = 200
 
@@ -116,6 +120,8 @@ class EndpointSeen:
     """Seconds between the two signals."""
     log: tuple[str, ...]
     """Its last lines."""
+    misses_model: bool = False
+    """Whether no model is served, and the log says that one is missing."""
 
     @property
     def needs_service(self) -> "EndpointSeen":
@@ -135,6 +141,11 @@ class EndpointSeen:
     def is_started(self) -> bool:
         """Whether the container ran, and did not end by itself."""
         return not self.ends and "cannot be started: " not in self.explanation
+
+    @property
+    def model_remedy(self) -> str:
+        """The remedy for a server that only lacks a model; empty if its log does not say so."""
+        return MODEL_REMEDY if self.misses_model else ""
 
     def not_judged(self) -> CannotLookError:
         """The reason to skip a rule, where another rule says what is wrong."""

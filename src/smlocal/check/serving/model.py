@@ -2,7 +2,8 @@
 
 import copy
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
@@ -40,6 +41,24 @@ def model_image(document: Document) -> str:
     data = document.data
     container = (data.get("Containers") or [data.get("PrimaryContainer") or {}])[0]
     return str(container.get("Image") or "")
+
+
+_MISSING: Final = re.compile(
+    r"(?i)no such file|filenotfound|not found|not exist|doesn't exist|missing|cannot find|can't find|is empty|no model"
+)
+_MODEL_WORD: Final = re.compile(r"(?i)/opt/ml/model\b|\bmodels?\b")
+_LINES_LOOKED_AT: Final = 500
+
+
+def says_model_missing(lines: Sequence[str]) -> bool:
+    """Whether one line of the end of a log says that a model is missing."""
+    return any(_MISSING.search(line) and _MODEL_WORD.search(line) for line in lines[-_LINES_LOOKED_AT:])
+
+
+def has_model(document: Document) -> bool:
+    """Whether the container of a model file is given a model."""
+    container = (document.data.get("Containers") or [document.data.get("PrimaryContainer") or {}])[0]
+    return bool(container.get("ModelDataUrl") or container.get("ModelDataSource"))
 
 
 def model_document(serving: ServingSubject, *, trained: str, timeout: int) -> Document:

@@ -107,14 +107,14 @@ def _was_asked_again(connection: socket.socket) -> bool:
     return any(told[_RETRANSMITTED])
 
 
-def ask(url: str, body: bytes, content_type: str) -> AnswerSeen:
-    """One invocation through the endpoint."""
+def ask(url: str, body: bytes, content_type: str, *, key: Mapping[str, str]) -> AnswerSeen:
+    """One invocation through the endpoint. `key`: the headers that its address demands."""
     parts = urlsplit(url)
     asked = f"{shown(body)} ({content_type})"
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=_ANSWER_SECONDS)
     try:
         with closing(connection):
-            connection.request("POST", parts.path, body=body, headers={"Content-Type": content_type})
+            connection.request("POST", parts.path, body=body, headers={"Content-Type": content_type, **key})
             answer = connection.getresponse()
             content = answer.read()
     except (OSError, http.client.HTTPException) as error:

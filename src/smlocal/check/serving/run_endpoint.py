@@ -8,7 +8,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, Self
 
-from smlocal.api.endpoints import deploy_in_background, plan_of
+from smlocal.api.endpoints import address_of, deploy_in_background, plan_of
 from smlocal.api.stopping import wait_for_jobs
 from smlocal.api.training_job import TrainingJob
 from smlocal.check.cannot_look import CannotLookError
@@ -17,7 +17,7 @@ from smlocal.check.jobs.interface import PLAIN, Jobs, Process, StopSeen
 from smlocal.check.jobs.run_jobs import container_of, processes, watch_end
 from smlocal.check.serving import probes
 from smlocal.check.serving.interface import AnswerSeen, EndpointSeen, ListenAddress, PingSeen, Probe
-from smlocal.check.serving.model import ServingSubject, model_document
+from smlocal.check.serving.model import ServingSubject, has_model, model_document, says_model_missing
 from smlocal.engine.interface import Engine
 from smlocal.errors import (
     EngineError,
@@ -141,15 +141,15 @@ class RunningEndpoint:
             seen = self._asked(seen, watched)
         stopped = self._stop(watched, grace if in_service and Probe.STOP in self._wanted else 0)
         wait_for_jobs([self._name], timeout=grace + _ENDS_WITHIN, home=self._folder.home)
-        return self._with_end(seen, stopped)
+        return self._with_end(seen, stopped, has_model=has_model(document))
 
     def _asked(self, seen: EndpointSeen, watched: "_Watched") -> EndpointSeen:
         address = watched.address()
-        url = (TrainingJob(self._name).describe()["Local"] or {})["Address"]
+        url, key = address_of(self._name)
         kind = self._serving.content_type or _CSV
         pings = [probes.ping(address) for _ in range(_PINGS)]
         if Probe.ASK in self._wanted:
-            answer = probes.ask(url, self._serving.body if self._serving.body is not None else _GUESSED, kind)
+            answer = probes.ask(url, self._serving.body if self._serving.body is not None else _GUESSED, kind, key=key)
             self._said(f"serve: asked {answer.asked}, it answered {answer.status or 'nothing'}: {answer.text}")
             seen = replace(seen, answer=answer)
         if Probe.TOGETHER in self._wanted:
@@ -163,7 +163,7 @@ class RunningEndpoint:
             answers: list[AnswerSeen] = []
             for rubbish_kind, body in probes.RUBBISH:
                 if all(each.status for each in answers):
-                    answers.append(probes.ask(url, body, rubbish_kind))
+                    answers.append(probes.ask(url, body, rubbish_kind, key=key))
             seen = replace(seen, rubbish=tuple(answers))
         return replace(seen, pings=tuple(pings))
 
@@ -185,8 +185,9 @@ class RunningEndpoint:
         first, *others = watch_end(self._engine, container, before, over=lambda: job.status.terminal)
         return StopSeen(first=first, others=tuple(others), seconds=time.monotonic() - began)
 
-    def _with_end(self, seen: EndpointSeen, stop: StopSeen | None) -> EndpointSeen:
+    def _with_end(self, seen: EndpointSeen, stop: StopSeen | None, *, has_model: bool) -> EndpointSeen:
         job = TrainingJob(self._name)
+        log = list(job.logs())
         local: dict[str, Any] = job.describe()["Local"]
         hosts = local.get("Hosts") or [{}]
         restarts = local.get("Restarts") or []
@@ -199,7 +200,8 @@ class RunningEndpoint:
             exit_code=own_end if own_end is not None else (restarts[-1]["ExitCode"] if restarts else None),
             stop=stop,
             killed=bool(hosts[0].get("Killed")),
-            log=tuple(list(job.logs())[-_LINES:]),
+            log=tuple(log[-_LINES:]),
+            misses_model=not has_model and says_model_missing(log),
         )
 
 

@@ -33,6 +33,13 @@ _OPTIONS = (
         "--replace", is_flag=True, help="Replace an ended endpoint of the same name.", head=Head.RUN, common=True
     ),
     shown_option(
+        "--key/--no-key",
+        "key",
+        default=None,
+        help="Demand a key at the address, or none. Default: a key if others have an account on this machine.",
+        head=Head.RUN,
+    ),
+    shown_option(
         "--json",
         "as_json",
         is_flag=True,

@@ -9,7 +9,7 @@ import click
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.sagemaker.hosting.state import invocation_address
+from smlocal.sagemaker.hosting.address import invocation_address
 
 if TYPE_CHECKING:
     from smlocal.api.endpoints import ListedEndpoint
@@ -52,6 +52,7 @@ def _document(endpoint: "ListedEndpoint") -> dict[str, object]:
         "EndpointStatus": endpoint.status,
         "FailureReason": record.failure_reason,
         "Address": invocation_address(endpoint.called, port) if endpoint.status == "InService" else None,
+        "KeyFile": endpoint.state.key_file if endpoint.status == "InService" else None,
         "RestartCount": endpoint.state.restarts,
     }
     return {name: value for name, value in known.items() if value is not None}

@@ -9,6 +9,7 @@ from typing import Any, Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, ServiceError
+from smlocal.endpoint.page_tokens import key_of, token_of
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.contract.usage import MIB, ContainerUsage, Point
@@ -45,7 +46,6 @@ def invalid_token() -> ServiceError:
 
 _MOST_POINTS_OF_DATA: Final = 100_800
 _MOST_QUERIES: Final = 500
-_LONGEST_TOKEN: Final = 12
 
 
 def get_metric_data(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def get_metric_data(serving: Serving, call: AwsCall) -> dict[str, Any]:
                     "StatusCode": "Complete" if complete else "PartialData",
                 }
             )
-    return {"MetricDataResults": results, "Messages": [], **({"NextToken": str(end)} if before > end else {})}
+    return {"MetricDataResults": results, "Messages": [], **({"NextToken": token_of(end)} if before > end else {})}
 
 
 def _points(serving: Serving, asked: dict[str, Any], query: dict[str, Any]) -> list[tuple[float, float]]:
@@ -105,11 +105,13 @@ def _points(serving: Serving, asked: dict[str, Any], query: dict[str, Any]) -> l
 
 
 def _position(token: str | None) -> int:
-    if token is None:
-        return 0
-    if not (token.isascii() and token.isdecimal()) or len(token) > _LONGEST_TOKEN:
+    try:
+        position = 0 if token is None else key_of(token, int)[0]
+    except ValueError:
+        raise invalid_token() from None
+    if position < 0:
         raise invalid_token()
-    return int(token)
+    return int(position)
 
 
 _MOST_POINTS_OF_STATISTICS: Final = 1440
@@ -149,22 +151,21 @@ def get_metric_statistics(serving: Serving, call: AwsCall) -> dict[str, Any]:
 
 _METRICS_ON_A_PAGE: Final = 500
 _RECENT_SECONDS: Final = 3 * 3600
-_MARK: Final = "after/"
 
 
 def list_metrics(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """The metrics that have values. A page has whole jobs, in the order of their names."""
     asked = call.parameters
-    token = asked.get("NextToken", _MARK)
-    if not token.startswith(_MARK):
-        raise invalid_value("The value for parameter NextToken is invalid.")
+    try:
+        last = key_of(asked["NextToken"], str)[0] if "NextToken" in asked else ""
+    except ValueError:
+        raise invalid_value("The value for parameter NextToken is invalid.") from None
     found: list[dict[str, Any]] = []
-    last = token.removeprefix(_MARK)
     for job in _jobs(serving, asked):
         if job <= last:
             continue
         if len(found) >= _METRICS_ON_A_PAGE:
-            return {"Metrics": found, "NextToken": f"{_MARK}{last}"}
+            return {"Metrics": found, "NextToken": token_of(last)}
         found += _metrics(serving, asked, job)
         last = job
     return {"Metrics": found}

@@ -1,19 +1,23 @@
-"""Connections to the addresses of endpoints on this machine, kept open, and the answers that come over them."""
+"""Connections to the supervisors of endpoints, kept open, and the answers that come over them.
+
+They are made to the socket in the folder of a job: no other program can be there.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
+from functools import partial
 from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.unix_sockets import connect_to
+from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
+from smlocal.endpoint.large_requests import in_thread
 
-_MOST_HEAD: Final = 65_536
 _PIECE: Final = 65_536
 _MOST_IDLE: Final = 256
 _CONNECT_SECONDS: Final = 5.0
-_LOOPBACK: Final = "127.0.0.1"
-_BROKEN: Final = (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError)
 
 
 class BrokenOffError(Exception):
@@ -22,9 +26,9 @@ class BrokenOffError(Exception):
 
 @dataclass(kw_only=True, slots=True)
 class _Connection:
-    """One to the address of an endpoint."""
+    """One to the supervisor of an endpoint."""
 
-    port: int
+    path: str
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     used: bool = False
@@ -34,17 +38,27 @@ class _Connection:
 class EndpointAnswer:
     """An answer whose body is still to come."""
 
-    status: int
-    headers: Mapping[str, str]
-    """By the name in small letters."""
+    head: MessageHead
+    _body: Body
+    _begun: bytes
+    """What came of the body with the head."""
     _connection: _Connection
     _pool: "Connections"
 
     @property
+    def status(self) -> int:
+        """The status code."""
+        return int(self.head.first[1])
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """By the name in small letters."""
+        return self.head.headers
+
+    @property
     def length(self) -> int | None:
         """Bytes of the body; None if it comes in chunks."""
-        stated = self.headers.get("content-length")
-        return None if stated is None else int(stated)
+        return self._body.length
 
     async def read(self) -> bytes:
         """The whole body."""
@@ -52,51 +66,52 @@ class EndpointAnswer:
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """The body as it comes."""
-        whole = False
+        body, data = self._body, self._begun
+        reusable = False
         try:
-            chunks = _chunks(self._connection.reader) if self.length is None else _counted(self)
-            async for piece in chunks:
-                yield piece
-            whole = True
-        except _BROKEN as error:
+            while True:
+                content, data = body.take(data)
+                if content:
+                    yield content
+                if body.ended:
+                    reusable = not data
+                    return
+                data = await self._connection.reader.read(_PIECE)
+                if not data:
+                    body.end()
+        except (OSError, MessageError) as error:
             raise BrokenOffError(str(error)) from error
         finally:
-            if whole:
+            if reusable:
                 self._pool.keep(self._connection)
             else:
                 self._connection.writer.close()
-
-    def reader(self) -> asyncio.StreamReader:
-        """Where the body comes from."""
-        return self._connection.reader
 
 
 @dataclass(kw_only=True, slots=True)
 class Connections:
     """Those that carry no request. Used by the tasks of one loop."""
 
-    _idle: dict[int, list[_Connection]] = field(default_factory=dict)
+    _idle: dict[str, list[_Connection]] = field(default_factory=dict)
 
-    async def ask(self, port: int, request: bytes, *, seconds: float) -> EndpointAnswer:
-        """The head of the answer; `OSError` if nothing listens there, or it does not answer in time."""
+    async def ask(self, path: str, request: Sequence[bytes | memoryview], *, seconds: float) -> EndpointAnswer:
+        """The head of the answer. `OSError` if nothing listens at this socket, or it does not answer in time."""
         async with asyncio.timeout(seconds):
             while True:
-                connection = self._kept(port) or await _connected(port)
+                connection = self._kept(path) or await _connected(path)
                 try:
-                    connection.writer.write(request)
-                    await connection.writer.drain()
+                    for piece in request:
+                        await _send(connection.writer, piece)
                     return await self._answer(connection)
                 except BaseException as error:
                     connection.writer.close()
                     # One that was kept may have been closed meanwhile: nobody has read the request.
-                    if not (connection.used and isinstance(error, ConnectionError | asyncio.IncompleteReadError)):
-                        if isinstance(error, _BROKEN):
-                            raise ConnectionResetError(str(error)) from error
+                    if not (connection.used and isinstance(error, ConnectionError)):
                         raise
 
     def keep(self, connection: _Connection) -> None:
         """It can be used again."""
-        idle = self._idle.setdefault(connection.port, [])
+        idle = self._idle.setdefault(connection.path, [])
         if len(idle) < _MOST_IDLE:
             connection.used = True
             idle.append(connection)
@@ -111,8 +126,8 @@ class Connections:
                     connection.writer.close()
         self._idle.clear()
 
-    def _kept(self, port: int) -> _Connection | None:
-        idle = self._idle.get(port, [])
+    def _kept(self, path: str) -> _Connection | None:
+        idle = self._idle.get(path, [])
         while idle:
             connection = idle.pop()
             if not connection.reader.at_eof():
@@ -121,38 +136,30 @@ class Connections:
         return None
 
     async def _answer(self, connection: _Connection) -> EndpointAnswer:
-        raw = await connection.reader.readuntil(b"\r\n\r\n")
-        first, *lines = raw[:-4].decode("latin-1").split("\r\n")
-        headers = {}
-        for line in lines:
-            name, _, value = line.partition(":")
-            headers[name.lower()] = value.strip()
-        return EndpointAnswer(status=int(first.split(" ")[1]), headers=headers, _connection=connection, _pool=self)
+        data = b""
+        try:
+            while True:
+                head, data = take_head(data)
+                if head is not None:
+                    body = Body(head, to_the_end=True)
+                    return EndpointAnswer(head=head, _body=body, _begun=data, _connection=connection, _pool=self)
+                piece = await connection.reader.read(_PIECE)
+                if not piece:
+                    raise ConnectionResetError("the connection ends without an answer")
+                data += piece
+        except MessageError as error:
+            raise OSError(str(error)) from error
 
 
-async def _connected(port: int) -> _Connection:
-    async with asyncio.timeout(_CONNECT_SECONDS):
-        reader, writer = await asyncio.open_connection(_LOOPBACK, port, limit=_MOST_HEAD)
-    return _Connection(port=port, reader=reader, writer=writer)
+async def _connected(path: str) -> _Connection:
+    made = await in_thread(partial(connect_to, path, seconds=_CONNECT_SECONDS))
+    made.setblocking(False)
+    reader, writer = await asyncio.open_unix_connection(sock=made)
+    return _Connection(path=path, reader=reader, writer=writer)
 
 
-async def _counted(answer: EndpointAnswer) -> AsyncIterator[bytes]:
-    left, reader = answer.length or 0, answer.reader()
-    while left:
-        piece = await reader.read(min(left, _PIECE))
-        if not piece:
-            raise ConnectionResetError(f"{left} bytes are missing")
-        left -= len(piece)
-        yield piece
-
-
-async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    while left := int(await reader.readuntil(b"\r\n"), 16):
-        while left:
-            piece = await reader.read(min(left, _PIECE))
-            if not piece:
-                raise ConnectionResetError("the answer ends in a chunk")
-            left -= len(piece)
-            yield piece
-        await reader.readexactly(2)
-    await reader.readuntil(b"\r\n")
+async def _send(writer: asyncio.StreamWriter, data: bytes | memoryview) -> None:
+    """In pieces: what cannot be sent now is copied."""
+    for at in range(0, len(data), _PIECE):
+        writer.write(data[at : at + _PIECE])
+        await writer.drain()

@@ -4,7 +4,8 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import field
 from functools import partial
 from typing import Final
@@ -14,17 +15,20 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.web.bodies import Content
+from smlocal.base.web.rules import BODY_SECONDS
 from smlocal.endpoint.invocations.connections import BrokenOffError, Connections, EndpointAnswer
 from smlocal.endpoint.invocations.event_stream import CONTENT_TYPE, model_stream_error, payload_part
-from smlocal.endpoint.large_requests import in_thread, states_more
+from smlocal.endpoint.large_requests import in_thread, room_for_body, states_more
 from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Problem
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import PLAN
 from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.address import socket_path
 from smlocal.sagemaker.hosting.named_endpoint import IN_SERVICE, UPDATING, find_endpoint
-from smlocal.sagemaker.hosting.state import HOSTING, invocation_seconds, read_state, stream_seconds
+from smlocal.sagemaker.hosting.state import invocation_seconds, stream_seconds
 
 _PATH = re.compile(r"/endpoints/(?P<name>[^/]+)/(?P<kind>invocations|invocations-response-stream|async-invocations)")
 _NAME: Final = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")
@@ -37,7 +41,6 @@ _LISTENS_SECONDS: Final = 15.0
 _PAUSE: Final = 0.05
 _MORE_SECONDS: Final = 10.0
 """Beyond the limit of the endpoint, which answers for its container when that is over."""
-_BODY_SECONDS: Final = 60.0
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
 _WHOLE: Final = 1 << 20
@@ -58,7 +61,8 @@ class _RefusedError(Exception):
 class _Address:
     """Where an endpoint is invoked now."""
 
-    port: int
+    path: str
+    """The socket of its supervisor."""
     job: str
     seconds: float
     """For the container's answer."""
@@ -82,24 +86,37 @@ class Invocations:
     _known: dict[str, tuple[int, _Address]] = field(default_factory=dict)
     """Addresses, with the number of the store's changes when they were looked up."""
 
-    async def answer(self, request: Request, body_problem: Callable[[bytes], Problem | None]) -> Response:
-        """The answer of the endpoint. `body_problem` finds what is wrong with the signature of a body."""
+    async def answer(
+        self, request: Request, early: Problem | None, body_problem: Callable[[bytes | memoryview], Problem | None]
+    ) -> Response:
+        """The answer of the endpoint.
+
+        `early`: what is wrong with the signature, whatever the body is; `body_problem` finds the rest.
+        """
         try:
+            if early is not None:
+                raise _forbidden(early)
             return await self._response(request, body_problem)
         except _RefusedError as error:
             return _refusal(error)
 
-    async def _response(self, request: Request, body_problem: Callable[[bytes], Problem | None]) -> Response:
+    async def _response(
+        self, request: Request, body_problem: Callable[[bytes | memoryview], Problem | None]
+    ) -> Response:
         name, kind = _called(request)
         address = await self._address(name)
-        body = await _body(request, facts.MOST_BODY if address is None else address.most)
-        problem = body_problem(body)
-        if problem is not None:
-            raise _RefusedError(403, problem.json_code, problem.message)
-        if address is None:
-            raise self._unknown(name)
-        began = time.monotonic()
-        answer = await self._asked(name, address, _message(name, request, body, streamed=kind == facts.STREAMED))
+        most = facts.MOST_BODY if address is None else address.most
+        async with AsyncExitStack() as stack:  # until the answer begins
+            body = await _body(request, most, stack)
+            problem = body_problem(body)
+            if problem is not None:
+                raise _forbidden(problem)
+            if address is None:
+                raise self._unknown(name)
+            began = time.monotonic()
+            head = _message_head(name, request, len(body), streamed=kind == facts.STREAMED)
+            answer = await self._asked(name, address, (head, body))
+            del body
         headers = {key: value for key, value in answer.headers.items() if key not in _NOT_PASSED}
         if answer.status != _OK:
             return Response(await _whole(answer), status_code=answer.status, headers=headers)
@@ -117,13 +134,13 @@ class Invocations:
             headers["content-length"] = str(answer.length)
         return StreamingResponse(_passed_on(answer), headers=headers)
 
-    async def _asked(self, name: str, address: _Address, message: bytes) -> EndpointAnswer:
+    async def _asked(self, name: str, address: _Address, message: Sequence[bytes | memoryview]) -> EndpointAnswer:
         """The answer; it waits for a new supervisor if the one that listened was killed."""
         end = time.monotonic() + _LISTENS_SECONDS
         while True:
             try:
-                return await self.connections.ask(address.port, message, seconds=address.seconds + _MORE_SECONDS)
-            except ConnectionRefusedError:
+                return await self.connections.ask(address.path, message, seconds=address.seconds + _MORE_SECONDS)
+            except (ConnectionRefusedError, FileNotFoundError):
                 if time.monotonic() >= end:
                     raise _unavailable(name) from None
                 await in_thread(partial(ensure_supervised, self.serving.store, address.job))
@@ -160,12 +177,11 @@ class Invocations:
         if endpoint is None or endpoint.status not in {IN_SERVICE, UPDATING}:
             return None
         try:
-            state = read_state(store.document(endpoint.job.name, HOSTING))
             plan = store.document(endpoint.job.name, PLAN) or {}
         except JobUnknownError:
             return None
         return _Address(
-            port=state.port,
+            path=socket_path(store.directory(endpoint.job.name)),
             job=endpoint.job.name,
             seconds=invocation_seconds(plan),
             stream=stream_seconds(plan),
@@ -186,8 +202,8 @@ def _called(request: Request) -> tuple[str, str]:
     return found["name"], found["kind"]
 
 
-def _message(name: str, request: Request, body: bytes, *, streamed: bool) -> bytes:
-    """The request to the address of the endpoint."""
+def _message_head(name: str, request: Request, size: int, *, streamed: bool) -> bytes:
+    """The head of the request to the supervisor of the endpoint."""
     headers = {key: value for key, value in request.headers.items() if key in facts.PASSED}
     if streamed:
         headers.pop("accept", None)
@@ -195,29 +211,33 @@ def _message(name: str, request: Request, body: bytes, *, streamed: bool) -> byt
             headers["accept"] = request.headers[_ACCEPT]
     lines = "".join(f"{key}: {value}\r\n" for key, value in headers.items())
     kind = facts.STREAMED if streamed else facts.INVOKED
-    head = f"POST /endpoints/{name}/{kind} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n{lines}\r\n"
-    return head.encode("latin-1") + body
+    head = f"POST /endpoints/{name}/{kind} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n{lines}\r\n"
+    return head.encode("latin-1")
 
 
-async def _body(request: Request, most: int) -> bytes:
+async def _body(request: Request, most: int, stack: AsyncExitStack) -> bytes | memoryview:
+    """The whole body. It has its room until the end of `stack`."""
     stated = request.headers.get("content-length", "0")
-    body, size = bytearray(), 0
+    body, size = Content(), 0
     too_large = states_more(stated, most)
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
+        async with asyncio.timeout(BODY_SECONDS):
+            room = None if too_large else await stack.enter_async_context(room_for_body(request, most))
+            if room is not None:
+                body.reserve(room)
             async for piece in request.stream():
                 size += len(piece)
                 too_large = too_large or size > most
                 if size > _DRAINED:
                     break
                 if not too_large:
-                    body += piece
+                    body.add(piece)
     except TimeoutError:
         raise _RefusedError(408, "ValidationError", "The body did not come in time.") from None
     if too_large:
         said = stated if stated.isdecimal() and stated != "0" else str(size)
         raise _RefusedError(413, "ValidationError", facts.too_large(said, most))
-    return bytes(body)
+    return body.whole()
 
 
 async def _whole(answer: EndpointAnswer) -> bytes:
@@ -245,6 +265,10 @@ async def _events(answer: EndpointAnswer, *, until: float) -> AsyncIterator[byte
             yield model_stream_error("ModelInvocationTimeExceeded", facts.timed_out())
         else:
             yield model_stream_error("StreamBroken", "The container has closed the connection before its answer ended.")
+
+
+def _forbidden(problem: Problem) -> _RefusedError:
+    return _RefusedError(403, problem.json_code, problem.message)
 
 
 def _unavailable(name: str) -> _RefusedError:

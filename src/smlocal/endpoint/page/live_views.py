@@ -12,7 +12,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.page.addresses import PREFIX, job_address
 from smlocal.endpoint.page.topic import Topic
 from smlocal.endpoint.page_tokens import token_of
-from smlocal.endpoint.sagemaker.job_pages import position_of
+from smlocal.endpoint.sagemaker.pages import position_of
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.contract.statuses import JobStatus

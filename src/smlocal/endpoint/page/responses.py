@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response, StreamingResponse
 
-from smlocal.endpoint.browsers import ALWAYS, FOR_DATA
+from smlocal.base.web.rules import ALWAYS, FOR_DATA
 from smlocal.endpoint.serving import Serving
 from smlocal.jobs.contract.log_view import LogView
 from smlocal.jobs.documents import LOCAL

@@ -7,7 +7,8 @@ from typing import Any, Final
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.endpoint.sagemaker.model_documents import local_of, model_file
 from smlocal.endpoint.sagemaker.models import models_of
-from smlocal.endpoint.sagemaker.resources import CONFIG, Kind, found, page
+from smlocal.endpoint.sagemaker.pages import page_of, take
+from smlocal.endpoint.sagemaker.resources import CONFIG, Kind, found
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobNotFinishedError, JobUnknownError, NameInUseError
 from smlocal.jobfile.option import LOCAL
@@ -109,15 +110,8 @@ def _changed(variant: Mapping[str, Any], endpoint: Endpoint) -> dict[str, Any]:
 def list_endpoints(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """Those that clients made, and those that were deployed by hand."""
     asked = call.parameters
-    low, high = asked.get("LastModifiedTimeAfter", float("-inf")), asked.get("LastModifiedTimeBefore", float("inf"))
-    fitting = (
-        each
-        for each in all_endpoints(serving.store)
-        if asked.get("StatusEquals") in {None, each.status} and low <= each.modified <= high
-    )
-    return page(
-        fitting, asked, member="Endpoints", summary=_summary, others={"Status": lambda endpoint: endpoint.status}
-    )
+    taken = take(all_endpoints(serving.store), asked, others={"Status": lambda endpoint: endpoint.status})
+    return page_of(taken, asked, member="Endpoints", summary=_summary, status=lambda endpoint: endpoint.status)
 
 
 def _summary(endpoint: Endpoint) -> dict[str, Any]:

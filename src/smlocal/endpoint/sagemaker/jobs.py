@@ -8,7 +8,7 @@ from typing import Any
 
 from smlocal.api.stopping import stop
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
-from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
+from smlocal.endpoint.sagemaker.pages import page_of, take_jobs
 from smlocal.errors import JobFinishedError, JobUnknownError
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job
@@ -91,22 +91,31 @@ def _job(serving: HasStore, call: AwsCall) -> str:
 
 def list_training_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """One page of them."""
-    asked, member = call.parameters, "TrainingJobSummaries"
-    status, arn = asked.get("WarmPoolStatusEquals"), asked.get("TrainingPlanArnEquals")
-    names = None if status is None else [each for each, pool in _pools(serving).items() if pool["Status"] == status]
-    if arn is not None:
-        names = [each for each, plan in _training_plans(serving, names).items() if plan == arn]
-    page = page_of_jobs(serving, call, platform=NAME, member=member, summary=_summary, names=names)
-    found = {each["TrainingJobName"]: each for each in page[member]}
-    for name, pool in _pools(serving, list(found)).items():
-        found[name]["WarmPoolStatus"] = pool
-    for name, plan in _training_plans(serving, list(found)).items():
-        found[name]["TrainingPlanArn"] = plan
-    return page
+    asked = call.parameters
+    jobs, token = take_jobs(serving, asked, platform=NAME)
+    names = [each.name for each in jobs]
+    pools, plans = _pools(serving, names), _training_plans(serving, names)
+    pool, plan = asked.get("WarmPoolStatusEquals"), asked.get("TrainingPlanArnEquals")
+
+    def summary(record: JobRecord) -> dict[str, Any]:
+        more = {"WarmPoolStatus": pools.get(record.name), "TrainingPlanArn": plans.get(record.name)}
+        return {**_summary(record), **{name: value for name, value in more.items() if value is not None}}
+
+    def fits(record: JobRecord) -> bool:
+        return pool in {None, pools.get(record.name, {}).get("Status")} and plan in {None, plans.get(record.name)}
+
+    return page_of(
+        (jobs, token),
+        asked,
+        member="TrainingJobSummaries",
+        summary=summary,
+        status=lambda record: record.status,
+        fits=fits,
+    )
 
 
-def _training_plans(serving: HasStore, names: Sequence[str] | None) -> dict[str, str]:
-    """`TrainingPlanArn` of these jobs, or of all, if they have it."""
+def _training_plans(serving: HasStore, names: Sequence[str]) -> dict[str, str]:
+    """`TrainingPlanArn` of these jobs, if they have it."""
     requests = serving.store.jobs_with(REQUEST, names)
     found = (
         (record.name, (request.get("ResourceConfig") or {}).get("TrainingPlanArn")) for record, request in requests
@@ -114,8 +123,8 @@ def _training_plans(serving: HasStore, names: Sequence[str] | None) -> dict[str,
     return {name: plan for name, plan in found if plan is not None}
 
 
-def _pools(serving: HasStore, names: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
-    """`WarmPoolStatus` of these jobs, or of all, if they have it."""
+def _pools(serving: HasStore, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """`WarmPoolStatus` of these jobs, if they have it."""
     found = ((record.name, state_of(record, body)) for record, body in serving.store.jobs_with(WARM_POOL, names))
     return {name: pool_member(state) for name, state in found if state is not None}
 

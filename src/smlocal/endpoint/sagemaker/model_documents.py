@@ -10,7 +10,7 @@ from smlocal.endpoint.serving import Serving
 from smlocal.errors import RequestInvalidError, SmlocalError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.sagemaker.hosting.model_file import ModelFile, read_model
+from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, read_model
 
 _NOT_OF_CONFIG: Final = frozenset({"ExecutionRoleArn", "VpcConfig", "EnableNetworkIsolation", "Tags"})
 """A configuration has the first three for inference components only: a model has its own."""
@@ -29,6 +29,8 @@ def model_file(
     if local is not None:
         document.data[LOCAL] = local
     limit_to_rights(serving, document, region=region)
+    if serving.options.with_key:
+        document.set((LOCAL, SERVING, "Key"), True)
     try:
         return read_model(document)
     except RequestInvalidError as error:

@@ -6,8 +6,9 @@ from typing import Any
 from smlocal.endpoint.call import AwsCall, validation_error
 from smlocal.endpoint.objects.s3_documents import S3CallError
 from smlocal.endpoint.sagemaker.model_documents import as_made, model_file
+from smlocal.endpoint.sagemaker.pages import page_of, take
 from smlocal.endpoint.sagemaker.request_folders import bucket_of
-from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL, create, delete, found, page
+from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL, create, delete, found
 from smlocal.endpoint.serving import Serving
 from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.contract.identity import account
@@ -40,8 +41,8 @@ def describe_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
 
 def list_models(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A page of them."""
-    return page(
-        serving.store.resources(MODEL.name),
+    return page_of(
+        take(serving.store.resources(MODEL.name), call.parameters),
         call.parameters,
         member="Models",
         summary=lambda each: {"ModelName": each.name, "ModelArn": each.arn, "CreationTime": each.created},
@@ -79,8 +80,8 @@ def describe_endpoint_config(serving: Serving, call: AwsCall) -> dict[str, Any]:
 
 def list_endpoint_configs(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """A page of them."""
-    return page(
-        serving.store.resources(CONFIG.name),
+    return page_of(
+        take(serving.store.resources(CONFIG.name), call.parameters),
         call.parameters,
         member="EndpointConfigs",
         summary=lambda each: {

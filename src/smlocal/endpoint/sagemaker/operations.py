@@ -8,6 +8,7 @@ from typing import Any, Final
 from smlocal.api.removing import remove
 from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, validation_error
+from smlocal.endpoint.page_tokens import token_of
 from smlocal.endpoint.protocol.models import seconds_of, service_model
 from smlocal.endpoint.sagemaker.creating import create_training_job
 from smlocal.endpoint.sagemaker.endpoints import (
@@ -40,6 +41,7 @@ from smlocal.endpoint.sagemaker.models import (
     list_endpoint_configs,
     list_models,
 )
+from smlocal.endpoint.sagemaker.pages import offset_in
 from smlocal.endpoint.sagemaker.processing import (
     PROCESSING_JOBS,
     create_processing_job,
@@ -94,14 +96,14 @@ def search(serving: Serving, call: AwsCall) -> dict[str, Any]:
     resource = asked["Resource"]
     if resource not in _RESOURCES:
         raise validation_error(f"smlocal searches only {' and '.join(_RESOURCES)}, not {resource}.")
-    first = _offset(asked.get("NextToken"))
+    first = offset_in(asked.get("NextToken"))
     fitting = [job for job in _jobs(serving, *_RESOURCES[resource]) if _fits(job, asked.get("SearchExpression", {}))]
     by = asked.get("SortBy", "LastModifiedTime")
     fitting.sort(key=lambda job: _order(_sorted_by(job, by)), reverse=asked.get("SortOrder") != "Ascending")
     last = first + asked.get("MaxResults", _USUAL_MOST)
     answer: dict[str, Any] = {"Results": [{resource: job} for job in fitting[first:last]]}
     if last < len(fitting):
-        answer["NextToken"] = str(last)
+        answer["NextToken"] = token_of(last)
     return answer
 
 
@@ -116,14 +118,6 @@ def _jobs(serving: Serving, kind: str, shape: str) -> Iterator[dict[str, Any]]:
         except JobUnknownError:  # it was removed meanwhile
             continue
         yield {name: value for name, value in answer.items() if name in members}
-
-
-def _offset(token: str | None) -> int:
-    if token is None:
-        return 0
-    if not token.isascii() or not token.isdecimal() or len(token) > 9:  # noqa: PLR2004 - more jobs than there can be
-        raise validation_error("Invalid pagination token.")
-    return int(token)
 
 
 def _fits(job: Mapping[str, Any], expression: Mapping[str, Any]) -> bool:

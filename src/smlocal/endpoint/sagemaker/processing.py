@@ -5,8 +5,8 @@ from typing import Any, Final
 from smlocal.api.removing import remove
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights, refusals_answered
-from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
 from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
+from smlocal.endpoint.sagemaker.pages import page_of, take_jobs
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import (
     InstanceLimitError,
@@ -54,8 +54,12 @@ def _read(serving: Serving, call: AwsCall) -> ProcessingFile:
 
 def list_processing_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """One page of them."""
-    return page_of_jobs(
-        serving, call, platform=NAME, member="ProcessingJobSummaries", summary=lambda record: _summary(serving, record)
+    return page_of(
+        take_jobs(serving, call.parameters, platform=NAME),
+        call.parameters,
+        member="ProcessingJobSummaries",
+        summary=lambda record: _summary(serving, record),
+        status=lambda record: record.status,
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.endpoint.objects.listing import walk
 from smlocal.endpoint.sagemaker.creating import limit_to_rights, refusals_answered
-from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
 from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
+from smlocal.endpoint.sagemaker.pages import page_of, take_jobs
 from smlocal.endpoint.sagemaker.request_folders import bucket_of, folder_of, no_objects
 from smlocal.endpoint.sagemaker.resources import MODEL, found
 from smlocal.endpoint.serving import Serving
@@ -70,7 +70,13 @@ def _check_data(serving: Serving, job: TransformFile, *, region: str) -> None:
 
 def list_transform_jobs(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """One page of them."""
-    return page_of_jobs(serving, call, platform=NAME, member="TransformJobSummaries", summary=_summary)
+    return page_of(
+        take_jobs(serving, call.parameters, platform=NAME),
+        call.parameters,
+        member="TransformJobSummaries",
+        summary=_summary,
+        status=lambda record: record.status,
+    )
 
 
 def _summary(record: JobRecord) -> dict[str, Any]:

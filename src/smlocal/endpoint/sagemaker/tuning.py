@@ -1,16 +1,17 @@
 """Operations on tuning jobs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from typing import Any, Final
 
 from smlocal.api.removing import remove
 from smlocal.api.stopping import stop
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.endpoint.sagemaker.creating import in_one_line, submitted_code
-from smlocal.endpoint.sagemaker.job_pages import page_of_jobs
 from smlocal.endpoint.sagemaker.jobs import unknown_job
+from smlocal.endpoint.sagemaker.pages import page_of, take, take_jobs
 from smlocal.endpoint.sagemaker.request_folders import local_block
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import (
@@ -32,8 +33,6 @@ from smlocal.sagemaker.tuning.planning import submit_tuning
 from smlocal.sagemaker.tuning.state import read_trials, summary, with_record
 from smlocal.sagemaker.tuning.trials import Objective
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
-
-_ON_A_PAGE: Final = 10
 
 
 def create_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -107,14 +106,12 @@ def describe_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
 
 def list_tuning_jobs(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Newest first, ten at a time, as the service does unless it is told otherwise."""
-    if call.parameters.get("StatusEquals") in {"Deleting", "DeleteFailed"}:
-        return {"HyperParameterTuningJobSummaries": []}  # no tuning job here has such a status
-    return page_of_jobs(
-        serving,
-        call,
-        platform=facts.NAME,
+    return page_of(
+        take_jobs(serving, call.parameters, platform=facts.NAME),
+        call.parameters,
         member="HyperParameterTuningJobSummaries",
         summary=lambda record: _summary(serving, record),
+        status=lambda record: record.status,
     )
 
 
@@ -124,29 +121,51 @@ def _summary(serving: HasStore, record: JobRecord) -> dict[str, Any]:
 
 
 _OBJECTIVE: Final = "FinalHyperParameterTuningJobObjectiveMetric"
-_ORDERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
-    "Name": lambda each: each["TrainingJobName"],
-    "CreationTime": lambda each: each["CreationTime"],
-    "Status": lambda each: each["TrainingJobStatus"],
-    "FinalObjectiveMetricValue": lambda each: each[_OBJECTIVE]["Value"],
-}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Child:
+    """A training job of a tuning job in a list."""
+
+    summary: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return str(self.summary["TrainingJobName"])
+
+    @property
+    def created(self) -> float:
+        return float(self.summary["CreationTime"])
+
+    @property
+    def modified(self) -> float:
+        return self.created  # no filter asks for it
+
+    @property
+    def status(self) -> str:
+        return str(self.summary["TrainingJobStatus"])
+
+    @property
+    def value(self) -> float:
+        return float(self.summary[_OBJECTIVE]["Value"])
 
 
 def list_training_jobs_of(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Its training jobs, by their names unless it is told otherwise."""
     asked = call.parameters
-    found = training_job_summaries(serving, called_tuning(serving, call).name)
-    if asked.get("StatusEquals") is not None:
-        found = [each for each in found if each["TrainingJobStatus"] == asked["StatusEquals"]]
+    found = [_Child(summary=each) for each in training_job_summaries(serving, called_tuning(serving, call).name)]
     if asked.get("SortBy") == "FinalObjectiveMetricValue":  # only those that have one are listed then
-        found = [each for each in found if _OBJECTIVE in each]
-    found.sort(key=_ORDERS[asked.get("SortBy", "Name")], reverse=asked.get("SortOrder") == "Descending")
-    first = _offset(asked.get("NextToken"))
-    last = first + asked.get("MaxResults", _ON_A_PAGE)
-    answer: dict[str, Any] = {"TrainingJobSummaries": found[first:last]}
-    if last < len(found):
-        answer["NextToken"] = str(last)
-    return answer
+        found = [each for each in found if _OBJECTIVE in each.summary]
+    taken = take(
+        found,
+        asked,
+        others={"Status": lambda each: each.status, "FinalObjectiveMetricValue": lambda each: each.value},
+        by="Name",
+        order="Ascending",
+    )
+    return page_of(
+        taken, asked, member="TrainingJobSummaries", summary=lambda each: each.summary, status=lambda each: each.status
+    )
 
 
 def training_job_summaries(serving: Serving, name: str) -> list[dict[str, Any]]:
@@ -170,14 +189,6 @@ def training_job_summaries(serving: Serving, name: str) -> list[dict[str, Any]]:
             objective = Objective(metric=given["MetricName"], direction=given["Type"])
             found.append(summary(trial, objective, definition.get("DefinitionName")))
     return found
-
-
-def _offset(token: str | None) -> int:
-    if token is None:
-        return 0
-    if not token.isascii() or not token.isdecimal() or len(token) > 9:  # noqa: PLR2004 - more jobs than there can be
-        raise validation_error("Invalid pagination token.")
-    return int(token)
 
 
 def stop_tuning_job(serving: Serving, call: AwsCall) -> dict[str, Any]:

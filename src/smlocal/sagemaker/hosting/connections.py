@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Final
 
 READ: Final = selectors.EVENT_READ
@@ -21,6 +22,8 @@ _PIECE: Final = 65_536
 """Bytes that are read at once."""
 _MUCH: Final = 65_536
 """Bytes that wait to be sent to somebody who does not keep up."""
+_AT_ONCE: Final = 16
+"""Pieces that are sent at once."""
 _REFUSED_SECONDS: Final = 1.0
 """Until connections are accepted again, after there were too many."""
 _NOT_NOW: Final = (BlockingIOError, InterruptedError)
@@ -100,7 +103,7 @@ class Loop:
 
     def _fire(self) -> None:
         now = 0.0
-        for among in self._timers.values():
+        for among in list(self._timers.values()):  # what is called may wait for as long as nothing else does
             while among:
                 timer = next(iter(among))
                 now = now or time.monotonic()
@@ -113,17 +116,23 @@ class Loop:
 class Connection:
     """One of them. A subclass says what is done with what arrives."""
 
-    __slots__ = ("_arrived", "_closing", "_connecting", "_events", "_full", "_loop", "_out", "_socket", "closed")
+    __slots__ = (
+        *("_arrived", "_closing", "_connecting", "_events", "_full", "_loop", "_out", "_socket", "_unsent"),
+        "closed",
+    )
 
     def __init__(self, loop: Loop, connected: socket.socket, *, connecting: bool = False) -> None:
         """`connecting`: it is not there yet, what is written waits."""
         self._loop, self._socket = loop, connected
-        self._out = bytearray()
+        self._out: deque[memoryview] = deque()
+        """What waits to be sent. It is not copied: a request may have many megabytes."""
+        self._unsent = 0
         self._full = self._closing = self.closed = False
         self._connecting = connecting
         self._events = WRITE if connecting else READ
         connected.setblocking(False)
-        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if connected.family != socket.AF_UNIX:
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._arrived = select.poll()
         self._arrived.register(connected, select.POLLIN)
         loop.selector.register(connected, self._events, self._ready)
@@ -156,8 +165,8 @@ class Connection:
         """Take what arrives, or leave it where it is."""
         self._watch(self._events | READ if on else self._events & ~READ)
 
-    def write(self, data: bytes) -> None:
-        """Send it, or keep what cannot be sent now."""
+    def write(self, data: bytes | memoryview) -> None:
+        """Send it, or keep what cannot be sent now. It must not change."""
         if self.closed:
             return
         sent = 0
@@ -170,9 +179,10 @@ class Connection:
                 self._loop.soon.append(lambda error=error: self._lost(error))  # type: ignore[misc] # bound at once
                 return
         if sent < len(data):
-            self._out += memoryview(data)[sent:] if sent else data
+            self._out.append(memoryview(data)[sent:])
+            self._unsent += len(data) - sent
             self._watch(self._events | WRITE)
-            if len(self._out) > _MUCH and not self._full:
+            if self._unsent > _MUCH and not self._full:
                 self._full = True
                 self.full(full=True)
 
@@ -185,6 +195,7 @@ class Connection:
             self.read(on=False)
             return
         self.closed = True
+        self._out.clear()
         if self._events:
             self._loop.selector.unregister(self._socket)
         self._socket.close()
@@ -220,13 +231,18 @@ class Connection:
 
     def _flush(self) -> None:
         try:
-            sent = self._socket.send(self._out) if self._out else 0
+            sent = self._socket.sendmsg(list(islice(self._out, _AT_ONCE))) if self._out else 0
         except _NOT_NOW:
             return
         except OSError as error:
             self._lost(error)
             return
-        del self._out[:sent]
+        self._unsent -= sent
+        while sent:
+            first = self._out.popleft()
+            if len(first) > sent:
+                self._out.appendleft(first[sent:])
+            sent = max(0, sent - len(first))
         if self._out:
             self._watch(self._events | WRITE)
             return

@@ -6,10 +6,10 @@ from dataclasses import field
 from typing import Final, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.connections import Connection, Loop, Timer, connecting
-from smlocal.sagemaker.hosting.http_messages import Body, MessageError, MessageHead, take_head
 from smlocal.sagemaker.hosting.route import Address, AnswerError, Route
 from smlocal.sagemaker.hosting.service_answers import Identity, answer_head, container_request, model_error
 
@@ -154,7 +154,7 @@ class Exchange:
         self._asker, self._pool, self._limits, self._identity = asker, pool, limits, identity
         self._route, self._headers, self._streamed = route, headers, streamed
         self._step = 0
-        self._request = b""
+        self._request: tuple[bytes | memoryview, ...] = ()
         self._connection: ContainerConnection | None = None
         self._timer: Timer | None = None
         self._stream_timer: Timer | None = None
@@ -169,7 +169,7 @@ class Exchange:
         self._size = 0
         self._over = False
 
-    def begin(self, body: bytes) -> None:
+    def begin(self, body: bytes | memoryview) -> None:
         """Send the request to the first container."""
         loop, limits = self._pool.loop, self._limits
         self._timer = loop.after(limits.invocation, self._late)
@@ -213,7 +213,7 @@ class Exchange:
         if not self._over and (at_once or self._mode == _STREAMED):
             self._end()
 
-    def _ask(self, headers: Mapping[str, str], body: bytes) -> None:
+    def _ask(self, headers: Mapping[str, str], body: bytes | memoryview) -> None:
         if self._step + 1 < len(self._route.steps):  # it is about the answer to the client
             headers = {name: value for name, value in headers.items() if name != "accept"}
         self._request = container_request(headers, body)
@@ -229,7 +229,8 @@ class Exchange:
             return
         self._connection, connection.exchange = connection, self
         self._before, self._answer, self._body = b"", None, None
-        connection.write(self._request)
+        for piece in self._request:
+            connection.write(piece)
 
     def _take(self, data: bytes) -> None:
         body = self._body
@@ -351,6 +352,7 @@ class Exchange:
 
     def _end(self) -> None:
         self._over = True
+        self._request = ()
         self._let_go(reusable=False)
         for timer in (self._timer, self._stream_timer):
             if timer is not None:

@@ -2,24 +2,33 @@
 
 It runs in a thread of the supervisor. Connections of clients and to the container are kept open. Without requests it
 does nothing at all.
+
+It listens at a port, where the rules of `base.web` hold, and at a socket in the folder of the job, which only the owner
+reaches: smlocal itself asks there, so no other program can take the place of a front that was killed.
 """
 
 import socket
+from contextlib import ExitStack
 from dataclasses import field
 from functools import partial
+from hmac import compare_digest
 from threading import Event, Thread
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
+from smlocal.base.unix_sockets import listen_at, remove_socket
+from smlocal.base.web import rules
+from smlocal.base.web.bodies import SMALL, Content, HeldBytes, Share
+from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
-from smlocal.sagemaker.hosting.connections import Connection, Loop, accept_from, allow_many
+from smlocal.sagemaker.hosting.connections import Connection, Loop, Timer, accept_from, allow_many
 from smlocal.sagemaker.hosting.exchange import CONNECT_SECONDS, Exchange, Pool
 from smlocal.sagemaker.hosting.facts import INVOKED, STREAMED
-from smlocal.sagemaker.hosting.http_messages import MOST_HEAD, Body, MessageError, MessageHead, take_head
 from smlocal.sagemaker.hosting.route import Address, AnswerError, OneContainer, Routes
 from smlocal.sagemaker.hosting.service_answers import (
-    TOO_LARGE,
+    FORBIDDEN,
+    LATE,
     Identity,
     error_answer,
     passed_headers,
@@ -30,6 +39,7 @@ from smlocal.sagemaker.hosting.service_answers import (
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
 _DRAIN_SECONDS: Final = 30.0
+_NO_KEY: Final = "smlocal answers only requests with the key of this endpoint here; smlocal describe names its file"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -40,9 +50,15 @@ class Front:
     limits: ServingPlan
     port: int = 0
     """Where it listens; before `start`, where it is wanted: 0 for any."""
+    owners_socket: str = ""
+    """The path of the socket at which only the owner reaches it; empty: there is none."""
+    key: str | None = None
+    """What `Authorization` must be at the port; None: nothing."""
     routes: Routes | None = None
     """Asked once for each invocation."""
     clients: "set[ClientConnection]" = field(default_factory=set)
+    held: HeldBytes = field(default_factory=lambda: HeldBytes(rules.MOST_HELD))
+    """The bodies of all requests that are on their way."""
     loop: Loop = field(default_factory=Loop)
     pool: Pool = field(init=False)
     _thread: Thread | None = None
@@ -84,40 +100,51 @@ class Front:
             self._thread.join(CONNECT_SECONDS)
 
     def _run(self) -> None:
-        listen = partial(socket.create_server, backlog=1024)
-        try:
-            listener = listen(("127.0.0.1", self.port))
-        except OSError:  # another program has the port that an earlier supervisor had
-            listener = listen(("127.0.0.1", 0))
-        try:
+        with ExitStack() as stack:
+            listen = partial(socket.create_server, backlog=1024)
+            try:
+                listener = stack.enter_context(listen(("127.0.0.1", self.port)))
+            except OSError:  # another program has the port that an earlier supervisor had
+                listener = stack.enter_context(listen(("127.0.0.1", 0)))
             self.port = listener.getsockname()[1]
-            accept_from(self.loop, listener, lambda accepted: ClientConnection(self, accepted))
+            accept_from(self.loop, listener, self._accept)
+            if self.owners_socket:
+                owners = stack.enter_context(listen_at(self.owners_socket))
+                stack.callback(remove_socket, self.owners_socket)
+                accept_from(self.loop, owners, lambda accepted: ClientConnection(self, accepted, is_owner=True))
             self._listening.set()
-            self.loop.run()
-        finally:
-            listener.close()
-            for each in list(self.clients):
-                each.end()
-            self.pool.forget()
-            self.loop.close()
+            try:
+                self.loop.run()
+            finally:
+                for each in list(self.clients):
+                    each.end()
+                self.pool.forget()
+                self.loop.close()
+
+    def _accept(self, accepted: socket.socket) -> None:
+        if len(self.clients) >= rules.MOST_CONNECTIONS:
+            accepted.close()
+        else:
+            ClientConnection(self, accepted)
 
 
 class ClientConnection(Connection):
     """One connection of a client: takes one request after another."""
 
     __slots__ = (
-        *("_at_end", "_body", "_dropped", "_exchange", "_front", "_head", "_keeps_open", "_pieces", "_size"),
-        *("_waiting", "takes_chunks"),
+        *("_at_end", "_body", "_content", "_dropped", "_exchange", "_front", "_head", "_is_owner", "_keeps_open"),
+        *("_limit", "_share", "_waiting", "takes_chunks"),
     )
 
-    def __init__(self, front: Front, accepted: socket.socket) -> None:
-        """It has just been made."""
-        self._front = front
+    def __init__(self, front: Front, accepted: socket.socket, *, is_owner: bool = False) -> None:
+        """It has just been made. `is_owner`: only the owner of the endpoint can have made it."""
+        self._front, self._is_owner = front, is_owner
         self._exchange: Exchange | None = None
         self._head: MessageHead | None = None
         self._body: Body | None = None
-        self._pieces: list[bytes] = []
-        self._size = 0
+        self._content = Content()
+        self._share: Share | None = None
+        """Its part of the bytes that may be held together."""
         self._waiting = b""
         """What has arrived and was not taken."""
         self._at_end = False
@@ -125,9 +152,12 @@ class ClientConnection(Connection):
         self._dropped = 0
         """How many more bytes of a refused request are read and dropped; 0: there is none."""
         self._keeps_open = True
+        self._limit: Timer | None = None
+        """Ends what takes too long."""
         self.takes_chunks = True
         front.clients.add(self)
         Connection.__init__(self, front.loop, accepted)
+        self._expect(rules.HEAD_SECONDS)
 
     def received(self, data: bytes) -> None:
         """A part of a request, or several."""
@@ -135,11 +165,13 @@ class ClientConnection(Connection):
             self._dropped = max(0, self._dropped - len(data))
             if not self._dropped:
                 self.end()
-        elif self._exchange is not None:
+        elif self._exchange is not None or self._waits:
             self._waiting += data
-            if len(self._waiting) > MOST_HEAD:
+            if len(self._waiting) > rules.MOST_HEAD:
                 self.read(on=False)
         else:
+            if self._head is None and not self._waiting:
+                self._expect(rules.HEAD_SECONDS)
             self._take(self._waiting + data if self._waiting else data)
 
     def ended(self, error: Exception | None) -> None:
@@ -164,6 +196,8 @@ class ClientConnection(Connection):
     def answered(self, *, last: bool = False) -> None:
         """All of the answer was written."""
         self._exchange = None
+        self._forget_request()
+        self._expect(rules.IDLE_SECONDS)
         if last or not self._keeps_open:
             self._leave()
         elif self._waiting and not self.done:
@@ -182,6 +216,35 @@ class ClientConnection(Connection):
         self._exchange = None
         self._leave(at_once=True)
 
+    @property
+    def _waits(self) -> bool:
+        """True while others have all the bytes that may be held."""
+        return self._share is not None and not self._share.granted
+
+    def _expect(self, seconds: float | None) -> None:
+        """What comes next has to come within this time. The owner's own programs take what they need."""
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
+        if seconds is not None and not self._is_owner:
+            self._limit = self._front.loop.after(seconds, self._late)
+
+    def _late(self) -> None:
+        """It did not come."""
+        if self._head is None and not self._waiting:
+            self._leave()
+        else:
+            late = AnswerError(LATE, "RequestTimeout", {"Message": "the request did not come in time"})
+            self.write(error_answer(late, last=True))
+            self._leave()
+
+    def _forget_request(self) -> None:
+        """Its bytes are not needed any more."""
+        self._content = Content()
+        if self._share is not None:
+            share, self._share = self._share, None
+            share.give_back()
+
     def _ended_between(self) -> None:
         """No more requests come, and none is on its way."""
         if (self._waiting or self._head is not None) and not self._dropped and not self.done:
@@ -190,6 +253,8 @@ class ClientConnection(Connection):
 
     def _leave(self, *, at_once: bool = False) -> None:
         self._front.clients.discard(self)
+        self._expect(None)
+        self._forget_request()
         self.close(at_once=at_once)
 
     def _take(self, data: bytes) -> None:
@@ -197,48 +262,90 @@ class ClientConnection(Connection):
         self._waiting = b""
         try:
             while self._exchange is None and not self._dropped and not self.done:
-                if self._head is None:
-                    self._head, data = take_head(data)
-                    if self._head is None:
-                        break
                 try:
-                    data = self._part(self._head, data)
-                    if self._body is not None and not self._body.ended:
+                    if self._head is None:
+                        self._head, data = take_head(data)
+                        if self._head is None:
+                            break
+                        self._begin(self._head)
+                    if self._body is None:
+                        raise AssertionError(self._head.first)  # it has begun
+                    data = self._part(self._body, data)
+                    if self._waits:
+                        break
+                    if not self._body.ended:
                         return
                     self._invoke(self._head)
                 except AnswerError as error:
                     self._refused(error)
                 finally:
-                    if self._body is None or self._body.ended:
+                    if self._body is None or (self._body.ended and not self._waits):
                         self._head = self._body = None
-                        self._pieces, self._size = [], 0
             self._waiting = data
         except MessageError as error:
             self._not_http(str(error))
 
-    def _part(self, head: MessageHead, data: bytes) -> bytes:
-        """Take the body, or a part of it; returns what follows."""
+    def _begin(self, head: MessageHead) -> None:
+        """The head of a request has come. What is wrong with it is said before its body is read."""
+        head.check_request()
+        if not self._is_owner:
+            self._check_client(head)
         most = self._front.limits.most_body
-        if self._body is None:
-            body = Body(head, to_the_end=False)
-            if body.length is not None and body.length > most:
-                raise too_large(body.length, most)
-            self._body = body
-            if head.headers.get("expect", "").lower() == "100-continue":
-                self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        content, rest = self._body.take(data)
+        body = Body(head, to_the_end=False)
+        if body.length is not None and body.length > most:
+            raise too_large(body.length, most)
+        self._body = body
+        if body.ended:
+            return
+        self._expect(rules.BODY_SECONDS)
+        if body.length is not None and body.length > SMALL:
+            self._hold(body.length)
+        if head.headers.get("expect", "").lower() == "100-continue":
+            self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def _check_client(self, head: MessageHead) -> None:
+        """Refuse whom the rules of every address refuse, and who does not have the key."""
+        headers, key = head.headers, self._front.key
+        refused = rules.refusal(head.first[0], headers, knows=lambda _: False)
+        if refused is None and key is not None:
+            stated = headers.get("authorization", "")
+            refused = None if compare_digest(stated.encode("latin-1"), key.encode("latin-1")) else _NO_KEY
+        if refused is not None:
+            raise AnswerError(FORBIDDEN, "AccessDeniedException", {"Message": refused})
+
+    def _hold(self, size: int) -> None:
+        """Have room for a large body, now or when others have given theirs back."""
+        self._share = self._front.held.take(size, lambda: self._front.loop.soon.append(self._go_on))
+        self._content.reserve(size)
+        if not self._share.granted:
+            self.read(on=False)
+
+    def _go_on(self) -> None:
+        """There is room."""
+        if self._share is not None and not self.done:
+            self.read(on=not self._at_end)
+            self._take(self._waiting)
+
+    def _part(self, body: Body, data: bytes) -> bytes:
+        """Take a part of the body; returns what follows."""
+        if self._waits:
+            return data
+        content, rest = body.take(data)
         if content:
-            self._pieces.append(content)
-            self._size += len(content)
-            if self._size > most:
+            most = self._front.limits.most_body
+            if self._content.size + len(content) > most:
                 self._body = None
-                raise too_large(self._size, most)
+                raise too_large(self._content.size + len(content), most)
+            if self._share is None and self._content.size + len(content) > SMALL:
+                self._hold(most)
+            self._content.add(content)
         return rest
 
     def _invoke(self, head: MessageHead) -> None:
         """The request is complete."""
         front = self._front
         method, target, version = head.first
+        self._expect(None)
         self._keeps_open, self.takes_chunks = head.keeps_open(version), version != "HTTP/1.0"
         place, _, called = target.partition("?")[0].rpartition("/")
         if place != f"/endpoints/{front.identity.endpoint}" or called not in {INVOKED, STREAMED}:
@@ -258,16 +365,22 @@ class ClientConnection(Connection):
             streamed=called == STREAMED,
         )
         self._exchange = exchange
-        exchange.begin(b"".join(self._pieces))
+        exchange.begin(self._content.whole())
 
     def _refused(self, error: AnswerError) -> None:
-        too_much = error.status == TOO_LARGE
-        self.write(error_answer(error, last=too_much))
-        if too_much:  # what the client still sends is read: a connection closed before loses the answer
+        """Answer with an error. What is refused because of its head is not read to its end."""
+        unread = self._body is None or not self._body.ended
+        self.write(error_answer(error, last=unread))
+        self._forget_request()
+        self._body = None
+        if unread:  # what the client still sends is read: a connection closed before loses the answer
+            self._expect(None)
             self._dropped = _DRAINED
             self._front.loop.after(_DRAIN_SECONDS, self.end)
         elif not self._keeps_open:
             self._leave()
+        else:
+            self._expect(rules.IDLE_SECONDS)
 
     def _not_http(self, why: str) -> None:
         self.write(error_answer(validation_error(f"the request is not valid HTTP: {why}"), last=True))

@@ -27,6 +27,7 @@ from smlocal.sagemaker.contract.model.hosting import ContainerDefinition, S3Mode
 ADDITIONAL: Final = "/opt/ml/additional-model-data-sources"
 """The folder with those of AdditionalModelDataSources, by their names (seen, and in the constants of the SDK)."""
 _MODEL: Final = "model"
+_NOT_NAMES: Final = frozenset({"", ".", ".."})
 _MOST_PATHS: Final = ARTIFACT.members
 """Files and folders of one archive."""
 _CONNECT_SECONDS: Final = 3.0
@@ -83,6 +84,8 @@ class ModelSearch:
             return os.path.abspath(local_path(uri, directory, local.rights))
         match = longest_match(uri, local.Sources)
         if match is not None:
+            if any(name in _NOT_NAMES for name in match.rest.rstrip("/").split("/") if match.rest):
+                raise self._missing(f"there is no model at {uri}: no file below {match.value} can have this key", at)
             return os.path.abspath(local_path(match.value, directory, local.rights, match.rest))
         if not uri.startswith("s3://"):
             raise self._missing(f"the model {uri} is neither a path nor in S3", at)

@@ -61,6 +61,8 @@ class ServingLimits(Structure):
     """For the whole of a streamed answer."""
     MaxBodyBytes: Annotated[int, Whole(minimum=1, maximum=1 << 30)] = facts.MOST_BODY
     """The most bytes of a request. The service's model has 6291456."""
+    Key: bool | None = None
+    """Whether the address answers only requests with the key. Default: if others have an account on this machine."""
     MaxInstances: Annotated[int, Whole(minimum=1, maximum=facts.MOST_INSTANCES)] | None = None
     """The instances of a variant that are run here. Default: 2, or 1 of a type with GPUs."""
 

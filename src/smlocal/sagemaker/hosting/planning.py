@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from smlocal.base.accounts import other_users
 from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.facts import EngineFacts, ImageFacts
@@ -290,6 +291,7 @@ def plan_endpoint(
             invocation=float(model.serving.InvocationSeconds),
             stream=float(model.serving.StreamSeconds),
             most_body=model.serving.MaxBodyBytes,
+            key=bool(other_users()) if model.serving.Key is None else model.serving.Key,
         ),
         stop=StopPlan(max_runtime=_NO_END, grace=model.grace, peer_grace=model.grace),
     )

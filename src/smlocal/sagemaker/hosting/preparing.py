@@ -34,6 +34,7 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
             "InvocationSeconds": serving.invocation,
             "StreamSeconds": serving.stream,
             "MaxBodyBytes": serving.most_body,
+            "Key": serving.key,
         },
         "Stop": {"GraceSeconds": plan.stop.grace},
         "Notes": note_documents(plan),

@@ -7,20 +7,28 @@ from collections.abc import Mapping
 from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.web.bodies import SMALL
+from smlocal.base.web.rules import FOR_DATA
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.route import AnswerError
 
 _PHRASES: Final = {
     200: "OK",
     400: "Bad Request",
+    403: "Forbidden",
     404: "Not Found",
+    408: "Request Timeout",
     413: "Request Entity Too Large",
     424: "Failed Dependency",
     503: "Service Unavailable",
 }
-TOO_LARGE: Final = 413
+FORBIDDEN, LATE, TOO_LARGE = 403, 408, 413
+_GUARDS: Final = "".join([f"{name}: {value}\r\n" for name, value in FOR_DATA.items()])
+"""A browser must do nothing with what a container has written."""
 _REQUEST: Final = f"POST /invocations HTTP/1.1\r\nHost: localhost:{facts.PORT}\r\nContent-Length: "
 _HEADER: Final = re.compile(r"[\x20-\x7e\t]*")
+_RETURNABLE: Final = re.compile(r"[\x20-\x7e\x80-\xff\t]*")
+"""A header that can be passed on: a container may send others."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,18 +50,25 @@ def passed_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def container_request(headers: Mapping[str, str], body: bytes) -> bytes:
-    """A whole request to a container."""
+def container_request(headers: Mapping[str, str], body: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
+    """A whole request to a container, in one piece unless it is large."""
     lines = "".join([f"\r\n{name}: {value}" for name, value in headers.items()])
-    return f"{_REQUEST}{len(body)}{lines}\r\n\r\n".encode("latin-1") + body
+    head = f"{_REQUEST}{len(body)}{lines}\r\n\r\n".encode("latin-1")
+    return (head + body,) if len(body) <= SMALL else (head, body)
 
 
 def answer_head(variant: str, headers: Mapping[str, str], framing: str) -> bytes:
     """The head of an answer that passes on that of a container. `framing`: the line about its length."""
-    returned = "".join([f"\r\n{facts.RETURNED[name]}: {headers[name]}" for name in headers if name in facts.RETURNED])
+    returned = "".join(
+        [
+            f"\r\n{facts.RETURNED[name]}: {value}"
+            for name, value in headers.items()
+            if name in facts.RETURNED and _RETURNABLE.fullmatch(value)
+        ]
+    )
     return (
         f"HTTP/1.1 200 OK\r\nx-amzn-RequestId: {_request_id()}\r\n{facts.INVOKED_VARIANT}: {variant}{returned}"
-        f"\r\n{framing}\r\n\r\n"
+        f"\r\n{_GUARDS}{framing}\r\n\r\n"
     ).encode("latin-1")
 
 
@@ -63,7 +78,7 @@ def error_answer(error: AnswerError, *, last: bool = False) -> bytes:
     framing = ("Connection: close\r\n" if last else "") + f"Content-Length: {len(body)}"
     return (
         f"HTTP/1.1 {error.status} {_PHRASES[error.status]}\r\nx-amzn-RequestId: {_request_id()}\r\n"
-        f"x-amzn-ErrorType: {error.kind}\r\nContent-Type: application/json\r\n{framing}\r\n\r\n"
+        f"x-amzn-ErrorType: {error.kind}\r\nContent-Type: application/json\r\n{_GUARDS}{framing}\r\n\r\n"
     ).encode("latin-1") + body
 
 

@@ -214,6 +214,8 @@ def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, st
     yield "ARN", answer["EndpointArn"]
     if local.get("Address") and not view.status.terminal:
         yield "Address", local["Address"]
+        if local.get("KeyFile"):
+            yield "Key", f"curl -H @{local['KeyFile']}"
     variants = _variants(request)
     for variant in variants:
         if len(variants) > 1:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.address import invocation_address
 
 HOSTING: Final = "hosting"
 """The kind of document."""
@@ -22,6 +23,8 @@ class State:
 
     port: int = 0
     """0: it has not been in service."""
+    key_file: str | None = None
+    """The file with the header that the address demands; None: it demands none."""
     in_service: float | None = None
     """Since when."""
     answers: float | None = None
@@ -51,6 +54,7 @@ class State:
         """As it is stored."""
         return {
             "Port": self.port,
+            "KeyFile": self.key_file,
             "InService": self.in_service,
             "Answers": self.answers,
             "RestartCount": self.restarts,
@@ -67,6 +71,7 @@ def read_state(document: Mapping[str, Any] | None) -> State:
         return State()
     return State(
         port=document["Port"],
+        key_file=document.get("KeyFile"),
         in_service=document["InService"],
         answers=document.get("Answers"),
         restarts=document["RestartCount"],
@@ -81,7 +86,7 @@ def shown(document: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
     """Members of the `Local` block."""
     state = read_state(document)
     return {
-        **({"Address": invocation_address(name, state.port)} if state.port else {}),
+        **({"Address": invocation_address(name, state.port), "KeyFile": state.key_file} if state.port else {}),
         "RestartCount": state.restarts,
         "Restarts": state.latest,
         "PingTrouble": state.trouble,
@@ -98,8 +103,3 @@ def stream_seconds(plan: Mapping[str, Any] | None) -> float:
     """For the whole of a streamed answer, by the stored document of a plan."""
     limits = (plan or {}).get("Serving") or {}
     return max(invocation_seconds(plan), float(limits.get("StreamSeconds", facts.STREAM_SECONDS)))
-
-
-def invocation_address(name: str, port: int) -> str:
-    """Where the endpoint is invoked."""
-    return f"http://127.0.0.1:{port}/endpoints/{name}/invocations"

@@ -28,6 +28,7 @@ from smlocal.jobs.planning.model import HostPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.address import demanded_authorization, invocation_address, key_file, socket_path
 from smlocal.sagemaker.hosting.front import Front
 from smlocal.sagemaker.hosting.model_data import fill_folder, list_in_s3, local_files
 from smlocal.sagemaker.hosting.named_endpoint import settle
@@ -35,7 +36,7 @@ from smlocal.sagemaker.hosting.routing import Router
 from smlocal.sagemaker.hosting.running import reason_of
 from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.service_answers import Identity
-from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, invocation_address, read_state, shown
+from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state, shown
 
 
 @dataclass(kw_only=True, slots=True)
@@ -338,7 +339,7 @@ class HostingSupervisor(Supervisor):
         settle(self.context.store, self._endpoint, job=self.plan.name)
 
     def _open_front(self) -> None:
-        identity = self.plan.identity
+        identity, directory = self.plan.identity, self.plan.job_directory
         for server in self.servers.values():
             self._place(server)
         self.front = Front(
@@ -351,10 +352,15 @@ class HostingSupervisor(Supervisor):
             limits=self.serving,
             routes=self.router,
             port=self.state.port,
+            owners_socket=socket_path(directory),
+            key=demanded_authorization(directory) if self.serving.key else None,
         )
         events = self.context.events
         self.front.start(lambda thread, error: events.put(ThreadDied(thread=thread, error=error)))
-        self.state.port, self.state.answers = self.front.port, time.time()
+        if self.front.port != self.state.port:
+            self.state.port = self.front.port
+            self.state.key_file = key_file(directory) if self.serving.key else None
+        self.state.answers = time.time()
         self._store()
 
     def _place(self, server: Server) -> None:

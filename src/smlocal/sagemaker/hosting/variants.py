@@ -104,8 +104,10 @@ def _prefix_rules(container: ContainerDefinition, place: Path) -> Iterator[Viola
             yield Violation(path=where, text=f"S3Uri {uri} of an S3Prefix does not end with /")
     names = [each.ChannelName for each in further]
     for index, name in enumerate(names):
-        if name in names[:index]:
-            where = (*place, "AdditionalModelDataSources", index, "ChannelName")
+        where = (*place, "AdditionalModelDataSources", index, "ChannelName")
+        if name in {".", ".."}:
+            yield Violation(path=where, text=f"ChannelName '{name}' cannot be the name of a folder")
+        elif name in names[:index]:
             yield Violation(path=where, text=f"ChannelName {name} is that of another source")
 
 

@@ -22,6 +22,10 @@ CONCURRENT: Final = 1
 PAYLOAD_MB: Final = 6
 MOST_MB: Final = 100
 """Of MaxPayloadInMB, and of its product with MaxConcurrentTransforms."""
+MOST_INSTANCES: Final = 100
+"""Of TransformResources (the API reference; the service model has no limit)."""
+MOST_SAID: Final = 1000
+"""Of the MaxConcurrentTransforms that a container states: one for each of its CPUs is usual."""
 MEGABYTE: Final = 1 << 20
 MULTI, SINGLE = "MULTI_RECORD", "SINGLE_RECORD"
 STRATEGIES: Final = {"MultiRecord": MULTI, "SingleRecord": SINGLE}
@@ -55,6 +59,21 @@ def transform_job_arn(name: str, *, region: str, account: str) -> str:
 def timed_out(seconds: float) -> str:
     """A container did not answer in time (seen)."""
     return f"Model server did not respond to /invocations request within {seconds:g} seconds"
+
+
+def answer_too_large(most: int) -> str:
+    """An answer that would be parsed (our own limit)."""
+    return f"The answer has more than {most // MEGABYTE} MB, and is too large to be filtered or joined"
+
+
+def too_many_at_once(concurrent: int, payload: int) -> str:
+    """The sum of what may be sent at once is above the limit of the API reference."""
+    return f"MaxConcurrentTransforms times MaxPayloadInMB is at most {MOST_MB}, not {concurrent} times {payload}"
+
+
+def said_too_much(name: str, value: int, most: int) -> str:
+    """A container has answered so to /execution-parameters."""
+    return f"/execution-parameters has a {name} of at most {most}, not {value}"
 
 
 def bad_status(status: int, message: str) -> Sequence[str]:

@@ -14,7 +14,7 @@ from smlocal.data.sources.s3.error_responses import FetchCancelledError
 from smlocal.data.sources.s3.interface import listed_object
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.contract.rights import Rights
-from smlocal.sagemaker.transform.invoking import CancelledError
+from smlocal.sagemaker.transform.container_connection import CancelledError
 from smlocal.sagemaker.transform.transform_file import TransformFile
 
 if TYPE_CHECKING:

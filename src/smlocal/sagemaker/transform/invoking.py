@@ -1,29 +1,27 @@
 """Requests to the container that serves: one after the other on each connection, repeated if they fail."""
 
-import http.client
 import json
-import socket
-import time
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, suppress
 from dataclasses import field
-from http.client import HTTPResponse
+from io import SEEK_END
 from tempfile import SpooledTemporaryFile
 from threading import Lock
 from typing import Any, BinaryIO, Final
 
 from smlocal.base.gzip_errors import GZIP_ERRORS
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.web.messages import MessageError
+from smlocal.sagemaker.hosting.route import Address
 from smlocal.sagemaker.transform import facts
+from smlocal.sagemaker.transform.container_connection import CancelledError, ContainerConnection
 
 _PIECE: Final = 1 << 18
-_IN_MEMORY: Final = 8 << 20
-"""Bytes of an answer; the rest goes to a file."""
+_IN_MEMORY: Final = 1 << 18
+"""Bytes of an answer; the rest goes to a file. Up to two hundred wait for those before them."""
 _MOST_MESSAGE: Final = 4096
 """Bytes of an error that are logged."""
 _MOST_PARAMETERS: Final = 65_536
-_CONNECT_SECONDS: Final = 5.0
-_CONNECT_STEP: Final = 0.5
 _PARAMETER_SECONDS: Final = 60.0
 _OK: Final = range(200, 300)
 _CLIENT: Final = range(400, 500)
@@ -46,46 +44,86 @@ class PayloadError(Exception):
     """A payload cannot be read while it is sent."""
 
 
-class CancelledError(Exception):
-    """The job is being stopped."""
+@dataclass(kw_only=True, slots=True)
+class _Reply:
+    """An answer as it comes."""
+
+    whole: BinaryIO | Answer
+    most: int | None
+    """Bytes that it may have; None: no limit."""
+    status: int = 0
+    size: int = 0
+    message: bytes = b""
+    """The beginning of one that is an error."""
+
+    def headed(self, status: int) -> None:
+        """Its status has come."""
+        self.status = status
+
+    def came(self, content: bytes) -> bool:
+        """A part of it; returns False if no more is wanted."""
+        if self.status not in _OK:
+            self.message = (self.message + content)[:_MOST_MESSAGE]
+            return len(self.message) < _MOST_MESSAGE
+        self.size += len(content)
+        if self.most is not None and self.size > self.most:
+            return False
+        self.whole.write(content)
+        return True
+
+    def check(self, *, retried: bool) -> None:
+        """`InvocationError` if it is an error, or too large."""
+        if self.status not in _OK:
+            client = self.status in _CLIENT
+            lines = facts.bad_status(self.status, self.message.decode(errors="replace"))
+            raise InvocationError(lines, client=client, retried=retried and not client)
+        if self.most is not None and self.size > self.most:
+            raise InvocationError([facts.answer_too_large(self.most)], retried=False)
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
 class Invoker:
     """Invokes one container, from several threads."""
 
-    address: Callable[[], tuple[str, int] | None]
+    address: Callable[[], Address | None]
     headers: Mapping[str, str]
     seconds: float
     """For one answer."""
     retries: int
     folder: str
     """For large answers."""
-    _connections: set[http.client.HTTPConnection] = field(default_factory=set)
-    _free: list[http.client.HTTPConnection] = field(default_factory=list)
+    most: int | None = None
+    """Bytes of an answer; None: no limit."""
+    _free: list[ContainerConnection] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
+    _pipe: list[int] = field(default_factory=lambda: list(os.pipe()))
+    """Closing the second end wakes every request; no end is left when nobody asks any more."""
     _cancelled: bool = False
 
     def cancel(self) -> None:
         """End all requests now."""
         with self._lock:
+            if not self._cancelled and self._pipe:
+                os.close(self._pipe.pop())
             self._cancelled = True
-            for each in self._connections:
-                if each.sock is not None:
-                    with suppress(OSError):
-                        each.sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the connections, which nobody uses any more."""
+        """Nobody asks any more."""
         with self._lock:
             for each in self._free:
                 each.close()
             self._free.clear()
+            while self._pipe:
+                os.close(self._pipe.pop())
+
+    def spool(self) -> Answer:
+        """A file for what may be large."""
+        return SpooledTemporaryFile(_IN_MEMORY, dir=self.folder)
 
     def invoke(self, payload: Any, *, chunked: bool = False) -> Answer:
         """The answer to a payload; `InvocationError` if there is none.
 
-        `payload`: bytes, or a file if `chunked`; `PayloadError` if it cannot be read.
+        `payload`: bytes, or a file; if `chunked`, one of unknown length, and `PayloadError` if it cannot be read.
         """
         left = self.retries
         while True:
@@ -100,122 +138,110 @@ class Invoker:
 
     def parameters(self) -> Mapping[str, Any]:
         """What the container answers to /execution-parameters; nothing if it has no such answer."""
-        where = self.address()
-        if where is None:
-            return {}
-        with closing(http.client.HTTPConnection(*where, timeout=_PARAMETER_SECONDS)) as connection:
+        with self.spool() as whole:
+            reply = _Reply(whole=whole, most=_MOST_PARAMETERS)
             try:
-                self._send(connection, "GET", "/execution-parameters", None, chunked=False)
-                answer = connection.getresponse()
-                if answer.status not in _OK:
-                    return {}
-                found = json.loads(answer.read(_MOST_PARAMETERS))
-            except (OSError, http.client.HTTPException, ValueError):
+                connection = self._connected(_PARAMETER_SECONDS)
+                try:
+                    request = iter([_head("GET", "/execution-parameters", {})])
+                    connection.ask(request, seconds=_PARAMETER_SECONDS, headed=reply.headed, came=reply.came)
+                finally:
+                    connection.close()
+                whole.seek(0)
+                found = json.loads(whole.read()) if reply.status in _OK else {}
+            except (InvocationError, MessageError, OSError, ValueError, RecursionError):
                 return {}
         return found if isinstance(found, dict) else {}
 
     def _once(self, payload: Any, *, chunked: bool) -> Answer:
-        connection, reused = self._taken()
         try:
-            try:
-                return self._exchanged(connection, payload, chunked=chunked)
-            except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
-                if not reused or chunked or self._cancelled:
-                    raise
-                # Servers close connections that were not used for a while without a word: that is no failed request.
-                connection.close()
-                return self._exchanged(connection, payload, chunked=chunked)
+            connection = None if chunked else self._taken()
+            if connection is not None:
+                try:
+                    return self._exchanged(connection, payload, chunked=chunked)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass  # servers close what was not used for a while without a word: that is no failed request
+            return self._exchanged(self._connected(self.seconds), payload, chunked=chunked)
         except TimeoutError as error:
-            connection.close()
             raise InvocationError([facts.timed_out(self.seconds)], retried=not chunked) from error
-        except (OSError, http.client.HTTPException) as error:
-            connection.close()
+        except (OSError, MessageError) as error:
             raise InvocationError([facts.NO_ANSWER], retried=not chunked) from error
-        except BaseException:  # a request or an answer may be there in part
-            connection.close()
-            raise
-        finally:
-            self._given_back(connection)
 
-    def _exchanged(self, connection: http.client.HTTPConnection, payload: Any, *, chunked: bool) -> Answer:
-        deadline = time.monotonic() + self.seconds
-        if connection.sock is None:
-            self._connect(connection)
-        connection.sock.settimeout(self.seconds)
-        answer = self._answer(connection, payload, chunked=chunked)
-        if answer.status not in _OK:
-            message = answer.read(_MOST_MESSAGE).decode(errors="replace")
-            client = answer.status in _CLIENT
-            lines = facts.bad_status(answer.status, message)
-            raise InvocationError(lines, client=client, retried=not client and not chunked)
-        whole = SpooledTemporaryFile(_IN_MEMORY, dir=self.folder)  # noqa: SIM115 - the caller closes it
+    def _exchanged(self, connection: ContainerConnection, payload: Any, *, chunked: bool) -> Answer:
+        whole = self.spool()
+        reply = _Reply(whole=whole, most=self.most)
         try:
-            for piece in _pieces(connection, answer, deadline):
-                whole.write(piece)
+            request = _request(self.headers, payload, chunked=chunked)
+            connection.ask(request, seconds=self.seconds, headed=reply.headed, came=reply.came)
+            reply.check(retried=not chunked)
         except BaseException:
             whole.close()
             raise
-        answer.close()  # else the connection counts as busy
+        finally:
+            self._given_back(connection)
         whole.seek(0)
         return whole
 
-    def _answer(self, connection: http.client.HTTPConnection, payload: Any, *, chunked: bool) -> HTTPResponse:
-        try:
-            self._send(connection, "POST", "/invocations", payload, chunked=chunked)
-        except (BrokenPipeError, ConnectionResetError):
-            # A server that refuses a large request does not read it, and has answered.
-            with suppress(OSError, http.client.HTTPException):
-                return connection.getresponse()
-            raise
-        return connection.getresponse()
+    def _taken(self) -> ContainerConnection | None:
+        """A connection that was used before and is still open."""
+        with self._lock:
+            while self._free:
+                found = self._free.pop()
+                if found.quiet:
+                    return found
+                found.close()
+        return None
 
-    def _connect(self, connection: http.client.HTTPConnection) -> None:
-        """Try for some seconds, in short steps: a container may have ended, and its address does not answer."""
-        deadline = time.monotonic() + min(_CONNECT_SECONDS, self.seconds)
-        while connection.sock is None:
-            connection.timeout = _CONNECT_STEP
-            try:
-                connection.connect()
-            except TimeoutError:
-                if self._cancelled or time.monotonic() >= deadline:
-                    raise
-        if self._cancelled:
-            raise CancelledError
-
-    def _send(
-        self, connection: http.client.HTTPConnection, method: str, path: str, payload: Any, *, chunked: bool
-    ) -> None:
-        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-        own = {} if payload is None else self.headers
-        for name, value in {"Host": "localhost:8080", "User-Agent": facts.USER_AGENT, **own}.items():
-            connection.putheader(name, value)
-        if chunked:
-            connection.putheader("Transfer-Encoding", "chunked")
-            connection.endheaders(_read(payload), encode_chunked=True)
-        elif payload is None:
-            connection.endheaders()
-        else:
-            connection.putheader("Content-Length", str(len(payload)))
-            connection.endheaders(payload)
-
-    def _taken(self) -> tuple[http.client.HTTPConnection, bool]:
-        """A connection, and whether it was used before."""
+    def _connected(self, seconds: float) -> ContainerConnection:
+        """A new connection."""
         where = self.address()
         with self._lock:
             if self._cancelled:
                 raise CancelledError
-            if self._free:
-                connection = self._free.pop()
-                return connection, connection.sock is not None
             if where is None:
                 raise InvocationError([facts.NO_ANSWER])
-            connection = http.client.HTTPConnection(*where)
-            self._connections.add(connection)
-            return connection, False
+            connection = ContainerConnection(where, self._pipe[0])
+        try:
+            connection.connect(seconds)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
-    def _given_back(self, connection: http.client.HTTPConnection) -> None:
+    def _given_back(self, connection: ContainerConnection) -> None:
+        if not connection.reusable:
+            connection.close()
+            return
         with self._lock:
             self._free.append(connection)
+
+
+def _head(method: str, path: str, headers: Mapping[str, str]) -> bytes:
+    """As the service's client writes it: what is not ASCII in UTF-8."""
+    every = {"Host": "localhost:8080", "User-Agent": facts.USER_AGENT, **headers}
+    lines = "".join([f"{name}: {value}\r\n" for name, value in every.items()])
+    return f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode()
+
+
+def _request(headers: Mapping[str, str], payload: Any, *, chunked: bool) -> Iterator[bytes]:
+    """A request in pieces."""
+    if chunked:
+        yield _head("POST", "/invocations", {**headers, "Transfer-Encoding": "chunked"})
+        for piece in _read(payload):
+            yield b"%x\r\n%b\r\n" % (len(piece), piece)
+        yield b"0\r\n\r\n"
+        return
+    size = len(payload) if isinstance(payload, bytes) else payload.seek(0, SEEK_END)
+    head = _head("POST", "/invocations", {**headers, "Content-Length": str(size)})
+    if not isinstance(payload, bytes):
+        payload.seek(0)
+        yield head
+        yield from _read(payload)
+    elif size <= _PIECE:
+        yield head + payload
+    else:
+        yield head
+        yield payload
 
 
 def _read(payload: BinaryIO) -> Iterator[bytes]:
@@ -225,16 +251,3 @@ def _read(payload: BinaryIO) -> Iterator[bytes]:
             yield piece
     except (OSError, *GZIP_ERRORS) as error:
         raise PayloadError(str(error)) from error
-
-
-def _pieces(connection: http.client.HTTPConnection, answer: HTTPResponse, deadline: float) -> Iterator[bytes]:
-    """The body of an answer; `TimeoutError` if it is not there in time."""
-    while piece := answer.read1(_PIECE):
-        yield piece
-        if connection.sock is not None:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            connection.sock.settimeout(left)
-    if answer.length:
-        raise http.client.IncompleteRead(b"", answer.length)

@@ -1,6 +1,7 @@
 """The JSONPath expressions that select a part of a record: the subset that the guide lists. Pure."""
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
@@ -25,6 +26,8 @@ class PathStep:
 
 WHOLE: Final[tuple[PathStep, ...]] = ()
 """The steps of `$`."""
+MOST_SELECTED: Final = 1 << 22
+"""Values: each step of `[:,:]` doubles how many there are."""
 _DOTTED: Final = re.compile(r"\.(?P<name>[^.\[\]\s'\"*]+|\*)")
 _BRACKET: Final = re.compile(r"\.?\[(?P<inner>(?:'[^']*'|\"[^\"]*\"|[^\]'\"])*)\]")
 _PLACE: Final = re.compile(r"\s*(?:(?P<index>-?\d+)|(?P<start>(?:-?\d+)?)\s*:\s*(?P<stop>(?:-?\d+)?))\s*")
@@ -75,24 +78,36 @@ def _bracket(inner: str) -> PathStep:
 
 
 def select(steps: tuple[PathStep, ...], value: Any) -> Any:
-    """The part of a value; `JsonPathError` if there is none."""
-    values, definite = [value], True
+    """The part of a value; `JsonPathError` if there is none, or if it has too many values."""
+    values: list[Any] = [value]
     for step in steps:
-        values = [part for each in values for part in _parts(step, each)]
-        definite = definite and step.definite
-    return values[0] if definite else values
+        found: list[Any] = []
+        for each in values:
+            for parts in _parts(step, each):
+                found += parts
+                if len(found) > MOST_SELECTED:
+                    raise JsonPathError(f"it selects more than {MOST_SELECTED:,} values")
+        values = found
+    return values[0] if definite(steps) else values
 
 
-def _parts(step: PathStep, value: Any) -> list[Any]:
+def definite(steps: tuple[PathStep, ...]) -> bool:
+    """True if they lead from one value to one value, and not to a list of several."""
+    return all(step.definite for step in steps)
+
+
+def _parts(step: PathStep, value: Any) -> Iterator[Iterable[Any]]:
     if step.names:
-        return [_named(step.names, value)]
-    if step.places:
+        yield [_named(step.names, value)]
+    elif step.places:
         if not isinstance(value, list):
             raise JsonPathError("it is no array")
-        return [part for place in step.places for part in _placed(place, value)]
-    if isinstance(value, dict | list):
-        return list(value.values()) if isinstance(value, dict) else value
-    raise JsonPathError("there is nothing below it")
+        for place in step.places:
+            yield _placed(place, value)
+    elif isinstance(value, dict | list):
+        yield value.values() if isinstance(value, dict) else value
+    else:
+        raise JsonPathError("there is nothing below it")
 
 
 def _named(names: tuple[str, ...], value: Any) -> Any:

@@ -31,10 +31,11 @@ from smlocal.sagemaker.transform.data_processing import Processing, RecordForm, 
 from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.invoking import Invoker
 from smlocal.sagemaker.transform.json_path import parse
+from smlocal.sagemaker.transform.parameters import Parameters, ParametersError, parameters_of
 from smlocal.sagemaker.transform.publishing import move_outputs
 from smlocal.sagemaker.transform.showing import RESULTS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
-from smlocal.sagemaker.transform.transformation import Parameters, Transformation
+from smlocal.sagemaker.transform.transformation import Transformation
 
 _PROGRESS_SECONDS: Final = 0.5
 _END_SECONDS: Final = 30.0
@@ -99,7 +100,9 @@ class TransformSupervisor(HostingSupervisor):
         if not before:
             self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
         work = self._work(listing)
-        if self._worked(work):
+        if work is None:
+            self.attempt.watch_running(stop=True)
+        elif self._worked(work):
             self._publish(work)
 
     def _input(self) -> Listing | None:
@@ -158,10 +161,19 @@ class TransformSupervisor(HostingSupervisor):
             self.attempt.fail(input_failure(facts.SEE_LOGS), why)
         self.context.phases.leave(end_details(self.attempt.outcome), good=False)
 
-    def _work(self, listing: Listing) -> Transformation:
+    def _work(self, listing: Listing) -> Transformation | None:
+        """What is to be done; None if the parameters fail the job."""
         asked, request = self.asked, self.asked.request
         source, output, client = request.TransformInput, request.TransformOutput, request.ModelClientConfig
-        processing = asked.processing
+        split = source.SplitType or "None"
+        processing = Processing(
+            before=parse(asked.processing.InputFilter or "$"),
+            after=parse(asked.processing.OutputFilter or "$"),
+            join=asked.processing.JoinSource == "Input",
+            records=form_of(source.ContentType) or RecordForm.CSV,
+            answers=form_of(output.Accept) or RecordForm.CSV,
+            by_line=split != "None",
+        )
         retries = None if client is None else client.InvocationsMaxRetries
         invoker = Invoker(
             address=self._server.address,
@@ -172,27 +184,26 @@ class TransformSupervisor(HostingSupervisor):
             seconds=self.serving.invocation,
             retries=facts.RETRIES if retries is None else retries,
             folder=self.plan.job_directory,
+            most=facts.MOST_MB * facts.MEGABYTE if processing.of_answers else None,
         )
-        parameters = self._parameters(invoker.parameters())
+        try:
+            parameters = self._parameters(invoker.parameters())
+        except ParametersError as error:
+            invoker.close()
+            self._log(facts.logged(time.time(), error.sentence))
+            self.attempt.fail(input_failure(f"{error.blamed}: {error.sentence}"), None)
+            return None
         line = facts.parameters_line(
             concurrent=parameters.concurrent, payload=parameters.payload, strategy=parameters.strategy
         )
         self._log(facts.logged(time.time(), line))
-        split = source.SplitType or "None"
         return Transformation(
             listing=listing,
             parameters=parameters,
             split=split,
             gzip=source.CompressionType == "Gzip",
             newline=output.AssembleWith == "Line",
-            processing=Processing(
-                before=parse(processing.InputFilter or "$"),
-                after=parse(processing.OutputFilter or "$"),
-                join=processing.JoinSource == "Input",
-                records=form_of(source.ContentType) or RecordForm.CSV,
-                answers=form_of(output.Accept) or RecordForm.CSV,
-                by_line=split != "None",
-            ),
+            processing=processing,
             invoker=invoker,
             store=store_of(self.plan.identity.region, self.plan.rights),
             folder=os.path.join(self.plan.job_directory, _STAGED),
@@ -202,16 +213,11 @@ class TransformSupervisor(HostingSupervisor):
     def _parameters(self, said: Mapping[str, Any]) -> Parameters:
         """Those of the request, else what the container says, else the service's."""
         request = self.asked.request
-        strategy, concurrent = request.BatchStrategy, request.MaxConcurrentTransforms
-        own = said.get("BatchStrategy")
-        return Parameters(
-            strategy=facts.STRATEGIES[strategy]
-            if strategy
-            else str(own)
-            if own in {facts.MULTI, facts.SINGLE}
-            else facts.MULTI,
-            concurrent=concurrent or _number(said.get("MaxConcurrentTransforms"), least=1) or facts.CONCURRENT,
-            payload=_first(request.MaxPayloadInMB, _number(said.get("MaxPayloadInMB"), least=0), facts.PAYLOAD_MB),
+        return parameters_of(
+            said,
+            strategy=request.BatchStrategy,
+            concurrent=request.MaxConcurrentTransforms,
+            payload=request.MaxPayloadInMB,
         )
 
     def _log(self, line: str) -> None:
@@ -342,15 +348,6 @@ def begins_again(past: Past, found: FoundContainers, phase: JobPhase) -> bool:
 
 _MOST_NAMED: Final = 100
 """Objects without output that are named."""
-
-
-def _first(*values: int | None) -> int:
-    return next(value for value in values if value is not None)
-
-
-def _number(value: Any, *, least: int) -> int | None:
-    """A whole number that a container has said; None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else None
 
 
 SUPERVISOR: Final = TransformSupervisor

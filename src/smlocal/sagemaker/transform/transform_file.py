@@ -1,5 +1,6 @@
 """Read a transform file: CreateTransformJob, with its model in the same document, and local settings."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
@@ -29,6 +30,7 @@ _OUTPUT: Final = "Output"
 USED: Final = frozenset({*TAKEN, _OUTPUT})
 """The settings that a transform job has a use for."""
 _FORMS: Final = ", ".join(FORMS)
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _MODEL: Final = ("PrimaryContainer", "ExecutionRoleArn", "EnableNetworkIsolation")
 """What an endpoint and a transform job have in common."""
 
@@ -141,14 +143,22 @@ def _read_local(document: Document, *, allowed: bool) -> tuple[LocalSettings | N
 
 
 def _broken_rules(request: CreateTransformJobRequest) -> list[Violation]:
-    """What the members say together."""
+    """What the members say together. What the container says too is judged when it has said it."""
     found = []
     payload, concurrent = request.MaxPayloadInMB, request.MaxConcurrentTransforms
     if payload is not None and payload > facts.MOST_MB:
         found.append(Violation(path=("MaxPayloadInMB",), text=f"MaxPayloadInMB is at most {facts.MOST_MB}"))
-    elif concurrent and (facts.PAYLOAD_MB if payload is None else payload) * concurrent > facts.MOST_MB:
-        text = f"MaxConcurrentTransforms times MaxPayloadInMB is at most {facts.MOST_MB}"
+    elif payload is not None and concurrent and payload * concurrent > facts.MOST_MB:
+        text = facts.too_many_at_once(concurrent, payload)
         found.append(Violation(path=("MaxConcurrentTransforms",), text=text))
+    resources = request.TransformResources
+    if resources is not None and resources.InstanceCount > facts.MOST_INSTANCES:
+        text = f"InstanceCount is at most {facts.MOST_INSTANCES}"
+        found.append(Violation(path=("TransformResources", "InstanceCount"), text=text))
+    for place, name in (("TransformInput", "ContentType"), ("TransformOutput", "Accept")):
+        if _CONTROL.search(getattr(getattr(request, place), name) or ""):
+            text = f"{name} has a control character, which no header can carry"
+            found.append(Violation(path=(place, name), text=text))
     return [*found, *_broken_filters(request)]
 
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field
 from functools import partial
 from threading import Lock, Semaphore
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 from smlocal.base.gzip_errors import GZIP_ERRORS
 from smlocal.base.quick_dataclass import dataclass
@@ -22,30 +22,14 @@ from smlocal.data.sources.s3.interface import S3Error
 from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.decide.events import unexpected_error
 from smlocal.sagemaker.transform import facts
+from smlocal.sagemaker.transform.container_connection import CancelledError
 from smlocal.sagemaker.transform.data_processing import Processing, ProcessingError
 from smlocal.sagemaker.transform.inputs import OpenStore, opened, shown_name
-from smlocal.sagemaker.transform.invoking import Answer, CancelledError, InvocationError, Invoker, PayloadError
+from smlocal.sagemaker.transform.invoking import Answer, InvocationError, Invoker, PayloadError
+from smlocal.sagemaker.transform.parameters import Parameters
 from smlocal.sagemaker.transform.records import RecordsError, payloads
 
-_AHEAD: Final = 2
-"""Payloads in memory, for each request at once."""
 _COPIED: Final = 1 << 20
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Parameters:
-    """How the records are sent."""
-
-    strategy: str
-    """In the words of containers."""
-    concurrent: int
-    payload: int
-    """Megabytes; 0: a whole object, in chunks."""
-
-    @property
-    def most(self) -> int | None:
-        """Bytes of a payload; None: no limit."""
-        return self.payload * facts.MEGABYTE or None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -155,10 +139,12 @@ class Transformation:
     """An error of smlocal itself."""
     cancelled: bool = False
     _lock: Lock = field(default_factory=Lock)
+    _parsing: Lock = field(default_factory=Lock)
+    """The values of one record at a time are in memory."""
     _room: Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
-        self._room = Semaphore(self.parameters.concurrent * _AHEAD)
+        self._room = Semaphore(self.parameters.at_once + self.parameters.ahead)
 
     def cancel(self) -> None:
         """End the work soon. There is no output then."""
@@ -173,7 +159,7 @@ class Transformation:
         """Transform all objects. A defect in any thread is raised at the end."""
         remove_tree(self.folder)
         os.makedirs(self.folder)
-        with ThreadPoolExecutor(self.parameters.concurrent, thread_name_prefix="invokes") as pool:
+        with ThreadPoolExecutor(self.parameters.at_once, thread_name_prefix="invokes") as pool:
             for index in range(len(self.listing.paths)):
                 if self.cancelled:
                     break
@@ -233,14 +219,38 @@ class Transformation:
         if written:
             self._room.release(written)
 
-    def _sent(self, payload: bytes) -> Answer | bytes:
-        answer = self.invoker.invoke(self.processing.sent(payload))
-        if not (self.processing.join or self.processing.after):
+    def _sent(self, payload: bytes) -> Answer:
+        processing, invoke = self.processing, self.invoker.invoke
+        if processing.before:
+            with self._written(processing.sent(payload)) as filtered:
+                answer = invoke(filtered)
+        else:
+            answer = invoke(payload)
+        if not processing.of_answers:
             return answer
         with answer:
-            return self.processing.kept(payload, answer.read())
+            return self._written(processing.kept(payload, cast("BinaryIO", answer)))
 
-    def _streamed(self, index: int) -> Answer | bytes:
+    def _written(self, pieces: Iterator[bytes]) -> Answer:
+        """A file with them."""
+        file = self.invoker.spool()
+        try:
+            with self._parsing:
+                for piece in self._while_wanted(pieces):
+                    file.write(piece)
+        except BaseException:
+            file.close()
+            raise
+        file.seek(0)
+        return file
+
+    def _while_wanted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            if self.cancelled:
+                raise CancelledError
+            yield piece
+
+    def _streamed(self, index: int) -> Answer:
         """Send a whole object in chunks."""
         with self._opened(index) as source:
             return self.invoker.invoke(source, chunked=True)

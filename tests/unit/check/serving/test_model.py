@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from smlocal.check.registry import all_rules, chosen_rules
-from smlocal.check.serving.model import ServingSubject, model_document, model_image
+from smlocal.check.serving.model import ServingSubject, has_model, model_document, model_image, says_model_missing
 from smlocal.check.subject import LaunchProfile
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
@@ -81,3 +81,23 @@ def test_serving_is_checked_in_place_of_training_or_with_it() -> None:
     assert both == training | serving | {"trained-model-fails"}
     static = {rule.id for rule in chosen_rules(profiles=[LaunchProfile.SERVE], static=True)}
     assert static & {rule.id for rule in all_rules() if rule.probes} == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("FileNotFoundError: [Errno 2] No such file or directory: '/opt/ml/model/model.pkl'", True),
+        ("OSError: /opt/ml/model does not exist", True),
+        ("ValueError: No model found in the folder", True),
+        ("FileNotFoundError: [Errno 2] No such file or directory: '/etc/server.conf'", False),
+        ("ModuleNotFoundError: No module named 'model'", False),
+        ("loading /opt/ml/model/model.pkl", False),
+    ],
+)
+def test_a_log_that_says_that_the_model_is_missing(line: str, says: bool) -> None:
+    assert says_model_missing(["start", line, "[INFO] Worker exiting"]) is says
+
+
+def test_a_container_that_is_given_a_model() -> None:
+    assert not has_model(Document({"PrimaryContainer": {"Image": "i"}}, name="m", directory="/"))
+    assert has_model(model_document(ServingSubject(image="i"), trained="/tmp/model.tar.gz", timeout=1))

@@ -90,10 +90,10 @@ def test_connections_that_have_no_place_in_the_queue_are_late(backlog: int, late
 @pytest.mark.slow(0.5)
 def test_the_answer_of_a_container_is_in_that_of_the_endpoint() -> None:
     with serving(ThreadingHTTPServer) as (host, port):
-        answer = ask(f"http://{host}:{port}/endpoints/x/invocations", b"1,2\n", "text/csv")
+        answer = ask(f"http://{host}:{port}/endpoints/x/invocations", b"1,2\n", "text/csv", key={})
     assert answer == ("1,2 (text/csv)", 500, "no")
     assert answer.is_of_the_server
-    assert ask(f"http://{host}:{port}/", b"", "text/csv").status == 0
+    assert ask(f"http://{host}:{port}/", b"", "text/csv", key={}).status == 0
 
 
 def test_how_a_ping_is_spoken_of() -> None:

@@ -23,3 +23,13 @@ def test_jobs_are_listed_with_their_training_plan_and_by_it(ask: Ask, store_job:
     assert listed(TrainingPlanArnEquals=ONE) == {"plan-a": ONE, "plan-c": ONE}
     assert listed(TrainingPlanArnEquals=ONE, WarmPoolStatusEquals="Available") == {}
     assert listed(TrainingPlanArnEquals=f"{ONE}-none") == {}
+
+
+def test_a_plan_leaves_out_parts_of_a_page(ask: Ask, store_job: Callable[..., StoredJob]) -> None:
+    for name, plan in (("plan-a", ONE), ("plan-b", OTHER), ("plan-c", ONE)):
+        store_job(name, request={"ResourceConfig": {"TrainingPlanArn": plan}})
+    asked = {"SortBy": "Name", "SortOrder": "Ascending", "MaxResults": 1, "TrainingPlanArnEquals": OTHER}
+    first = ask("sagemaker", "ListTrainingJobs", **asked)
+    assert (first["TrainingJobSummaries"], "NextToken" in first) == ([], True)
+    second = ask("sagemaker", "ListTrainingJobs", NextToken=first["NextToken"], **asked)
+    assert [each["TrainingJobName"] for each in second["TrainingJobSummaries"]] == ["plan-b"]

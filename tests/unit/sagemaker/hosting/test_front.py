@@ -20,6 +20,7 @@ from smlocal.sagemaker.hosting.route import Route, Step
 from smlocal.sagemaker.hosting.service_answers import Identity
 
 PATH = "/endpoints/here/invocations"
+BEGIN = f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\n"
 Behave = Callable[["Container"], None]
 
 
@@ -380,7 +381,9 @@ def test_many_clients_at_once_get_their_own_answers(front: Any) -> None:
 def test_bad_requests_are_refused(front: Any, raw: bytes, status: int) -> None:
     one, server = front()
     with closing(socket.create_connection(("127.0.0.1", one.port), timeout=60)) as connection:
-        connection.sendall(raw.replace(b"%b", PATH.encode()))
+        connection.sendall(
+            raw.replace(b"%b", PATH.encode()).replace(b" HTTP/1.1\r\n", b" HTTP/1.1\r\nHost: localhost\r\n")
+        )
         said = connection.recv(1000)
         assert said.startswith(b"HTTP/1.1 %d " % status)
         assert (b"\r\nConnection: close\r\n" in said) == (b"is not valid HTTP" in said)
@@ -392,7 +395,7 @@ def test_bad_requests_are_refused(front: Any, raw: bytes, status: int) -> None:
 def test_a_client_that_waits_for_100_is_told_to_go_on(front: Any) -> None:
     one, _ = front()
     with closing(socket.create_connection(("127.0.0.1", one.port), timeout=60)) as connection:
-        head = f"POST {PATH} HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+        head = f"{BEGIN}Content-Length: 2\r\nExpect: 100-continue\r\n\r\n"
         connection.sendall(head.encode())
         assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(b"ok")
@@ -431,7 +434,7 @@ def raw_answer(front: Front, request: bytes) -> bytes:
 def test_requests_that_come_at_once_are_answered_in_their_order(front: Any) -> None:
     one, server = front()
     bodies = [b"%d" % number * 3 for number in range(10)]
-    requests = [f"POST {PATH} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body for body in bodies]
+    requests = [f"{BEGIN}Content-Length: {len(body)}\r\n\r\n".encode() + body for body in bodies]
     found = raw_answer(one, b"".join(requests))
     assert [part.partition(b"HTTP/1.1 ")[0] for part in found.split(b"\r\n\r\n")[1:]] == bodies
     assert [content for _, _, content in server.seen] == bodies
@@ -446,7 +449,7 @@ def test_a_client_of_http_1_0_gets_no_chunks(front: Any) -> None:
         container.wfile.write(b"5\r\nfirst\r\n6;ignored=1\r\nsecond\r\n0\r\nTrailer: 1\r\n\r\n")
 
     one, _ = front(stream)
-    found = raw_answer(one, f"POST {PATH} HTTP/1.0\r\nContent-Length: 0\r\n\r\n".encode())
+    found = raw_answer(one, f"POST {PATH} HTTP/1.0\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n".encode())
     assert found.endswith(b"\r\nConnection: close\r\n\r\nfirstsecond")
 
 
@@ -481,7 +484,7 @@ def test_a_streamed_answer_that_is_cut_short_is_cut_short_for_the_client(front: 
 def test_a_client_that_does_not_read_is_cut_off_when_its_time_is_over(front: Any) -> None:
     one, _ = front(lambda c: c.answer(b"x" * (64 << 20)), invocation=1.0)
     with closing(socket.create_connection(("127.0.0.1", one.port), timeout=60)) as connection:
-        connection.sendall(f"POST {PATH} HTTP/1.1\r\nContent-Length: 0\r\n\r\n".encode())
+        connection.sendall(f"{BEGIN}Content-Length: 0\r\n\r\n".encode())
         size = len(connection.recv(10))
         until(lambda: not one.clients)
         with suppress(ConnectionError):
@@ -579,8 +582,8 @@ def test_containers_in_a_row_pass_on_answer_and_type(front: Any) -> None:
 def test_no_bytes_end_the_front(front: Any) -> None:
     """Requests and answers that are damaged in every way are refused, and the next ones are answered."""
     chance = random.Random(7)
-    good = f"POST {PATH} HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: identity\r\n\r\n1,2".encode()
-    chunked = f"POST {PATH} HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n1,2\r\n0\r\n\r\n".encode()
+    good = f"{BEGIN}Content-Length: 3\r\nContent-Type: a/b\r\n\r\n1,2".encode()
+    chunked = f"{BEGIN}Transfer-Encoding: chunked\r\n\r\n3\r\n1,2\r\n0\r\n\r\n".encode()
 
     def damaged(whole: bytes) -> bytes:
         at = chance.randrange(len(whole))

@@ -159,6 +159,24 @@ def test_a_model_that_is_not_here_is_an_error(tmp_path: Path, container: dict[st
     assert raised.value.details[0].startswith("model.yaml   PrimaryContainer.ModelData")
 
 
+@pytest.mark.parametrize("key", ["../", "../outside/", "a/../../outside/", "./", "a//b/", "../outside"])
+def test_a_key_does_not_lead_out_of_its_mapped_folder(tmp_path: Path, key: str) -> None:
+    for name in ("bucket/a/b", "outside"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "m.tar.gz").touch()
+    mapped = {"Local": {"Sources": {"s3://bucket": "./bucket"}}}
+    uri = f"s3://bucket/{key}"
+    containers: list[dict[str, Any]] = [{"ModelDataUrl": f"{uri.rstrip('/')}/m.tar.gz"}]
+    if uri.endswith("/"):
+        containers.append({"ModelDataSource": source(uri)})
+        containers.append({"AdditionalModelDataSources": [{"ChannelName": "draft", **source(uri)}]})
+    for container in containers:
+        with pytest.raises(ModelMissingError, match=r"no file below \./bucket can have this key"):
+            found(tmp_path, container, **mapped)
+    (model,) = found(tmp_path, {"ModelDataSource": source("s3://bucket/")}, **mapped)
+    assert model.path == f"{tmp_path}/bucket"
+
+
 def test_a_model_in_s3_needs_credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [each for each in os.environ if each.startswith("AWS_")]:
         monkeypatch.delenv(name)

@@ -84,6 +84,10 @@ def test_one_container_of_a_list_is_a_model_too() -> None:
             "s3://b/m of an S3Prefix does not end with /",
         ),
         ({"PrimaryContainer": {**CONTAINER, "AdditionalModelDataSources": [DRAFT, DRAFT]}}, "ChannelName draft is"),
+        (
+            {"PrimaryContainer": {**CONTAINER, "AdditionalModelDataSources": [{**DRAFT, "ChannelName": ".."}]}},
+            "ChannelName '..' cannot be the name of a folder",
+        ),
         ({"PrimaryContainer": {**CONTAINER, "Imag": "x"}}, "Imag"),
         ({"PrimaryContainer": {**CONTAINER, "ContainerHostname": "a b"}}, "primaryContainer.containerHostname"),
         ({"Local": {"Serving": {"PingSeconds": 0}}}, "PingSeconds"),

@@ -1,25 +1,43 @@
 """Filters, and input joined to output."""
 
 import json
-from typing import Any
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO, cast
 
 import pytest
 
-from smlocal.sagemaker.transform.data_processing import Processing, ProcessingError, RecordForm, form_of
+from smlocal.sagemaker.transform.data_processing import MOST_TEXT, Processing, ProcessingError, RecordForm, form_of
 from smlocal.sagemaker.transform.json_path import parse
 
 
-def processing(before: str = "$", after: str = "$", *, join: bool = False, **more: Any) -> Processing:
-    return Processing(before=parse(before), after=parse(after), join=join, **more)
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """What is done, with all of each result."""
+
+    by: Processing
+
+    def sent(self, payload: bytes) -> bytes:
+        return b"".join(self.by.sent(payload))
+
+    def kept(self, payload: bytes, answer: bytes) -> bytes:
+        with SpooledTemporaryFile() as file:
+            file.write(answer)
+            return b"".join(self.by.kept(payload, cast("BinaryIO", file)))
+
+
+def processing(before: str = "$", after: str = "$", *, join: bool = False, **more: Any) -> Whole:
+    return Whole(by=Processing(before=parse(before), after=parse(after), join=join, **more))
 
 
 JSON: dict[str, Any] = {"records": RecordForm.JSON, "answers": RecordForm.JSON}
 
 
 def test_without_filters_nothing_is_touched() -> None:
-    none = processing()
-    assert none.sent(b"not, \xff csv") == b"not, \xff csv"
-    assert none.kept(b"1", b"\xfe any") == b"\xfe any"
+    assert processing().by.nothing
+    assert not processing("$[1:]").by.nothing
+    assert not processing("$[1:]").by.of_answers
+    assert processing(after="$[1:]").by.of_answers
 
 
 def test_columns_are_left_out_of_rows() -> None:
@@ -71,7 +89,7 @@ def test_the_output_is_filtered_without_a_join_too() -> None:
         (processing(join=True, **JSON), b'"\\ud83d"\n', b"1\n", "half of a surrogate pair"),
     ],
 )
-def test_what_does_not_fit_is_said(by: Processing, payload: bytes, answer: bytes, text: str) -> None:
+def test_what_does_not_fit_is_said(by: Whole, payload: bytes, answer: bytes, text: str) -> None:
     with pytest.raises(ProcessingError, match=text):
         by.kept(payload, answer)
     with pytest.raises(ProcessingError, match="InputFilter cannot be applied: it has 2 elements, and none at 5"):
@@ -82,3 +100,50 @@ def test_the_form_is_that_of_the_content_type() -> None:
     assert form_of("text/csv; charset=utf-8") is RecordForm.CSV
     assert form_of("application/jsonlines") is form_of("Application/JSON") is RecordForm.JSON
     assert form_of(None) is form_of("image/png") is None
+
+
+def test_records_are_read_one_after_the_other() -> None:
+    """The second is not parsed before the first is written."""
+    pieces = Processing(before=parse("$[0]"), **JSON).sent(b"[1]\noops\n")
+    assert next(pieces) == b"1"
+    with pytest.raises(ProcessingError, match="Failed to parse input as JSON"):
+        list(pieces)
+
+
+def test_one_document_may_be_on_several_lines() -> None:
+    assert processing("$.a", **JSON).sent(b'\n{"a":\n [1,\n2]}\n') == b"[1,2]\n"
+    assert processing("$.a", **JSON).sent(b"\n \n") == b""
+
+
+@pytest.mark.parametrize(
+    ("by", "payload", "text"),
+    [
+        (processing("$[0]"), b"x" * (MOST_TEXT + 1), "a record is too large"),
+        (processing("$[0]"), b"," * (2 << 20), "a record is too large"),
+        (processing("$[0]"), b'"' + b"x\n" * (16 << 20), "a record is too large"),
+        (processing("$[0]", **JSON), b"[" + b"[]," * (1 << 20) + b"1]", "a record is too large"),
+        (processing("$[0]", **JSON), b"[" * 60_000, "Failed to parse input as JSON"),
+        (processing("$[0,0,0,0,0]"), b"x" * (4 << 20), "a row is too large"),
+        (processing("$[0,0,0,0,0,0,0]", **JSON), b'["' + b"x" * (16 << 20) + b'"]', "is too large"),
+        (processing("$" + "[:,:]" * 10, **JSON), b"[" * 10 + b"0," * 9999 + b"0" + b"]" * 10, "more than 4,194,304"),
+    ],
+    ids=["long", "fields", "quoted", "lists", "nested", "row", "text", "values"],
+)
+def test_what_would_take_much_memory_is_refused(by: Whole, payload: bytes, text: str) -> None:
+    with pytest.raises(ProcessingError, match=text):
+        by.sent(payload)
+
+
+@pytest.mark.parametrize("depth", [900, 950, 985, 990, 60_000])
+def test_an_answer_may_be_nested_too_deep(depth: int) -> None:
+    """How deep it may be depends on Python: it is kept, or it is said why not."""
+    nested = b"[" * depth + b"]" * depth
+    said: list[str] = []
+    try:
+        kept = processing(join=True, by_line=False, **JSON).kept(b"1", nested)
+    except ProcessingError as error:
+        said.append(str(error))
+    else:
+        said.append("" if kept == b'{"SageMakerInput":1,"SageMakerOutput":' + nested + b"}" else kept.decode())
+    parsed = "Failed to parse output from the algorithm as JSON"
+    assert set(said) <= {"", parsed, "a document is too deeply nested to be written"}

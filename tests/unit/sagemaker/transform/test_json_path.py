@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.sagemaker.transform.json_path import JsonPathError, parse, select
+from smlocal.sagemaker.transform.json_path import MOST_SELECTED, JsonPathError, parse, select
 
 ROW = ["a", "b", "c", "d", "e"]
 DOCUMENT = {"id": 7, "features": [1, 2, 3], "more": {"x": 1, "y": {"z": 2}}, "odd name": "o"}
@@ -75,3 +75,13 @@ def test_what_is_no_such_expression_is_refused(text: str) -> None:
 def test_what_is_not_there_is_an_error(text: str, value: Any) -> None:
     with pytest.raises(JsonPathError):
         select(parse(text), value)
+
+
+def test_the_values_that_are_selected_have_a_limit() -> None:
+    """Each step doubles how many there are."""
+    value: Any = [0] * 4096
+    for _ in range(9):
+        value = [value]
+    assert len(select(parse("$" + "[:,:]" * 10), value)) == MOST_SELECTED
+    with pytest.raises(JsonPathError, match="it selects more than 4,194,304 values"):
+        select(parse("$" + "[:,:]" * 11), [value])

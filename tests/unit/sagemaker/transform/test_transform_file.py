@@ -42,7 +42,13 @@ def test_the_limits_are_those_of_batch_transform() -> None:
         ({"PrimaryContainer": {}}, "Image is missing"),
         ({"MaxPayloadInMB": 101}, "MaxPayloadInMB is at most 100"),
         ({"MaxPayloadInMB": 50, "MaxConcurrentTransforms": 3}, "MaxConcurrentTransforms times MaxPayloadInMB"),
-        ({"MaxConcurrentTransforms": 17}, "MaxConcurrentTransforms times MaxPayloadInMB"),
+        ({"TransformResources": {"InstanceType": "ml.m5.large", "InstanceCount": 101}}, "InstanceCount is at most 100"),
+        (
+            {"TransformInput": {**INPUT, "ContentType": "text/csv\r\nX: 1"}},
+            "Member must satisfy regular expression pattern",
+        ),
+        ({"TransformInput": {**INPUT, "ContentType": "a\x0bb"}}, "ContentType has a control character"),
+        ({"TransformOutput": {**OUTPUT, "Accept": "a\x7fb"}}, "Accept has a control character"),
         ({"BatchStrategy": "All"}, "MultiRecord"),
         ({"Local": {"Publish": True}}, "Local.Publish: transform jobs have no use for it"),
         ({"Local": {"Serving": {"Seconds": 1}}}, "Seconds"),
@@ -64,6 +70,14 @@ def test_mistakes_are_named(data: dict[str, Any], text: str) -> None:
     with pytest.raises(RequestInvalidError) as error:
         read(**data)
     assert text in " ".join([error.value.sentence, *error.value.details])
+
+
+def test_what_the_container_decides_is_not_judged_before_it_has_said_it() -> None:
+    """MaxConcurrentTransforms times the MaxPayloadInMB of its /execution-parameters."""
+    assert read(MaxConcurrentTransforms=100).request.MaxConcurrentTransforms == 100
+    assert read(TransformInput={**INPUT, "ContentType": "text/csv; a=☃\tb"}).request.TransformInput.ContentType
+    most = {"InstanceType": "ml.m5.large", "InstanceCount": 100}
+    assert read(TransformResources=most).request.TransformResources is not None
 
 
 @pytest.mark.parametrize(

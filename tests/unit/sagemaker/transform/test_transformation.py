@@ -15,7 +15,8 @@ from smlocal.jobs.contract.listing import Listing
 from smlocal.sagemaker.transform.data_processing import Processing, RecordForm
 from smlocal.sagemaker.transform.invoking import Invoker
 from smlocal.sagemaker.transform.json_path import parse
-from smlocal.sagemaker.transform.transformation import Parameters, Transformation
+from smlocal.sagemaker.transform.parameters import Parameters
+from smlocal.sagemaker.transform.transformation import Transformation
 
 Work = Callable[..., Transformation]
 JSON: dict[str, Any] = {"records": RecordForm.JSON, "answers": RecordForm.JSON}
@@ -170,10 +171,10 @@ def test_a_defect_ends_the_work(work: Work) -> None:
     """It is raised in the thread that is watched, once nothing waits for the others any more."""
 
     class Broken(Processing):
-        def sent(self, payload: bytes) -> bytes:
+        def sent(self, payload: bytes) -> Iterator[bytes]:
             raise ZeroDivisionError(payload)
 
-    done = work({"a": b"a\n" * 9, "b": b"b\n"}, split="Line", processing=Broken())
+    done = work({"a": b"a\n" * 9, "b": b"b\n"}, split="Line", processing=Broken(before=parse("$[0]")))
     with pytest.raises(ZeroDivisionError):
         done.run()
     assert (outputs(done), failed(done)) == ({}, ["a"])

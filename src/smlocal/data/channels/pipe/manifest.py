@@ -31,7 +31,9 @@ class Manifest:
         """Check every line. The file stays open; lines are read again when they are sent."""
         self._plan = plan
         self._uri = plan.listing.uri(plan.listing.paths[0])
-        self._folder = os.path.dirname(path) if plan.names_files and not plan.listing.remote else None
+        # One that stands for a manifest in S3 names objects of S3: a plain path could lead out of its bucket's folder.
+        local = plan.listing.bucket_uri.startswith("file:")
+        self._folder = os.path.dirname(path) if plan.names_files and local else None
         self._lines = Lines(_opened(path, self._uri, links=plan.rights.links or plan.listing.remote))
         self._remote = False
         try:

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 from sagemaker_training.recordio import _read_recordio  # type: ignore[import-untyped] # published without types
 
+from smlocal.data.channels.pipe.failures import FeedError
+from smlocal.data.channels.pipe.manifest import Manifest
+from smlocal.data.sources.local_listing import list_source
 from smlocal.errors import StagingError
 from smlocal.jobs.contract.listing import Shard
+from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
 
 Feeding = Callable[..., Any]
 
@@ -76,6 +80,21 @@ def test_a_manifest_that_may_not_name_files_is_refused_with_its_line(feeding: Fe
     files = {"m.jsonl": lines({"x-ref": "s3://b/x"}, {"x-ref": "./beside"}), "beside": b"secret"}
     with pytest.raises(StagingError, match=r"line 2 has no S3 URI of an object as 'x-ref': \./beside$"):
         feeding(files, attributes=("x-ref",), names_files=False)
+
+
+def test_a_manifest_of_a_mapped_bucket_names_no_paths(tmp_path: Path) -> None:
+    """They could lead out of the folder of the bucket."""
+    bucket = tmp_path / "bucket"
+    bucket.mkdir()
+    (tmp_path / "secret").write_bytes(b"secret")
+    sources = {"s3://bucket": str(bucket)}
+    for value in ("../secret", f"file://{tmp_path}/secret", str(tmp_path / "secret"), "beside"):
+        (bucket / "m.jsonl").write_bytes(lines({"x-ref": value}))
+        uri = "s3://bucket/m.jsonl"
+        listing = list_source(uri, channel="train", directory="/", mapping=sources, region="r", role="a")
+        plan = PipePlan(name="t", uri=uri, target="/t", listing=listing, attributes=("x-ref",), sources=sources)
+        with pytest.raises(FeedError, match="line 1 has no S3 URI of an object as 'x-ref'"):
+            Manifest(plan, f"{listing.root}/{listing.paths[0]}")
 
 
 def test_every_attribute_is_a_record_of_its_own(feeding: Feeding) -> None:

@@ -78,3 +78,5 @@ class ServingPlan:
     """Seconds for the whole answer to one that asks for pieces as they come, if that is more than for another."""
     most_body: int
     """Bytes of one request."""
+    key: bool = False
+    """True if requests from outside need the key of the job."""

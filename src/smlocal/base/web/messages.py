@@ -1,12 +1,16 @@
-"""HTTP/1.1 messages, taken from bytes as they come, as far as a front of a container needs them."""
+"""HTTP/1.1 messages, taken from bytes as they come. What could be read in two ways is refused."""
 
 import re
 from typing import Final
 
-MOST_HEAD: Final = 65_536
-"""Bytes of a head."""
+from smlocal.base.web.rules import MOST_HEAD, MOST_HEADERS
+
 _MOST_LINE: Final = 4096
 _LENGTH: Final = re.compile(r"[0-9]{1,18}")
+_VERSIONS: Final = frozenset({"HTTP/1.0", "HTTP/1.1"})
+_SINGLE: Final = frozenset({"authorization", "content-length", "host", "transfer-encoding"})
+"""Headers that may not come twice with different values."""
+_SPACE: Final = " \t"
 _SIZE, _AFTER, _TRAILER = range(3)
 """Lines of a body in chunks: the length of a chunk, the empty one after its bytes, and those after the last chunk."""
 _CHUNK_LENGTH: Final = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?", re.DOTALL)
@@ -38,7 +42,17 @@ class MessageHead:
     @property
     def chunked(self) -> bool:
         """True if the body comes in chunks that say how long they are."""
-        return self.headers.get("transfer-encoding", "").lower().endswith("chunked")
+        stated = self.headers.get("transfer-encoding")
+        if stated is not None and stated.lower() != "chunked":
+            raise MessageError("its Transfer-Encoding is not chunked")
+        return stated is not None
+
+    def check_request(self) -> None:
+        """`MessageError` if another program could take it for another request."""
+        if self.first[2] not in _VERSIONS:
+            raise MessageError("it is neither HTTP/1.0 nor HTTP/1.1")
+        if self.chunked and "content-length" in self.headers:
+            raise MessageError("it has both a Content-Length and a Transfer-Encoding")
 
     def keeps_open(self, version: str) -> bool:
         """True if the connection can be used again."""
@@ -56,6 +70,8 @@ def take_head(data: bytes) -> tuple[MessageHead | None, bytes]:
 
 def _head(text: str) -> MessageHead:
     first, *lines = text.split("\r\n")
+    if len(lines) > MOST_HEADERS:
+        raise MessageError(f"it has more than {MOST_HEADERS} headers")
     if not len(lines) == text.count("\n") == text.count("\r") or "\0" in text:
         raise MessageError("it has a line that is not a header")
     words = first.split(" ", 2)
@@ -64,11 +80,11 @@ def _head(text: str) -> MessageHead:
     headers: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
-        if not colon or not name or name[0] in " \t" or name[-1] in " \t":
+        if not colon or not name or name[0] in _SPACE or name[-1] in _SPACE:
             raise MessageError("it has a line that is not a header")
-        name, value = name.lower(), value.strip()
-        if name == "content-length" and headers.get(name, value) != value:
-            raise MessageError("it states two lengths")
+        name, value = name.lower(), value.strip(_SPACE)
+        if name in _SINGLE and name in headers and (headers[name] != value or name == "transfer-encoding"):
+            raise MessageError(f"it has two headers {name}")
         headers[name] = value
     return MessageHead((words[0], words[1], words[2] if len(words) > 2 else ""), headers)  # noqa: PLR2004
 

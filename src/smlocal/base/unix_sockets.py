@@ -1,0 +1,58 @@
+"""Unix sockets in folders: the permissions of the folder say who may connect, and prove who listens."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+_LONGEST: Final = 100
+"""Bytes of a path that every system takes; macOS takes no more than 103."""
+
+
+def listen_at(path: str, *, mode: int = 0o600, backlog: int = 1024) -> socket.socket:
+    """A listening socket, in place of one that an earlier process has left there."""
+    remove_socket(path)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with _short(path) as short:
+            listener.bind(short)
+            os.chmod(short, mode)
+        listener.listen(backlog)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def connect_to(path: str, *, seconds: float) -> socket.socket:
+    """A connection; `FileNotFoundError` or `ConnectionRefusedError` if nobody listens there."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        made.settimeout(seconds)
+        with _short(path) as short:
+            made.connect(short)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def remove_socket(path: str) -> None:
+    """Nobody connects to it any more."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+@contextmanager
+def _short(path: str) -> Iterator[str]:
+    """The path in a form that is short enough for a socket, where this system has one."""
+    folder, name = os.path.split(path)
+    if len(os.fsencode(path)) <= _LONGEST or not os.path.isdir("/proc/self/fd"):
+        yield path
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{name}"
+    finally:
+        os.close(descriptor)

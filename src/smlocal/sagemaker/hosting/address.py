@@ -1,0 +1,49 @@
+"""How an endpoint is reached: an address for any program of this machine, and a socket for smlocal itself."""
+
+import os
+from typing import Final
+
+from smlocal.base.files import replace_file
+
+_SOCKET: Final = "invocations.socket"
+_KEY_FILE: Final = "authorization"
+_HEADER: Final = "Authorization: "
+
+
+def invocation_address(name: str, port: int) -> str:
+    """Where any program invokes the endpoint."""
+    return f"http://127.0.0.1:{port}/endpoints/{name}/invocations"
+
+
+def socket_path(directory: str) -> str:
+    """The socket in the folder of the job, where only the owner can listen, and only the owner is answered."""
+    return os.path.join(directory, _SOCKET)
+
+
+def key_file(directory: str) -> str:
+    """The file with the header that the address demands, in the form that curl reads: `curl -H @FILE`.
+
+    A key on a command line could be read by every user of the machine.
+    """
+    return os.path.join(directory, _KEY_FILE)
+
+
+def demanded_authorization(directory: str) -> str:
+    """What `Authorization` must be. It is made once, so that clients of the endpoint still have it after a crash."""
+    path = key_file(directory)
+    try:
+        return read_authorization(path)
+    except FileNotFoundError:
+        replace_file(path, f"{_HEADER}Bearer {os.urandom(32).hex()}\n".encode(), mode=0o600)
+        return read_authorization(path)
+
+
+def key_headers(path: str | None) -> dict[str, str]:
+    """The headers for a request to the address; `path`: its key file, if it has one."""
+    return {} if path is None else {"Authorization": read_authorization(path)}
+
+
+def read_authorization(path: str) -> str:
+    """The value of the header in such a file."""
+    with open(path, encoding="ascii") as file:
+        return file.read().strip().removeprefix(_HEADER)

@@ -1,0 +1,147 @@
+"""What a container, a filter or an answer may cost the process that transforms: memory, requests and time."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Clean = Callable[[str], None]
+MEBIBYTE = 1 << 20
+MOST = 300 * MEBIBYTE
+MEASURE = """
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[2:])
+with open(sys.argv[1], "w") as file:  # only of children: this process may have been forked from a large one
+    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)))
+sys.exit(code)
+"""
+
+
+@dataclass(kw_only=True)
+class Measured:
+    """A job that has failed."""
+
+    memory: int
+    reason: str
+    log: list[str]
+    """The data log without its first line and without times."""
+
+
+@pytest.fixture
+def failed(transforms: Any, life: Any, tmp_path: Path, assert_nothing_left: Clean) -> Callable[..., Measured]:
+    """Runs a job that fails."""
+
+    def run(name: str, **members: Any) -> Measured:
+        path = transforms.job_file(name, **members)
+        command = [sys.executable, "-c", MEASURE, tmp_path / "memory", sys.executable, "-m", "smlocal", "run", path]
+        done = subprocess.run(
+            command, cwd=life.folder, env=life.environment, capture_output=True, text=True, check=False, timeout=240
+        )
+        assert done.returncode == 1, done.stderr
+        assert_nothing_left(name)
+        log = [line.rpartition("x.csv: ")[2] for line in transforms.data_log(name)]
+        reason = life.describe(name)["FailureReason"]
+        return Measured(memory=int((tmp_path / "memory").read_text()), reason=reason, log=log)
+
+    return run
+
+
+@pytest.mark.slow(2)
+def test_an_answer_of_gigabytes_is_not_joined(transforms: Any, failed: Callable[..., Measured]) -> None:
+    transforms.data({"x.csv": "a\n"})
+    found = failed(
+        "transform-huge-answer", variables={"ANSWER": "megabytes:1536"}, DataProcessing={"JoinSource": "Input"}
+    )
+    assert found.memory < MOST
+    assert found.reason == "AlgorithmError: See job logs for more information"
+    assert found.log[1:] == ["The answer has more than 100 MB, and is too large to be filtered or joined"]
+
+
+@pytest.mark.slow(1)
+def test_the_largest_answer_that_is_parsed_needs_little_memory(
+    transforms: Any, failed: Callable[..., Measured]
+) -> None:
+    transforms.data({"x.csv": "a\n"})
+    found = failed(
+        "transform-large-answer", variables={"ANSWER": "megabytes:100"}, DataProcessing={"OutputFilter": "$[0]"}
+    )
+    assert found.memory < MOST
+    assert found.reason == "ClientError: See job logs for more information"
+    assert found.log[1:] == [
+        "Failed to parse output from the algorithm: a record is too large to be filtered or joined"
+    ]
+
+
+@pytest.mark.slow(1)
+def test_a_filter_that_multiplies_is_cut_off(transforms: Any, failed: Callable[..., Measured]) -> None:
+    transforms.data({"x.csv": "[" * 10 + ",".join("0" * MEBIBYTE) + "]" * 10})
+    found = failed(
+        "transform-doubling",
+        source={"ContentType": "application/json", "SplitType": "None"},
+        DataProcessing={"InputFilter": "$" + "[:,:]" * 10},
+    )
+    assert found.memory < MOST
+    assert found.log[1:] == ["InputFilter cannot be applied: it selects more than 4,194,304 values"]
+
+
+def test_a_container_asks_for_too_much_at_once(transforms: Any, failed: Callable[..., Measured]) -> None:
+    transforms.data({"x.csv": "a\n"})
+    found = failed("transform-said-much", variables={"PARAMETERS": json.dumps({"MaxConcurrentTransforms": 1_000_000})})
+    sentence = "/execution-parameters has a MaxConcurrentTransforms of at most 1000, not 1000000"
+    assert (found.reason, found.log) == (f"AlgorithmError: {sentence}", [sentence])
+
+
+@pytest.mark.slow(2)
+def test_the_sum_of_what_is_sent_at_once_is_judged_by_what_the_container_says(
+    transforms: Any, failed: Callable[..., Measured]
+) -> None:
+    transforms.data({"x.csv": "a\n"})
+    asked: dict[str, Any] = {"MaxConcurrentTransforms": 50, "variables": {"PARAMETERS": '{"MaxPayloadInMB": 2}'}}
+    assert transforms.completed("transform-sum", **asked) == {"x.csv.out": "A\n"}
+    asked["variables"] = {"PARAMETERS": '{"MaxPayloadInMB": 3}'}
+    found = failed("transform-large-sum", **asked)
+    assert found.reason == "ClientError: MaxConcurrentTransforms times MaxPayloadInMB is at most 100, not 50 times 3"
+
+
+@pytest.mark.slow(1)
+def test_an_answer_that_does_not_come_to_an_end_is_cut_off(transforms: Any, failed: Callable[..., Measured]) -> None:
+    transforms.data({"x.csv": "a\n"})
+    limits = {"InvocationsTimeoutInSeconds": 1, "InvocationsMaxRetries": 0}
+    found = failed("transform-endless", variables={"ANSWER": "endless"}, ModelClientConfig=limits)
+    assert found.log[1:] == ["Model server did not respond to /invocations request within 1 seconds"]
+
+
+@pytest.mark.slow(2)
+def test_odd_parameters_and_content_types_fail_nothing(transforms: Any) -> None:
+    transforms.data({"x.csv": "a\n"})
+    odd = {"BatchStrategy": [[]], "MaxConcurrentTransforms": {}, "MaxPayloadInMB": "6"}
+    for name, said in (("wrong-types", json.dumps(odd)), ("nested", "[" * 1020)):
+        variables = {"PARAMETERS": said}
+        assert transforms.completed(f"transform-{name}", variables=variables) == {"x.csv.out": "A\n"}
+    snow = {"source": {"ContentType": "text/csv; x=☃"}, "variables": {"ANSWER": "seen"}}
+    seen = json.loads(transforms.completed("transform-snow", **snow)["x.csv.out"])
+    assert seen["headers"]["content-type"].encode("latin-1").decode() == "text/csv; x=☃"
+
+
+@pytest.mark.slow(1)
+def test_a_deep_answer_is_joined_or_the_job_fails_with_a_reason(transforms: Any, life: Any) -> None:
+    """How deep it may be depends on Python."""
+    transforms.data({"x.csv": "1"})
+    processed = {
+        "source": {"ContentType": "application/json", "SplitType": "None"},
+        "output": {"Accept": "application/json"},
+        "DataProcessing": {"JoinSource": "Input"},
+    }
+    for depth in (985, 60_000):
+        name = f"transform-deep-{depth}"
+        done = transforms.run(name, variables={"ANSWER": f"deep:{depth}"}, **processed)
+        if done.returncode:
+            assert life.describe(name)["FailureReason"] == "ClientError: See job logs for more information"
+            assert "nested" in transforms.data_log(name)[1] or "Failed to parse" in transforms.data_log(name)[1]
+        else:
+            assert transforms.output()["x.csv.out"].endswith("]" * depth + "}")
