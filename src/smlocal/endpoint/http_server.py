@@ -20,7 +20,7 @@ _END_SECONDS = 10.0
 _PIECE = 4 << 10
 _MANY_LINES = 500
 """The limit in one piece. Each chunk has two lines, and takes as long as reading thousands of bytes."""
-_AT_ONCE = 4 << 10
+_AT_ONCE = 1 << 10
 """Bytes of many small chunks between which others have their turn."""
 _TOO_LONG = b"the head is too long"
 _REFUSED = (
@@ -69,6 +69,17 @@ class HttpConnection(H11Protocol):
         super().connection_lost(exc)
         if self.when_lost is not None:
             self.when_lost()
+
+    def send_400_response(self, msg: str) -> None:
+        """What came is not HTTP. If a request is being answered, its client has sent that, and gets no other answer."""
+        cycle: Any = self.cycle  # None before the first request, whatever its type says
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected = True
+            cycle.message_event.set()
+            if cycle.response_started:
+                self.transport.close()
+                return
+        super().send_400_response(msg)
 
     def _take_turn(self) -> None:
         """A part of the held bytes; all of them if the body is not chunked."""

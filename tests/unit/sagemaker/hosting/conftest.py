@@ -1,0 +1,3 @@
+from tests.unit.sagemaker.hosting.fronts import front
+
+__all__ = ["front"]

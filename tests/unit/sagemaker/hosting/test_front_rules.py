@@ -1,0 +1,275 @@
+"""The rules of every address, at that of an endpoint: who is answered, in which form, how much, and for how long."""
+
+import http.client
+import os
+import socket
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.kit import until
+from tests.unit.sagemaker.hosting.fronts import BEGIN, PATH, Server, ask
+
+from smlocal.base.unix_sockets import connect_to
+from smlocal.base.web import rules
+from smlocal.base.web.bodies import HeldBytes
+from smlocal.sagemaker.hosting.front import Front
+
+MIB = 1 << 20
+KEY = "Bearer secret"
+
+
+def connected(front: Front) -> "closing[socket.socket]":
+    return closing(socket.create_connection(("127.0.0.1", front.port), timeout=60))
+
+
+def answer(connection: socket.socket) -> bytes:
+    """The head of one, and what came with it."""
+    got = b""
+    while b"\r\n\r\n" not in got:
+        piece = connection.recv(65_536)
+        if not piece:
+            break
+        got += piece
+    return got
+
+
+def is_closed(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "evil.example:80"},
+        {"Host": "user@127.0.0.1"},
+        {"Host": ""},
+        {"Host": "localhost.evil.example"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+    ],
+)
+def test_a_page_of_another_site_is_not_answered(front: Any, headers: dict[str, str]) -> None:
+    one, server = front()
+    status, answered, body = ask(one, b"1", **headers)
+    assert status == 403, body
+    assert b"smlocal does not answer" in body
+    assert answered["Connection"] == "close"
+    assert server.seen == []
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "LocalHost:80", "[::1]:80", "an.endpoint.localhost"])
+def test_names_of_this_machine_are_answered(front: Any, host: str) -> None:
+    one, _ = front()
+    assert ask(one, Host=host, Origin=f"http://{host}")[0] == 200
+
+
+@pytest.mark.slow(0.5)
+def test_no_browser_runs_what_a_container_has_answered(front: Any) -> None:
+    one, _ = front(lambda c: c.answer(b"<script>", Content_Type="text/html", Content_Security_Policy="none"))
+    for path, status in ((PATH, 200), ("/", 404)):
+        found, headers, _ = ask(one, path=path)
+        assert found == status
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert "sandbox" in headers["Content-Security-Policy"]
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
+@pytest.mark.slow(0.5)
+def test_only_who_has_the_key_is_answered(front: Any) -> None:
+    one, server = front(key=KEY)
+    for wrong in ({}, {"Authorization": "Bearer secre"}, {"Authorization": "Bearer \xe9"}, {"Authorization": ""}):
+        status, _, body = ask(one, **wrong)
+        assert status == 403, wrong
+        assert b"the key of this endpoint" in body
+    assert server.seen == []
+    assert ask(one, Authorization=KEY)[0] == 200
+    ((_, passed, _),) = server.seen
+    assert "authorization" not in {name.lower() for name in passed}
+
+
+@pytest.mark.slow(0.5)
+def test_who_is_refused_sends_no_body(front: Any) -> None:
+    """The answer comes before the body, of which nothing is kept."""
+    one, _ = front(key=KEY, most=MIB)
+    with connected(one) as connection:
+        connection.sendall(f"{BEGIN}Content-Length: {MIB}\r\nExpect: 100-continue\r\n\r\n".encode())
+        assert answer(connection).startswith(b"HTTP/1.1 403 ")
+        assert one.held.held == 0
+
+
+@pytest.mark.slow(0.5)
+def test_the_owner_needs_no_key(front: Any, tmp_path: Path) -> None:
+    folder = tmp_path / ("long" * 30)  # longer than the path of a socket may be
+    folder.mkdir()
+    path = folder / "invocations.socket"
+    path.touch()  # one that a killed supervisor has left
+    one, _ = front(key=KEY, owners_socket=str(path))
+    assert path.stat().st_mode & 0o777 == 0o600
+    for _ in range(2):
+        connection = http.client.HTTPConnection("localhost", timeout=60)
+        connection.sock = connect_to(str(path), seconds=60)
+        with closing(connection):
+            connection.request("POST", PATH, body=b"7")
+            assert connection.getresponse().read() == b"7"
+    one.close()
+    assert not path.exists()
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: xchunked",
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: \x0bchunked",
+        "Transfer-Encoding: chunked\r\nContent-Length: 5",
+        "Content-Length: 5\r\nContent-Length: 6",
+        "Host: evil.example\r\nContent-Length: 0",
+        "Authorization: a\r\nAuthorization: b\r\nContent-Length: 0",
+        "\r\n".join([f"X-{number}: 1" for number in range(201)]),
+    ],
+)
+def test_what_could_be_read_in_two_ways_is_refused(front: Any, lines: str) -> None:
+    one, server = front()
+    with connected(one) as connection:
+        connection.sendall(f"{BEGIN}{lines}\r\n\r\n0\r\n\r\n".encode("latin-1"))
+        got = answer(connection)
+        assert got.startswith(b"HTTP/1.1 400 "), got
+        assert b"\r\nConnection: close\r\n" in got
+    assert server.seen == []
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize("version", ["HTTP/9.9", "HTTP/2.0", "HTTP/0.9", "http/1.1", "HTTP/1.1 x"])
+def test_other_versions_are_refused(front: Any, version: str) -> None:
+    one, server = front()
+    with connected(one) as connection:
+        connection.sendall(BEGIN.replace("HTTP/1.1", version).encode() + b"Content-Length: 0\r\n\r\n")
+        assert answer(connection).startswith(b"HTTP/1.1 400 ")
+    assert server.seen == []
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize("sent", ["POST", f"{BEGIN}X: ", f"{BEGIN}Content-Length: 9\r\n\r\n1", f"{BEGIN}\r\nPOST"])
+def test_what_does_not_come_in_time_is_cut_off(front: Any, monkeypatch: pytest.MonkeyPatch, sent: str) -> None:
+    for limit in ("HEAD_SECONDS", "BODY_SECONDS", "IDLE_SECONDS"):
+        monkeypatch.setattr(rules, limit, 0.2)
+    one, _ = front()
+    with connected(one) as connection:
+        connection.sendall(sent.encode())
+        while not (got := answer(connection)).startswith(b"HTTP/1.1 408 "):
+            assert got.startswith(b"HTTP/1.1 200 "), got
+        assert is_closed(connection)
+    until(lambda: one.clients == set())
+
+
+@pytest.mark.slow(0.5)
+def test_connections_that_carry_nothing_are_closed(front: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "IDLE_SECONDS", 0.2)
+    one, _ = front()
+    with connected(one) as connection:
+        connection.sendall(f"{BEGIN}Content-Length: 1\r\n\r\n1".encode())
+        assert answer(connection).startswith(b"HTTP/1.1 200 ")
+        assert is_closed(connection)
+    with connected(one) as silent:
+        monkeypatch.setattr(rules, "HEAD_SECONDS", 0.2)
+        with connected(one) as other:
+            assert is_closed(other)
+        assert silent.fileno() > 0
+
+
+@pytest.mark.slow(0.5)
+def test_more_connections_than_may_be_open_are_closed(front: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "MOST_CONNECTIONS", 3)
+    one, _ = front()
+    with ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(connected(one))
+        until(lambda: len(one.clients) == 3)
+        with connected(one) as fourth:
+            assert is_closed(fourth)
+    until(lambda: one.clients == set())
+    assert ask(one)[0] == 200
+
+
+@pytest.fixture
+def small(front: Any) -> Any:
+    """Holds three bodies of a mebibyte."""
+    return front(most=MIB, held=HeldBytes(3 * MIB))
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize("chunked", [False, True])
+def test_bodies_are_held_together_up_to_a_limit(small: tuple[Front, Server], *, chunked: bool) -> None:
+    one, server = small
+    length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {MIB}"
+    begun = b"%x\r\n" % MIB if chunked else b""
+    rest, end = MIB - 100_000, b"\r\n0\r\n\r\n" if chunked else b""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(connected(one)) for _ in range(8)]
+        for each in clients:
+            each.sendall(f"{BEGIN}{length}\r\n\r\n".encode() + begun + b"x" * 100_000)
+        until(lambda: one.held.held == 3 * MIB)
+        for each in clients:  # those that wait are not read: the kernel keeps what they send
+            each.setblocking(True)
+        for each in clients[:3]:
+            each.sendall(b"x" * rest + end)
+        for each in clients[:3]:
+            assert answer(each).startswith(b"HTTP/1.1 200 ")
+        until(lambda: one.held.held == 3 * MIB)  # it is the turn of the next
+        for each in clients[3:6]:
+            each.sendall(b"x" * rest + end)
+            assert answer(each).startswith(b"HTTP/1.1 200 ")
+    until(lambda: one.clients == set() and one.held.held == 0)
+    assert {len(content) for _, _, content in server.seen} == {MIB}
+    assert ask(one, b"y" * MIB)[0] == 200
+
+
+@pytest.mark.slow(2)
+def test_two_hundred_partial_bodies_take_little_memory_and_give_it_back(front: Any) -> None:
+    """Each of 6 MiB, without its end, and it is their client that goes."""
+    one, _ = front(most=6 * MIB)
+    before = _resident()
+    with ExitStack() as stack:
+        clients = [stack.enter_context(connected(one)) for _ in range(200)]
+        for each in clients:
+            each.setblocking(False)
+            each.send(f"{BEGIN}Content-Length: {6 * MIB}\r\n\r\n".encode())
+        content, sent = b"x" * (256 << 10), dict.fromkeys(clients, 0)
+        for _ in range(40):
+            for each in clients:
+                if sent[each] + len(content) < 6 * MIB:
+                    try:
+                        sent[each] += each.send(content)
+                    except BlockingIOError:
+                        continue
+        until(lambda: one.held.held == 126 * MIB)
+        assert _resident() - before < 200 * MIB
+    until(lambda: one.clients == set() and one.held.held == 0)
+    until(lambda: _resident() - before < 30 * MIB)
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize("value", ["a\x0bb", "a\x7fb", "a\x1b[31m"])
+def test_a_header_that_cannot_be_passed_on_costs_no_answer(front: Any, value: str) -> None:
+    one, _ = front(lambda c: c.answer(b"here", Content_Type=value))
+    status, headers, body = ask(one)
+    assert (status, body) == (200, b"here")
+    assert headers["Content-Type"] is None
