@@ -185,7 +185,7 @@ def test_an_invocation_carries_what_the_model_of_the_runtime_has(
     assert seen["headers"]["x-amzn-sagemaker-custom-attributes"] == "trace=1"
     assert seen["headers"]["x-amzn-sagemaker-inference-id"] == "one"
     assert "authorization" not in seen["headers"]
-    most = 6_291_456
+    most = 25 << 20
     code, message = refused(
         endpoints.runtime.invoke_endpoint, EndpointName="clients-headers", Body=b"x" * (most + (3 << 20))
     )

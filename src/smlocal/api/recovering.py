@@ -12,15 +12,18 @@ from types import TracebackType
 from typing import Self
 
 from smlocal.errors import JobFinishedError, JobLeftoversError, JobUnknownError, SmlocalError
+from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.control.orphans import ensure_supervised, not_adopted, orphans, why_not_adopted
 from smlocal.jobs.control.requests import ask_to_stop
 from smlocal.jobs.finish.cleanup import clear_engine_of
 from smlocal.jobs.finish.describe import complete_copies
+from smlocal.jobs.kinds import showing
 from smlocal.jobs.shells import remove_dead_shells
 from smlocal.jobs.store.home import home_directory, prepare_home
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease, leased_folders, make_leased, supervised
 from smlocal.jobs.store.records import LeftOnEngine
+from smlocal.sagemaker.hosting.state import HOSTING, read_state
 
 _POLL_SECONDS = 0.1
 _TRIES = 3
@@ -38,6 +41,7 @@ def recover_all(on_message: Callable[[str], None]) -> list[SmlocalError]:
         said.append(line)
         on_message(line)
 
+    began = time.time()
     with Store.open(home_directory()) as store:
         unwanted = stop_jobs_of_dead(store)
         if unwanted:
@@ -45,10 +49,11 @@ def recover_all(on_message: Callable[[str], None]) -> list[SmlocalError]:
         names, left = list(dict.fromkeys([*orphans(store), *unwanted])), store.left_on_engines()
         if names:
             say(f"recovering {', '.join(names)}")
-        errors = recover(store, names)
+        errors = recover(store, names, since=began)
         for name in names:
             if name not in errors:
-                say(f"{name} {store.get(name).status}")
+                record = store.get(name)
+                say(f"{name} {record.status if record.status.terminal else showing(record.platform).words(record)[0]}")
         remove_dead_shells(store.home)
         trouble = [*errors.values(), *_clear_engines(store, say, known=left)]
         complete_copies(store)
@@ -57,15 +62,21 @@ def recover_all(on_message: Callable[[str], None]) -> list[SmlocalError]:
     return trouble
 
 
-def recover(store: Store, names: Sequence[str]) -> dict[str, SmlocalError]:
-    """Wait until each job has ended or cannot be supervised; returns why not."""
-    began = time.time()
+def recover(store: Store, names: Sequence[str], *, since: float | None = None) -> dict[str, SmlocalError]:
+    """Wait until each job has ended or cannot be supervised; returns why not.
+
+    An endpoint does not end by itself: it is waited for until it answers. `since`: supervisors that were ready or
+    failed earlier are not the ones that are waited for.
+    """
+    began = time.time() if since is None else since
     tries = dict.fromkeys(names, 0)
     errors: dict[str, SmlocalError] = {}
     pending = list(names)
     while pending:
         for name in list(pending):
             if supervised(store.directory(name)):
+                if _answers(store, name, since=began):
+                    pending.remove(name)
                 continue
             if store.get(name).status.terminal:
                 pending.remove(name)
@@ -80,6 +91,14 @@ def recover(store: Store, names: Sequence[str]) -> dict[str, SmlocalError]:
                 pending.remove(name)
         time.sleep(_POLL_SECONDS)
     return errors
+
+
+def _answers(store: Store, name: str, *, since: float) -> bool:
+    """True for an endpoint that a supervisor has brought into service since then, unless it is to be stopped."""
+    if store.get(name).status is not JobStatus.IN_PROGRESS:
+        return False
+    answers = read_state(store.document(name, HOSTING)).answers
+    return answers is not None and answers >= since
 
 
 def _clear_engines(

@@ -66,6 +66,7 @@ RULES = (
     "ping_unhealthy",
     "rubbish_accepted",
     "one_request_at_a_time",
+    "connections_not_accepted",
     "model_folder_written",
     "server_ignores_sigterm",
     "trained_model_fails",

@@ -24,6 +24,7 @@ from smlocal.endpoint.protocol.models import check_parameters, operation_model
 from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Problem
 from smlocal.errors import SmlocalError
+from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.hosting.named_endpoint import CREATING, UPDATING, is_settled
@@ -95,7 +96,7 @@ async def _answer(
     shape = model.input_shape
 
     def parameters() -> dict[str, Any]:
-        return _parameters(service, operation, shape, read(shape))
+        return checked(service, operation, shape, read(shape))
 
     try:
         call = AwsCall(
@@ -118,10 +119,13 @@ async def _answer(
         raise ServiceError("InternalFailure", "The server has met an unexpected error.", status=500) from error
 
 
-def _parameters(service: str, operation: str, shape: Any, given: Any) -> dict[str, Any]:
+def checked(service: str, operation: str, shape: Any, given: Any) -> dict[str, Any]:
+    """The valid parameters of a call. The `Local` block, which is in no model, is validated where it is used."""
     if (service, operation) in VALIDATED_LATER and isinstance(given, dict):
         return given
-    return check_parameters(shape, given)
+    parameters = check_parameters(shape, given)
+    local = given.get(LOCAL) if (service, operation) in TAKES_LOCAL and isinstance(given, dict) else None
+    return parameters if local is None else {**parameters, LOCAL: local}
 
 
 def _refused(error: ServiceError, body: bytes, kind: str) -> Response:
@@ -263,6 +267,14 @@ EMULATED = {
 """The functions of each service, as botocore names it; imported when they are needed. S3 has a front of its own."""
 VALIDATED_LATER = {("sagemaker", "CreateTrainingJob"), ("sagemaker", "CreateHyperParameterTuningJob")}
 """By the one place that validates job files too, which knows more than the model does."""
+TAKES_LOCAL = {
+    ("sagemaker", operation)
+    for operation in (
+        *("CreateModel", "CreateEndpointConfig", "CreateEndpoint", "UpdateEndpoint"),
+        *("CreateProcessingJob", "CreateTransformJob"),
+    )
+}
+"""Others with a `Local` block. That of an endpoint is made of those of its models, its configuration and itself."""
 
 
 @cache

@@ -1,6 +1,10 @@
 """Servers that do not keep the contract: what the service would say of each, and what is left."""
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -126,12 +130,29 @@ def test_large_answers_and_bodies(hosting: Any, life: Any, assert_nothing_left: 
     hosting.in_service("huge", variables={"ANSWER": "huge"})
     done = hosting.invoke("huge")
     assert len(done.stdout) == 64 << 20
-    (life.folder / "large").write_bytes(b"x" * 6_291_457)
+    (life.folder / "large").write_bytes(b"x" * 26_214_401)
     refused = life("invoke", "huge", "--body", "large")
     assert refused.returncode == 1
-    assert "6291457 has exceeded the upper limit of 6291456 bytes" in " ".join(refused.stderr.split())
+    assert "26214401 has exceeded the upper limit of 26214400 bytes" in " ".join(refused.stderr.split())
     life("rm", "--stop", "huge")
     assert_nothing_left("huge")
+
+
+@pytest.mark.slow(2)
+def test_an_answer_does_nothing_to_a_terminal(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.in_service("codes")
+    answer = "\x1b[2J\x1b]0;title\x07a\x1b[31mred\x1b[0m\n"
+    (life.folder / "body").write_text(answer)
+    command = [sys.executable, "-m", "smlocal", "invoke", "codes", "--body", "body"]
+    ours, theirs = pty.openpty()
+    with open(ours, "rb", buffering=0) as terminal:
+        subprocess.run(command, cwd=life.folder, env=life.environment, stdout=theirs, check=True, timeout=240)
+        os.close(theirs)
+        shown = terminal.read(1000)
+    assert shown == b"\\x1b[2J\\x1b]0;title\\x07a\x1b[31mred\x1b[0m\r\n"
+    assert hosting.invoke("codes", answer).stdout == answer  # a pipe gets the bytes
+    life("rm", "--stop", "codes")
+    assert_nothing_left("codes")
 
 
 @pytest.mark.slow(2)

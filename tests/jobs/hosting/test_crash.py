@@ -3,11 +3,15 @@
 import json
 import os
 import random
+import shutil
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from smlocal.jobs.store.jobs import Store
 
 Clean = Callable[[str], None]
 
@@ -28,6 +32,21 @@ def test_an_endpoint_in_service_is_found_again(
     assert life("stop", "found", "--wait").returncode == 0
     assert hosting.log("found") == "serving\nasked\n"
     assert_nothing_left("found")
+
+
+@pytest.mark.slow(4)
+def test_recover_brings_endpoints_back_into_service(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.in_service("recovered")
+    life.crash("recovered")
+    done = life("recover")
+    assert (done.returncode, done.stderr.splitlines()) == (0, ["recovering recovered", "recovered InService"])
+    assert hosting.invoke("recovered", "still").stdout == "still"
+    assert life("recover").stderr == "No job needs recovery.\n"
+
+    life.crash("recovered")
+    life.ask_to_stop("recovered")
+    assert life("recover").stderr.splitlines() == ["recovering recovered", "recovered Stopped"]
+    assert_nothing_left("recovered")
 
 
 @pytest.mark.slow(3)
@@ -86,6 +105,33 @@ def test_an_endpoint_that_is_being_made_is_stopped(hosting: Any, life: Any, asse
     hosting.until(lambda: life.store.count() == 1 and hosting.log("unmade") == "serving\n")
     assert life("stop", "unmade", "--wait").returncode == 0
     assert_nothing_left("unmade")
+
+
+@pytest.mark.slow(2)
+def test_an_endpoint_whose_home_is_removed_ends(
+    hosting: Any, life: Any, assert_nothing_left: Clean, docker: Any
+) -> None:
+    hosting.in_service("homeless")
+    supervisor = life.job("homeless").supervisor_pid
+    life.store.close()
+    shutil.rmtree(life.home)
+    hosting.until(lambda: not Path(f"/proc/{supervisor}").exists())
+    assert docker("ps", "--all", "--quiet", "--filter", "label=smlocal.job=homeless") == ""
+    assert not life.home.exists()
+    life.store = Store.open(str(life.home))
+    assert_nothing_left("homeless")
+
+
+@pytest.mark.slow(2)
+def test_an_endpoint_whose_folder_is_removed_ends(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.in_service("folderless")
+    shutil.rmtree(life.home / "jobs" / "folderless")
+    hosting.until(lambda: life.job("folderless").status.terminal)
+    described = hosting.described("folderless")
+    assert described["EndpointStatus"] == "Failed"
+    assert "the folder of the endpoint was removed: " in described["Local"]["Explanation"]
+    assert_nothing_left("folderless")
+    assert life("rm", "folderless").returncode == 0
 
 
 @pytest.mark.slow(12)

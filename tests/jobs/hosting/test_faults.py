@@ -184,7 +184,7 @@ def test_bodies_that_are_much_too_large_are_refused(hosting: Any, life: Any, ass
         answer = connection.getresponse()
         assert answer.status == 413
         said = json.loads(answer.read())["Message"]
-        assert said == f"Request {100 * MEBIBYTE} has exceeded the upper limit of 6291456 bytes."
+        assert said == f"Request {100 * MEBIBYTE} has exceeded the upper limit of 26214400 bytes."
     (life.folder / "large").write_bytes(bytes(100 * MEBIBYTE))
     done = life("invoke", "too-much", "--body", "large")
     assert (done.returncode, "has exceeded the upper limit" in " ".join(done.stderr.split())) == (1, True), done.stderr

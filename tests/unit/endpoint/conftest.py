@@ -8,9 +8,9 @@ import pytest
 from tests.kit.answer_shapes import foreign_members
 from tests.unit.report.conftest import StoredJob
 
-from smlocal.endpoint.aws_calls import find
+from smlocal.endpoint.aws_calls import checked, find
 from smlocal.endpoint.call import AwsCall
-from smlocal.endpoint.protocol.models import check_parameters, operation_model
+from smlocal.endpoint.protocol.models import operation_model
 from smlocal.endpoint.serving import ContainerPort, Options, Serving, StatusWatch, WaitingJobs
 from smlocal.jobs.store.jobs import Store
 
@@ -43,10 +43,10 @@ def ask(serving: Serving) -> Ask:
     def call(service: str, operation: str, **parameters: Any) -> dict[str, Any]:
         model = operation_model(service, operation)
         assert model is not None
-        checked = check_parameters(model.input_shape, parameters)
+        given = checked(service, operation, model.input_shape, parameters)
         answer = find(service, operation)(
             serving,
-            AwsCall(service=service, operation=operation, parameters=checked, region="eu-west-1", access_key=None),
+            AwsCall(service=service, operation=operation, parameters=given, region="eu-west-1", access_key=None),
         )
         shape = model.output_shape
         assert not (answer if shape is None else foreign_members(shape, answer, operation))

@@ -261,9 +261,9 @@ def test_an_invocation_is_looked_up_only_for_who_has_the_key(closed_server: Ask)
 
 
 def test_a_body_that_is_too_large_is_refused_in_the_words_of_the_runtime(server: Ask) -> None:
-    for headers in ({}, {"content-length": str(7 << 20)}):
+    for headers in ({}, {"content-length": str(26 << 20)}):
         got = server(
-            "POST", "/endpoints/none/invocations", body=b"x" * (7 << 20), headers={"authorization": "", **headers}
+            "POST", "/endpoints/none/invocations", body=b"x" * (26 << 20), headers={"authorization": "", **headers}
         )
         assert got.status == 413
-        assert b"has exceeded the upper limit of 6291456 bytes" in got.body
+        assert b"has exceeded the upper limit of 26214400 bytes" in got.body

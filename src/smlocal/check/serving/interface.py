@@ -22,6 +22,7 @@ class Probe(StrEnum):
     PING = "ping"
     RUBBISH = "rubbish"
     TOGETHER = "two at once"
+    CONNECT = "several connections"
     MODEL = "model folder"
     ASK = "ask once"
     STOP = "stop"
@@ -106,6 +107,8 @@ class EndpointSeen:
     rubbish: tuple[AnswerSeen, ...] = ()
     blocked: PingSeen | None = None
     """The ping while another request was being sent; None: not asked."""
+    connections: tuple[int, int] | None = None
+    """Of those opened at once: how many were late, and how many there were; None: not asked, or not known."""
     written: tuple[str, ...] | None = None
     """Paths below /opt/ml/model that the container has changed; None: it has no model, or it cannot be read."""
     answer: AnswerSeen | None = None

@@ -7,7 +7,7 @@ import select
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -17,6 +17,12 @@ from smlocal.errors import EngineError, MachineNotReadyError
 
 _PING_SECONDS: Final = 2.0
 _ANSWER_SECONDS: Final = 70.0
+_CONNECTIONS: Final = 5
+"""Opened at once. With the one of the request they fit into the queue of Python's own servers, which holds six."""
+_CONNECT_SECONDS: Final = 2.0
+"""More than the second after which the kernel asks again."""
+_RETRANSMITTED: Final = slice(100, 104)
+"""`tcpi_total_retrans` in the kernel's `struct tcp_info`."""
 _LOOK_SECONDS: Final = 10.0
 _SHOWN: Final = 200
 _ROW: Final = 4
@@ -53,13 +59,52 @@ def ping(address: Address) -> PingSeen:
 
 def ping_beside_another(address: Address, content_type: str) -> PingSeen:
     """Ping while the server waits for the rest of another request."""
-    lines = ("POST /invocations HTTP/1.1", "Host: localhost", f"Content-Type: {content_type}", "Content-Length: 1024")
     try:
-        with socket.create_connection(address, timeout=_PING_SECONDS) as other:
-            other.sendall("\r\n".join((*lines, "", "1,")).encode())
+        with _partial_request(address, content_type):
             return ping(address)
     except OSError as error:
         return PingSeen(0, 0.0, f"the connection broke: {error}")
+
+
+@contextmanager
+def _partial_request(address: Address, content_type: str) -> Iterator[None]:
+    """While the server waits for the rest of it; `OSError` if it cannot be sent."""
+    lines = ("POST /invocations HTTP/1.1", "Host: localhost", f"Content-Type: {content_type}", "Content-Length: 1024")
+    with socket.create_connection(address, timeout=_PING_SECONDS) as other:
+        other.sendall("\r\n".join((*lines, "", "1,")).encode())
+        yield
+
+
+def late_connections(address: Address, content_type: str) -> tuple[int, int] | None:
+    """Open several while the server waits for the rest of a request: how many are late, and how many there are.
+
+    The kernel drops what has no place in the queue of the server, and asks again after a second. So nothing that this
+    machine is busy with is taken for the server. None: the system does not tell.
+    """
+    if not hasattr(socket, "TCP_INFO"):
+        return None
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(_partial_request(address, content_type))
+        except OSError:
+            return None
+        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        opened = [stack.enter_context(socket.socket(family)) for _ in range(_CONNECTIONS)]
+        for each in opened:
+            each.setblocking(False)
+            each.connect_ex(address)
+        deadline = time.monotonic() + _CONNECT_SECONDS
+        waiting = opened
+        while waiting and (left := deadline - time.monotonic()) > 0:
+            _, ready, _ = select.select([], waiting, [], left)
+            waiting = [each for each in waiting if each not in ready]
+        return len(waiting) + sum(_was_asked_again(each) for each in opened if each not in waiting), _CONNECTIONS
+
+
+def _was_asked_again(connection: socket.socket) -> bool:
+    """Whether a packet was sent again: nothing else was sent than that which opens the connection."""
+    told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RETRANSMITTED.stop)
+    return any(told[_RETRANSMITTED])
 
 
 def ask(url: str, body: bytes, content_type: str, *, key: Mapping[str, str]) -> AnswerSeen:

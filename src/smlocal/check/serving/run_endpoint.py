@@ -154,6 +154,8 @@ class RunningEndpoint:
             seen = replace(seen, answer=answer)
         if Probe.TOGETHER in self._wanted:
             seen = replace(seen, blocked=probes.ping_beside_another(address, kind))
+        if Probe.CONNECT in self._wanted and not watched.published:
+            seen = replace(seen, connections=probes.late_connections(address, kind))
         if Probe.MODEL in self._wanted:
             seen = replace(seen, written=watched.written())
         pings.append(probes.ping(address))
@@ -216,6 +218,11 @@ class _Watched:
         self.listeners: tuple[ListenAddress, ...] | None = None
         self.ping: PingSeen | None = None
         self.reached = False
+
+    @property
+    def published(self) -> bool:
+        """True if the engine stands in front of the container."""
+        return bool(self._server.published)
 
     def wait(self) -> bool:
         """Until it is in service; False if it has ended, or cannot get there."""

@@ -8,6 +8,7 @@ import click
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.request_body import read_body
 from smlocal.cli.shown_help import shown_command
+from smlocal.cli.terminal.printable import SafeOutput
 from smlocal.cli.terminal.standard_streams import output_errors
 
 _MEMBERS = {
@@ -48,6 +49,8 @@ def command(*, name: str, body: str, **given: str | None) -> None:
     """Invoke an endpoint and print its answer.
 
     Does what InvokeEndpoint does: an error of the container is a ModelError, with its status and message.
+
+    On a terminal, control characters of the answer are shown as escapes. A file or a pipe gets the bytes.
     """
     content = read_body(body)
     from smlocal.api.endpoints import invoke
@@ -58,8 +61,10 @@ def command(*, name: str, body: str, **given: str | None) -> None:
             raise click.UsageError(f"{header}: only printable ASCII characters are possible.")
     answer = invoke(name, content, headers)
     out = sys.stdout.fileno()
+    # An answer is data, not the screen of a program: what it does to a terminal is never wanted.
+    shown = SafeOutput().feed if os.isatty(out) else bytes
     for piece in answer.pieces:
-        view = memoryview(piece)
+        view = memoryview(shown(piece))
         with output_errors():
             while view:
                 view = view[os.write(out, view) :]

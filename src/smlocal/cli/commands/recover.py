@@ -14,7 +14,8 @@ from smlocal.cli.terminal.errors import show_error
 def command(ctx: click.Context) -> int:
     """Finish jobs whose supervisor was killed.
 
-    Waits until they end. Also removes what ended jobs left on engines that were unreachable.
+    Waits until they end; endpoints until they are in service. Also removes what ended jobs left on engines that were
+    unreachable.
 
     Any command that touches such a job starts its recovery in the background.
     """

@@ -8,7 +8,7 @@ from threading import Thread
 
 from smlocal.base.kernel_copy import copy_range
 from smlocal.base.removal import remove_tree
-from smlocal.data.artifacts.artifact_errors import Check, artifact_errors, no_check
+from smlocal.data.artifacts.artifact_errors import Check, artifact_errors
 
 _PARTIAL, _REPLACED = ".partial", ".old"
 _LONG_SYNC = 32 << 20
@@ -75,8 +75,11 @@ def remove_partial(folder: str, owner: str) -> None:
 
 
 def sync_file(descriptor: int, check: Check) -> None:
-    """Write a file to the disk, which takes seconds for one of gigabytes; `check` is called meanwhile."""
-    if check is no_check or os.fstat(descriptor).st_size < _LONG_SYNC:
+    """Write a new file to the disk, which takes seconds for one of gigabytes; `check` is called meanwhile.
+
+    If it raises, or a signal does, the file is emptied: nobody wants it, and a process ends no sooner than its writes.
+    """
+    if os.fstat(descriptor).st_size < _LONG_SYNC:
         os.fsync(descriptor)
         return
     from concurrent.futures import Future, wait
@@ -94,10 +97,15 @@ def sync_file(descriptor: int, check: Check) -> None:
         finally:
             os.close(duplicate)
 
-    Thread(target=sync, name="smlocal-sync", daemon=True).start()  # the kernel cannot be interrupted
-    check()
-    while not wait([done], _CHECK_SECONDS).done:
+    try:
+        Thread(target=sync, name="smlocal-sync", daemon=True).start()  # the kernel cannot be interrupted
         check()
+        while not wait([done], _CHECK_SECONDS).done:
+            check()
+    except BaseException:
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+        raise
     done.result()
 
 

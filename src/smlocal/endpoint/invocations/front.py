@@ -28,12 +28,12 @@ from smlocal.jobs.documents import PLAN
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.address import socket_path
 from smlocal.sagemaker.hosting.named_endpoint import IN_SERVICE, UPDATING, find_endpoint
-from smlocal.sagemaker.hosting.state import invocation_seconds
+from smlocal.sagemaker.hosting.state import invocation_seconds, stream_seconds
 
 _PATH = re.compile(r"/endpoints/(?P<name>[^/]+)/(?P<kind>invocations|invocations-response-stream|async-invocations)")
 _NAME: Final = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")
 _LONGEST_NAME: Final = 63
-_STREAMED, _ASYNCHRONOUS = "invocations-response-stream", "async-invocations"
+_ASYNCHRONOUS: Final = "async-invocations"
 _ACCEPT: Final = "x-amzn-sagemaker-accept"
 _COMPONENT: Final = "x-amzn-sagemaker-inference-component"
 _LISTENS_SECONDS: Final = 15.0
@@ -66,6 +66,8 @@ class _Address:
     job: str
     seconds: float
     """For the container's answer."""
+    stream: float
+    """For the whole of a streamed one."""
     most: int
     """Bytes of a request."""
 
@@ -112,16 +114,16 @@ class Invocations:
             if address is None:
                 raise self._unknown(name)
             began = time.monotonic()
-            head = _message_head(name, request, len(body), streamed=kind == _STREAMED)
+            head = _message_head(name, request, len(body), streamed=kind == facts.STREAMED)
             answer = await self._asked(name, address, (head, body))
             del body
         headers = {key: value for key, value in answer.headers.items() if key not in _NOT_PASSED}
         if answer.status != _OK:
             return Response(await _whole(answer), status_code=answer.status, headers=headers)
-        if kind == _STREAMED:
+        if kind == facts.STREAMED:
             if "content-type" in headers:
                 headers["x-amzn-sagemaker-content-type"] = headers.pop("content-type")
-            events = _events(answer, until=began + address.seconds)
+            events = _events(answer, until=began + address.stream)
             return StreamingResponse(events, headers=headers, media_type=CONTENT_TYPE)
         if answer.length is not None and answer.length <= _WHOLE:
             try:
@@ -182,6 +184,7 @@ class Invocations:
             path=socket_path(store.directory(endpoint.job.name)),
             job=endpoint.job.name,
             seconds=invocation_seconds(plan),
+            stream=stream_seconds(plan),
             most=int((plan.get("Serving") or {}).get("MaxBodyBytes", facts.MOST_BODY)),
         )
 
@@ -207,7 +210,8 @@ def _message_head(name: str, request: Request, size: int, *, streamed: bool) -> 
         if _ACCEPT in request.headers:
             headers["accept"] = request.headers[_ACCEPT]
     lines = "".join(f"{key}: {value}\r\n" for key, value in headers.items())
-    head = f"POST /endpoints/{name}/invocations HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n{lines}\r\n"
+    kind = facts.STREAMED if streamed else facts.INVOKED
+    head = f"POST /endpoints/{name}/{kind} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n{lines}\r\n"
     return head.encode("latin-1")
 
 

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
-from smlocal.endpoint.sagemaker.model_documents import model_file
+from smlocal.endpoint.sagemaker.model_documents import local_of, model_file
 from smlocal.endpoint.sagemaker.models import models_of
 from smlocal.endpoint.sagemaker.pages import page_of, take
 from smlocal.endpoint.sagemaker.resources import CONFIG, Kind, found
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobNotFinishedError, JobUnknownError, NameInUseError
+from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.sagemaker.hosting.model_file import ModelFile
@@ -38,12 +39,13 @@ def create_endpoint(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Record it, and answer. Its job is started by a process of its own."""
     asked = call.parameters
     name = asked["EndpointName"]
-    model = _model(serving, call, asked["EndpointConfigName"], Tags=asked.get("Tags"))
+    own = {LOCAL: asked[LOCAL]} if LOCAL in asked else {}
+    model = _model(serving, call, asked["EndpointConfigName"], Tags=asked.get("Tags"), **own)
     there = find_endpoint(serving.store, name) or _of_equal_arn(serving, name)
     if there is not None:
         raise _KIND.existing(there.arn)
     job, arn = _start(serving, model, name)
-    more = {member: asked[member] for member in ("DeploymentConfig", "Tags") if member in asked}
+    more = {member: asked[member] for member in ("DeploymentConfig", "Tags", LOCAL) if member in asked}
     body = body_of(asked["EndpointConfigName"], job, **more)
     if not record_new(serving.store, name, arn=arn, created=time.time(), body=body):  # another call was first
         stop_job(serving.store, job)
@@ -127,7 +129,10 @@ def update_endpoint(serving: Serving, call: AwsCall) -> dict[str, Any]:
     asked = call.parameters
     endpoint = _to_change(serving, call)
     config = asked["EndpointConfigName"]
-    model = _model(serving, call, config, called=endpoint.name)
+    resource = serving.store.resource(ENDPOINT, endpoint.name)
+    local = local_of({} if resource is None else resource.body, asked)
+    more = {} if local is None else {LOCAL: local}
+    model = _model(serving, call, config, called=endpoint.name, **more)
     kept: dict[str, Any] = {}
     if asked.get("RetainAllVariantProperties"):
         kept = _kept(endpoint, model, asked.get("ExcludeRetainedVariantProperties", ()))
@@ -136,7 +141,8 @@ def update_endpoint(serving: Serving, call: AwsCall) -> dict[str, Any]:
     if kept:
         _store_weights(serving, job, kept)
     update = {"Job": job, "EndpointConfigName": config, "StartTime": round(time.time(), 3), "Variants": kept}
-    more = {"DeploymentConfig": asked["DeploymentConfig"]} if "DeploymentConfig" in asked else {}
+    if "DeploymentConfig" in asked:
+        more["DeploymentConfig"] = asked["DeploymentConfig"]
 
     def updating(body: dict[str, Any]) -> dict[str, Any]:
         return body if body["Update"] else {**body, **more, "Update": update, "FailureReason": None}

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from smlocal.endpoint.call import validation_error
 from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights
+from smlocal.endpoint.sagemaker.request_folders import NO_OBJECT
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import RequestInvalidError, SmlocalError
 from smlocal.jobfile.document import Document
@@ -13,6 +14,7 @@ from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, read_model
 
 _NOT_OF_CONFIG: Final = frozenset({"ExecutionRoleArn", "VpcConfig", "EnableNetworkIsolation", "Tags"})
 """A configuration has the first three for inference components only: a model has its own."""
+_NOT_SHOWN: Final = frozenset({"Tags", LOCAL})
 
 
 def model_file(
@@ -23,6 +25,9 @@ def model_file(
     `endpoint`: members of CreateEndpoint.
     """
     document = Document(_composed(models, config, endpoint), name="request", directory="/")
+    local = local_of(*models, config, endpoint)
+    if local is not None:
+        document.data[LOCAL] = local
     limit_to_rights(serving, document, region=region)
     if serving.options.with_key:
         document.set((LOCAL, SERVING, "Key"), True)
@@ -34,10 +39,23 @@ def model_file(
         raise validation_error(in_one_line(error)) from None
 
 
+def local_of(*requests: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The settings of this machine in requests; what a later one sets counts."""
+    given = [each[LOCAL] for each in requests if LOCAL in each]
+    if not all(isinstance(each, dict) for each in given):
+        raise validation_error(NO_OBJECT)
+    return {name: value for each in given for name, value in each.items()} if given else None
+
+
+def as_made(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that Describe shows of a stored request."""
+    return {name: value for name, value in body.items() if name not in _NOT_SHOWN}
+
+
 def _composed(
     models: Sequence[Mapping[str, Any]], config: Mapping[str, Any], endpoint: Mapping[str, Any]
 ) -> dict[str, Any]:
-    rest = {name: value for name, value in config.items() if name not in _NOT_OF_CONFIG}
-    given = {name: value for name, value in endpoint.items() if value is not None}
-    untagged = [{name: value for name, value in each.items() if name != "Tags"} for each in models]
+    rest = {name: value for name, value in config.items() if name not in _NOT_OF_CONFIG and name != LOCAL}
+    given = {name: value for name, value in endpoint.items() if value is not None and name != LOCAL}
+    untagged = [as_made(each) for each in models]
     return {**(untagged[0] if len(untagged) == 1 else {"Models": untagged}), **rest, **given}

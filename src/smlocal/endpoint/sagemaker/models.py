@@ -5,7 +5,7 @@ from typing import Any
 
 from smlocal.endpoint.call import AwsCall, validation_error
 from smlocal.endpoint.objects.s3_documents import S3CallError
-from smlocal.endpoint.sagemaker.model_documents import model_file
+from smlocal.endpoint.sagemaker.model_documents import as_made, model_file
 from smlocal.endpoint.sagemaker.pages import page_of, take
 from smlocal.endpoint.sagemaker.request_folders import bucket_of
 from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL, create, delete, found
@@ -31,8 +31,12 @@ def create_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
 def describe_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """As it was made."""
     model = found(serving, MODEL, call.parameters["ModelName"], region=call.region)
-    given = {name: value for name, value in model.body.items() if name != "Tags"}
-    return {"EnableNetworkIsolation": False, **given, "ModelArn": model.arn, "CreationTime": model.created}
+    return {
+        "EnableNetworkIsolation": False,
+        **as_made(model.body),
+        "ModelArn": model.arn,
+        "CreationTime": model.created,
+    }
 
 
 def list_models(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -64,7 +68,7 @@ def create_endpoint_config(serving: Serving, call: AwsCall) -> dict[str, Any]:
 def describe_endpoint_config(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """As it was made; a weight that was left out is 1."""
     config = found(serving, CONFIG, call.parameters["EndpointConfigName"], region=call.region)
-    given = {name: value for name, value in config.body.items() if name != "Tags"}
+    given = as_made(config.body)
     variants = [{"InitialVariantWeight": 1.0, **each} for each in given["ProductionVariants"]]
     return {
         **given,

@@ -18,6 +18,7 @@ from smlocal.jobs.contract.rights import Rights
 
 _BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
 _LOCATIONS = {"S3Uri", "S3OutputPath", "ModelDataUrl"}
+NO_OBJECT = "Local is not an object."
 _REMOTE = re.compile(r"(?i:s3|https?)://")
 
 
@@ -27,7 +28,9 @@ def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
     `ServiceError` if it names what clients of this server may not use.
     """
     given = request.get("Local")
-    local: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
+    if not isinstance(given, dict | None):
+        raise validation_error(NO_OBJECT)
+    local: dict[str, Any] = dict(given or {})
     _check_members(serving, local)
     if "Gpus" not in local:
         local = {**serving.options.local, **local}

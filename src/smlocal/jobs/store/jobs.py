@@ -21,7 +21,14 @@ from smlocal.jobs.contract.statuses import STOPPED, JobPhase, JobStatus, PhaseMe
 from smlocal.jobs.contract.warm_pools import POOLS
 from smlocal.jobs.store import resources
 from smlocal.jobs.store.database import FIRST_PLATFORM, database_errors, open_database
-from smlocal.jobs.store.home import prepare_home
+from smlocal.jobs.store.home import (
+    begun_by_dead,
+    mark_begun,
+    move_aside,
+    moved_by_dead,
+    prepare_home,
+    unmark_begun,
+)
 from smlocal.jobs.store.job_search import JobPage, JobSearch, PagePosition, find_page, names_by_prefix
 from smlocal.jobs.store.lease import Lease, take_unfinished
 from smlocal.jobs.store.records import (
@@ -44,9 +51,6 @@ from smlocal.jobs.store.records import (
     stop_pending,
 )
 from smlocal.jobs.store.resources import Change, StoredResource
-
-_TRASH = "removed"
-"""The folder in the home for folders of jobs that are being deleted."""
 
 Records = list[JobRecord]
 
@@ -126,7 +130,7 @@ class Store:
         """
         _check_folder_name(name)
         aside = None
-        with self._write() as connection:
+        with self._new_job(name) as connection:
             if replace and connection.execute("SELECT 1 FROM jobs WHERE name = ?", (name,)).fetchone():
                 aside = self._delete_rows(connection, name)
             self._insert(
@@ -163,7 +167,7 @@ class Store:
         `check` is called with the number of instances of all unfinished jobs, and may raise to refuse the job.
         """
         _check_folder_name(name)
-        with self._write() as connection:
+        with self._new_job(name) as connection:
             check(instances_wanted(connection))
             self._insert(
                 connection,
@@ -284,7 +288,7 @@ class Store:
         for table in ("transitions", "documents", "events"):
             connection.execute(f"DELETE FROM {table} WHERE job = ?", (job,))  # noqa: S608 - three constants
         connection.execute("DELETE FROM jobs WHERE id = ?", (job,))
-        return self._move_folder_aside(name, record.run_id)
+        return move_aside(self.home, self.directory(name), run_id=record.run_id)
 
     def transition(
         self,
@@ -513,6 +517,7 @@ class Store:
 
     def _make_folder(self, name: str) -> None:
         folder = self.directory(name)
+        mark_begun(self.home, name)
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
@@ -522,18 +527,9 @@ class Store:
             ).fetchone():
                 raise name_in_use(name) from None
             # A process left it that died before its job was recorded.
-            aside = self._move_folder_aside(name, os.urandom(4).hex())
+            aside = move_aside(self.home, folder, run_id=os.urandom(4).hex())
             os.mkdir(folder, 0o700)
             remove_tree(aside)
-
-    def _move_folder_aside(self, name: str, run_id: str) -> str:
-        """Move the folder of a job to the trash, which frees its name at once. A link is moved itself."""
-        folder = os.path.join(self.home, _TRASH)
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        aside = os.path.join(folder, f"{os.getpid()}-{run_id}-{name}")
-        with suppress(FileNotFoundError):
-            os.rename(self.directory(name), aside)
-        return aside
 
     def _finish_removals(self) -> None:
         """Finish removals of processes that died: restore the folder if the job still exists, or else delete it.
@@ -544,16 +540,7 @@ class Store:
             from smlocal.jobs.store.warm_pools import clear_ended  # few homes have any
 
             clear_ended(self)
-        folder = os.path.join(self.home, _TRASH)
-        try:
-            entries = os.listdir(folder)
-        except FileNotFoundError:
-            return
-        for entry in entries:
-            owner, _, rest = entry.partition("-")
-            if not owner.isdigit() or _alive(int(owner)):
-                continue
-            aside, (run_id, _, name) = os.path.join(folder, entry), rest.partition("-")
+        for aside, run_id, name in moved_by_dead(self.home):
             with suppress(OSError, HomeUnusableError):
                 with self._write() as connection:
                     same = "SELECT 1 FROM jobs WHERE name = ? AND run_id = ?"
@@ -562,8 +549,32 @@ class Store:
                         remove_tree(self.directory(name))
                         os.rename(aside, self.directory(name))
                 remove_tree(aside)
-        with suppress(OSError):
-            os.rmdir(folder)
+        for mark, name in begun_by_dead(self.home):
+            with suppress(OSError, HomeUnusableError):
+                self._remove_unrecorded(name)
+                os.rmdir(mark)
+
+    @contextmanager
+    def _new_job(self, name: str) -> Iterator[sqlite3.Connection]:
+        """A transaction that makes the folder of a job. If it fails, there is none."""
+        try:
+            with self._write() as connection:
+                yield connection
+        except NameInUseError:
+            unmark_begun(self.home, name)
+            raise
+        except BaseException:
+            with suppress(OSError, HomeUnusableError):
+                self._remove_unrecorded(name)
+                unmark_begun(self.home, name)
+            raise
+        unmark_begun(self.home, name)
+
+    def _remove_unrecorded(self, name: str) -> None:
+        """Remove the folder of a job that was begun and not recorded."""
+        with self._write() as connection:
+            if not connection.execute("SELECT 1 FROM jobs WHERE name = ?", (name,)).fetchone():
+                remove_tree(self.directory(name))
 
 
 def _finished(record: JobRecord) -> JobFinishedError:
@@ -580,16 +591,6 @@ def name_in_use(name: str, *, job: str = "training job") -> NameInUseError:
             "use --replace (in Python smlocal.run(..., replace=True)) to replace the finished job of that name.",
         ],
     )
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _check_folder_name(name: str) -> None:

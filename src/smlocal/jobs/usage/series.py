@@ -62,7 +62,8 @@ class SeriesFile:
         if self._failed:
             return
         try:
-            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+            with suppress(FileExistsError):  # not the folder of the job: it may have been removed
+                os.mkdir(os.path.dirname(self._path))
             with open(self._path, "ab", buffering=0) as file:
                 # After a crash the file may end within a line.
                 if not self._written:

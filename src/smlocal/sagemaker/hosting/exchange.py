@@ -135,7 +135,8 @@ class Exchange:
 
     __slots__ = (
         *("_answer", "_asker", "_before", "_body", "_connection", "_headers", "_identity", "_limits", "_mode"),
-        *("_over", "_pieces", "_pool", "_request", "_route", "_size", "_status", "_step", "_timer"),
+        *("_over", "_pieces", "_pool", "_request", "_route", "_size", "_status", "_step", "_stream_timer", "_timer"),
+        "_streamed",
     )
 
     def __init__(
@@ -147,14 +148,17 @@ class Exchange:
         identity: Identity,
         route: Route,
         headers: Mapping[str, str],
+        streamed: bool = False,
     ) -> None:
-        """`headers`: those that are passed on."""
+        """`headers`: those that are passed on. `streamed`: an answer that has begun has more time."""
         self._asker, self._pool, self._limits, self._identity = asker, pool, limits, identity
-        self._route, self._headers = route, headers
+        self._route, self._headers, self._streamed = route, headers, streamed
         self._step = 0
         self._request: tuple[bytes | memoryview, ...] = ()
         self._connection: ContainerConnection | None = None
         self._timer: Timer | None = None
+        self._stream_timer: Timer | None = None
+        """That of the whole answer, if it has more time than its beginning."""
         self._before = b""
         """The beginning of a head."""
         self._answer: MessageHead | None = None
@@ -167,7 +171,10 @@ class Exchange:
 
     def begin(self, body: bytes | memoryview) -> None:
         """Send the request to the first container."""
-        self._timer = self._pool.loop.after(self._limits.invocation, self._late)
+        loop, limits = self._pool.loop, self._limits
+        self._timer = loop.after(limits.invocation, self._late)
+        if self._streamed and limits.stream > limits.invocation:
+            self._stream_timer = loop.after(limits.stream, self._late)
         self._ask(self._headers, body)
 
     def received(self, data: bytes) -> None:
@@ -247,6 +254,8 @@ class Exchange:
         protocol, status, _ = head.first
         if not protocol.startswith("HTTP/") or not (status.isdecimal() and len(status) == 3):  # noqa: PLR2004 - HTTP
             raise MessageError("the container's answer is not HTTP")
+        if self._stream_timer is not None and self._timer is not None and self._step + 1 == len(self._route.steps):
+            self._timer.cancel()  # the answer has begun in time
         self._answer, self._status = head, int(status)
         body = Body(head, to_the_end=True, empty=self._status == _NO_CONTENT)
         self._pieces, self._size = [], 0
@@ -345,5 +354,6 @@ class Exchange:
         self._over = True
         self._request = ()
         self._let_go(reusable=False)
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._stream_timer):
+            if timer is not None:
+                timer.cancel()

@@ -26,9 +26,17 @@ STARTUP_SECONDS: Final = 480.0
 PING_SECONDS: Final = 2.0
 """For the answer to one ping."""
 INVOCATION_SECONDS: Final = 60.0
-"""For the answer to an invocation."""
-MOST_BODY: Final = 6_291_456
-"""Bytes of a request: the maximum of Body in the service's model."""
+"""For the answer to an invocation; of a streamed one, until it begins (inferred)."""
+STREAM_SECONDS: Final = 480.0
+"""For the whole answer of InvokeEndpointWithResponseStream (the developer guide, since 2025)."""
+MOST_BODY: Final = 25 << 20
+"""Bytes of a request: 25 MB (the developer guide, since 2025). That they are counted like MODEL_BODY is inferred."""
+MODEL_BODY: Final = 6_291_456
+"""The maximum of Body in the service's model, and 6 MB in the guide before."""
+INVOKED, STREAMED = "invocations", "invocations-response-stream"
+"""The ends of the paths of InvokeEndpoint and InvokeEndpointWithResponseStream."""
+MOST_ENVIRONMENT: Final = 32 << 10
+"""Bytes of all keys and values of Environment in the containers of one model: 32 KB (the API reference)."""
 STOP_SECONDS: Final = 30
 """From SIGTERM to SIGKILL."""
 PASSED: Final = frozenset(

@@ -24,6 +24,7 @@ from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
 from smlocal.sagemaker.hosting.connections import Connection, Loop, Timer, accept_from, allow_many
 from smlocal.sagemaker.hosting.exchange import CONNECT_SECONDS, Exchange, Pool
+from smlocal.sagemaker.hosting.facts import INVOKED, STREAMED
 from smlocal.sagemaker.hosting.route import Address, AnswerError, OneContainer, Routes
 from smlocal.sagemaker.hosting.service_answers import (
     FORBIDDEN,
@@ -346,7 +347,8 @@ class ClientConnection(Connection):
         method, target, version = head.first
         self._expect(None)
         self._keeps_open, self.takes_chunks = head.keeps_open(version), version != "HTTP/1.0"
-        if target.partition("?")[0] != f"/endpoints/{front.identity.endpoint}/invocations":
+        place, _, called = target.partition("?")[0].rpartition("/")
+        if place != f"/endpoints/{front.identity.endpoint}" or called not in {INVOKED, STREAMED}:
             raise AnswerError(404, "UnknownOperationException", {"message": "there is only this endpoint here"})
         if method != "POST":
             raise validation_error("an invocation is a POST")
@@ -360,6 +362,7 @@ class ClientConnection(Connection):
             identity=front.identity,
             route=front.routes.route(head.headers),
             headers=headers,
+            streamed=called == STREAMED,
         )
         self._exchange = exchange
         exchange.begin(self._content.whole())

@@ -56,9 +56,11 @@ class ServingLimits(Structure):
     PingSeconds: _Seconds = int(facts.PING_SECONDS)
     """For the answer to one ping."""
     InvocationSeconds: _Seconds = int(facts.INVOCATION_SECONDS)
-    """For the answer to an invocation."""
+    """For the answer to an invocation; of a streamed one, until it begins."""
+    StreamSeconds: _Seconds = int(facts.STREAM_SECONDS)
+    """For the whole of a streamed answer."""
     MaxBodyBytes: Annotated[int, Whole(minimum=1, maximum=1 << 30)] = facts.MOST_BODY
-    """The most bytes of a request."""
+    """The most bytes of a request. The service's model has 6291456."""
     Key: bool | None = None
     """Whether the address answers only requests with the key. Default: if others have an account on this machine."""
     MaxInstances: Annotated[int, Whole(minimum=1, maximum=facts.MOST_INSTANCES)] | None = None

@@ -65,6 +65,8 @@ _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output=
 """Nothing is collected from a container that serves; its model is mounted like a channel."""
 _NOTE_RULES: Final = (*GPU_RULES, *LIMIT_RULES, *CREDENTIAL_RULES, *ENGINE_RULES, *NETWORK_RULES)
 _REMOTE: Final = ("s3://", "https://")
+_ALSO: Final = {"MaxBodyBytes": (facts.MODEL_BODY,)}
+"""Limits that another document of the service states."""
 _NO_END: Final = 2**31
 """Seconds that an endpoint may run."""
 
@@ -287,6 +289,7 @@ def plan_endpoint(
             ),
             ping=float(model.serving.PingSeconds),
             invocation=float(model.serving.InvocationSeconds),
+            stream=float(model.serving.StreamSeconds),
             most_body=model.serving.MaxBodyBytes,
             key=bool(other_users()) if model.serving.Key is None else model.serving.Key,
         ),
@@ -355,7 +358,7 @@ def _own_notes(model: ModelFile) -> Iterator[tuple[str, str]]:
     limits = [
         f"{name} is {here}, and {there} on the service"
         for name, there in vars(ServingLimits()).items()
-        if there is not None and (here := getattr(model.serving, name)) != there
+        if there is not None and (here := getattr(model.serving, name)) != there and here not in _ALSO.get(name, ())
     ]
     if limits:
         yield "serving-limits", f"Local.Serving: {'; '.join(limits)}"

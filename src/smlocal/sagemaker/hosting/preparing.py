@@ -32,6 +32,7 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
             ],
             "PingSeconds": serving.ping,
             "InvocationSeconds": serving.invocation,
+            "StreamSeconds": serving.stream,
             "MaxBodyBytes": serving.most_body,
             "Key": serving.key,
         },

@@ -36,11 +36,26 @@ def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # no
         "EndpointArn": record.arn,
         "EndpointConfigName": request.get("EndpointConfigName", record.name),
         **({"ProductionVariants": ours} if word == "InService" else {}),
+        **_capture(request.get("DataCaptureConfig")),
         "EndpointStatus": word,
         **({"FailureReason": record.failure_reason} if record.failure_reason else {}),
         "CreationTime": record.created,
         "LastModifiedTime": record.modified,
     }
+
+
+def _capture(config: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The summary of a recorded configuration; nothing is captured here. All members are required."""
+    if config is None:
+        return {}
+    summary = {
+        "EnableCapture": config.get("EnableCapture", False),
+        "CaptureStatus": "Stopped",
+        "CurrentSamplingPercentage": config["InitialSamplingPercentage"],
+        "DestinationS3Uri": config["DestinationS3Uri"],
+        "KmsKeyId": config.get("KmsKeyId", ""),
+    }
+    return {"DataCaptureConfig": summary}
 
 
 def _summary(

@@ -27,6 +27,8 @@ class State:
     """The file with the header that the address demands; None: it demands none."""
     in_service: float | None = None
     """Since when."""
+    answers: float | None = None
+    """When its present supervisor, or the last one, began to listen."""
     restarts: int = 0
     latest: list[dict[str, Any]] = field(default_factory=list)
     """The latest restarts: when, which container, and the exit code of the one before."""
@@ -54,6 +56,7 @@ class State:
             "Port": self.port,
             "KeyFile": self.key_file,
             "InService": self.in_service,
+            "Answers": self.answers,
             "RestartCount": self.restarts,
             "Restarts": self.latest,
             "PingTroubles": self.troubles,
@@ -70,6 +73,7 @@ def read_state(document: Mapping[str, Any] | None) -> State:
         port=document["Port"],
         key_file=document.get("KeyFile"),
         in_service=document["InService"],
+        answers=document.get("Answers"),
         restarts=document["RestartCount"],
         latest=list(document["Restarts"]),
         troubles=dict(document["PingTroubles"]),
@@ -93,3 +97,9 @@ def invocation_seconds(plan: Mapping[str, Any] | None) -> float:
     """For the answer of a container, by the stored document of a plan."""
     limits = (plan or {}).get("Serving") or {}
     return float(limits.get("InvocationSeconds", facts.INVOCATION_SECONDS))
+
+
+def stream_seconds(plan: Mapping[str, Any] | None) -> float:
+    """For the whole of a streamed answer, by the stored document of a plan."""
+    limits = (plan or {}).get("Serving") or {}
+    return max(invocation_seconds(plan), float(limits.get("StreamSeconds", facts.STREAM_SECONDS)))

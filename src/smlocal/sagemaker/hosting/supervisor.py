@@ -1,5 +1,6 @@
 """Supervises an endpoint: brings its models, waits for the first pings, starts containers again, and answers."""
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -52,6 +53,8 @@ class HostingSupervisor(Supervisor):
     """Of models in S3. What is downloaded is known by them, so they are kept."""
     blamed: str | None = None
     """The host that the failure of the endpoint is about."""
+    folder: int = -1
+    """The open folder of the job: threads of this process would make another in its place."""
 
     def __post_init__(self) -> None:
         Supervisor.__post_init__(self)
@@ -61,6 +64,7 @@ class HostingSupervisor(Supervisor):
         self.state = read_state(self.context.store.document(self.plan.name, HOSTING))
         self.router = Router.of(self._endpoint, self.serving.variants, self.plan.hosts)
         self._read_weights()
+        self.folder = os.open(self.plan.job_directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def run_attempts(self) -> None:
         """Make the containers, and serve until somebody stops it."""
@@ -154,6 +158,7 @@ class HostingSupervisor(Supervisor):
         """Answer nobody any more, then end."""
         if self.front is not None:
             self.front.close()
+        os.close(self.folder)
         Supervisor.finish(self)
 
     @property
@@ -248,6 +253,10 @@ class HostingSupervisor(Supervisor):
             self.context.events.put(request)
         goes_on = True
         while goes_on:
+            if self._folder_is_gone():  # no command finds the endpoint, which would never end
+                why = f"the folder of the endpoint was removed: {self.plan.job_directory}"
+                self._broken_off(INTERNAL_ERROR, why)
+                return
             event = self._next(min(each.due for each in self.servers.values()))
             if isinstance(event, ContainerExited):
                 goes_on = self._goes_on_after(event)
@@ -258,6 +267,13 @@ class HostingSupervisor(Supervisor):
             else:
                 server = min(self.servers.values(), key=lambda each: each.due)
                 goes_on = self._restarted(server) if server.ended else self._looked(server)
+
+    def _folder_is_gone(self) -> bool:
+        """True if it was removed, or moved away with the home."""
+        try:
+            return not os.path.samestat(os.stat(self.plan.job_directory), os.fstat(self.folder))
+        except FileNotFoundError:
+            return True
 
     def _leave(self, *, stop: bool) -> None:
         """Watch the containers to their end; `stop`: they are not needed any more."""
@@ -344,7 +360,8 @@ class HostingSupervisor(Supervisor):
         if self.front.port != self.state.port:
             self.state.port = self.front.port
             self.state.key_file = key_file(directory) if self.serving.key else None
-            self._store()
+        self.state.answers = time.time()
+        self._store()
 
     def _place(self, server: Server) -> None:
         """Pass requests on to the container, or to nobody while it has ended."""

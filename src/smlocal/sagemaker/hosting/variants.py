@@ -77,6 +77,14 @@ def model_rules(model: CreateModelInput, at: Path) -> Iterator[Violation]:
             text = "ModelDataSource and ModelDataUrl exclude each other"
             yield Violation(path=(*place, "ModelDataSource"), text=text)
         yield from _prefix_rules(each, place)
+    variables = [(name, value) for each, _ in containers for name, value in (each.Environment or {}).items()]
+    size = sum(len(name.encode()) + len(value.encode()) for name, value in variables)
+    if size > facts.MOST_ENVIRONMENT:
+        of = " of all containers" if len(containers) > 1 else ""
+        text = (
+            f"Environment{of} has {size:,} bytes of keys and values, and at most {facts.MOST_ENVIRONMENT:,} are allowed"
+        )
+        yield Violation(path=(*containers[0][1], "Environment"), text=text)
     if len(containers) > 1:
         yield from _hostname_rules(model, at)
 

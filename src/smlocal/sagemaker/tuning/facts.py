@@ -15,8 +15,14 @@ MOST_RANGES: Final = 30
 """Hyperparameters of one search, as the developer guide states."""
 MOST_JOBS: Final = 10_000
 """Training jobs of one tuning job. The service's quota is lower."""
+MOST_HYPERPARAMETERS: Final = 100
+"""Of one training job: static ones, tuned ones, and that with the objective metric."""
 QUOTA_JOBS: Final = 750
-"""The service's usual quota."""
+"""Training jobs of one tuning job, as the developer guide states. Only that of Random can be raised, to MOST_JOBS."""
+QUOTA_PARALLEL: Final = 10
+"""Training jobs at once, as the developer guide states."""
+RAISED_PARALLEL: Final = 100
+"""The most that this quota can be raised to."""
 MOST_RESOURCE: Final = 20_000
 """The largest MaxResource of Hyperband."""
 MOST_PARENTS_JOBS: Final = 500

@@ -32,7 +32,7 @@ from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.children import local_of, training_job
-from smlocal.sagemaker.tuning.search import first_points
+from smlocal.sagemaker.tuning.search import SearchPlan, first_points
 from smlocal.sagemaker.tuning.state import QUEUE
 from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
@@ -215,10 +215,22 @@ def _own_notes(file: TuningFile) -> Iterator[tuple[str, str]]:
             yield "tuning-early-definitions", "the developer guide has early stopping for a single algorithm only"
         if len({each.objective.direction for each in plan.definitions}) > 1:
             yield "tuning-directions", _NOTE_OF_DIRECTIONS
-    if plan.most > facts.QUOTA_JOBS:
-        yield "tuning-quota", f"{plan.most:,} training jobs are above the service's usual quota of {facts.QUOTA_JOBS}"
+    yield from _quotas(plan)
     if config.get("RandomSeed") is None and plan.strategy != "Grid":
         yield "tuning-seed", "without RandomSeed the points follow from the name; on the service they differ each time"
+
+
+def _quotas(plan: SearchPlan) -> Iterator[tuple[str, str]]:
+    if plan.most > facts.QUOTA_JOBS:
+        above = f"{plan.most:,} training jobs are above the service's quota of {facts.QUOTA_JOBS}"
+        fixed = f" for {plan.strategy}, which cannot be raised: the service refuses them"
+        raised = f", which can be raised to {facts.MOST_JOBS:,}"
+        yield "tuning-quota", f"{above}{raised if plan.strategy == 'Random' else fixed}"
+    if plan.parallel > facts.QUOTA_PARALLEL:
+        above = f"{plan.parallel:,} training jobs at once are above the service's quota of {facts.QUOTA_PARALLEL}"
+        more = f", which can be raised to {facts.RAISED_PARALLEL}"
+        refused = ": the service refuses them" if plan.parallel > facts.RAISED_PARALLEL else ""
+        yield "tuning-parallel-quota", f"{above}{more}{refused}"
 
 
 def submit_tuning(file: TuningFile, *, name: str, store: Store, limit: InstanceLimit | None) -> JobRecord:

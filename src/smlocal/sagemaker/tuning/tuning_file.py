@@ -266,6 +266,13 @@ def _broken_definition(raw: Mapping[str, Any], definition: Definition) -> Iterat
             text=f"{spoken(objective)}: no MetricDefinitions define the metric '{metric}'",
             service=facts.NO_METRIC_DEFINED,
         )
+    names = {*definition.request["HyperParameters"], *(each.name for each in definition.search.ranges)}
+    if len(names) > facts.MOST_HYPERPARAMETERS:
+        text = (
+            f"a training job would have {len(names)} hyperparameters, with the tuned ones and {facts.OBJECTIVE_KEY}; "
+            f"at most {facts.MOST_HYPERPARAMETERS} are allowed"
+        )
+        yield _says((*definition.path, "StaticHyperParameters"), text)
     if given.get(_TUNED_RESOURCES) and given.get("ResourceConfig"):
         yield _says((*definition.path, _TUNED_RESOURCES), f"{_TUNED_RESOURCES} and ResourceConfig exclude each other")
     for violation in broken_rules({"TrainingJobName": "x", **definition.request}, strict=False):

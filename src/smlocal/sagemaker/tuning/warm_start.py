@@ -91,7 +91,7 @@ def _request(store: Store, parent: str) -> Mapping[str, Any]:
 def _check(file: TuningFile, parent: str, request: Mapping[str, Any], definitions: list[Any]) -> None:
     config = request["HyperParameterTuningJobConfig"]
     for each in file.definitions:
-        metric = each.search.objective.metric
+        metric, direction = each.search.objective.metric, each.search.objective.direction
         same = [other for other in definitions if other.get("DefinitionName") in {None, each.name}] or definitions
         for other in same:
             objective = other.get("TuningObjective") or config.get("HyperParameterTuningJobObjective") or {}
@@ -100,8 +100,27 @@ def _check(file: TuningFile, parent: str, request: Mapping[str, Any], definition
                     f"the objective metric of '{parent}' is {objective.get('MetricName')}, and not {metric}",
                     remedy=["A warm start needs the objective metric of its parents."],
                 )
+            kind = objective.get("Type", direction)
+            if kind != direction:
+                raise WarmStartError(
+                    f"the objective of '{parent}' is to {kind.lower()} {metric}, and not to {direction.lower()} it",
+                    remedy=["A warm start needs the objective of its parents, with the same Type."],
+                )
+            if file.same_data:
+                _check_algorithm(each.request, other, parent)
             ranges = ranges_of(other.get("HyperParameterRanges") or config.get("ParameterRanges"))
             _check_names(each.search.ranges, each.request["HyperParameters"], ranges, other, parent)
+
+
+def _check_algorithm(request: Mapping[str, Any], other: Mapping[str, Any], parent: str) -> None:
+    """The developer guide: the training image is that of the parents."""
+    ours, theirs = request.get("AlgorithmSpecification") or {}, other.get("AlgorithmSpecification") or {}
+    for name in ("TrainingImage", "AlgorithmName"):
+        if ours.get(name) != theirs.get(name):
+            raise WarmStartError(
+                f"{name} is {ours.get(name) or 'missing'}, and that of '{parent}' is {theirs.get(name) or 'missing'}",
+                remedy=["IdenticalDataAndAlgorithm needs the image of the parents; TransferLearning takes another."],
+            )
 
 
 def _check_names(

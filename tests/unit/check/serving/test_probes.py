@@ -1,6 +1,7 @@
 """What a check reads of a container that serves, and how it judges it."""
 
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
@@ -10,7 +11,15 @@ from threading import Thread
 import pytest
 
 from smlocal.check.serving.interface import ListenAddress, PingSeen
-from smlocal.check.serving.probes import _listeners, ask, ping, ping_beside_another, shown, written_since
+from smlocal.check.serving.probes import (
+    _listeners,
+    ask,
+    late_connections,
+    ping,
+    ping_beside_another,
+    shown,
+    written_since,
+)
 
 TCP = """\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -69,6 +78,13 @@ def test_a_ping_beside_another_request() -> None:
         assert ping(address).is_healthy
         assert ping_beside_another(address, "text/csv").said == "no answer to /ping within 2 s"
     assert ping(address).said == f"nothing listens on port {address[1]}"
+
+
+@pytest.mark.parametrize(("backlog", "late"), [(0, 5), (3, 2), (5, 0)])
+def test_connections_that_have_no_place_in_the_queue_are_late(backlog: int, late: int) -> None:
+    """Nothing is ever accepted. The queue holds one more than it says; the request takes the first place."""
+    with socket.create_server(("127.0.0.1", 0), backlog=backlog) as listener:
+        assert late_connections(listener.getsockname(), "text/csv") == (late, 5)
 
 
 @pytest.mark.slow(0.5)

@@ -2,14 +2,17 @@
 
 import io
 import os
+import signal
 import tarfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.kit import until
 
 from smlocal.data.artifacts.archive import write_archive
-from smlocal.data.artifacts.artifact_errors import Check, PackingStoppedError
+from smlocal.data.artifacts.artifact_errors import Check, PackingStoppedError, no_check
 from smlocal.data.artifacts.atomic_write import sync_file
 from smlocal.data.artifacts.engine_copy import unpack_copy
 from smlocal.data.artifacts.mirror.folder_target import FolderTarget
@@ -112,6 +115,26 @@ def test_what_is_written_to_the_disk_is_not_waited_for(tmp_path: Path) -> None:
         with pytest.raises(PackingStoppedError):
             sync_file(file.fileno(), after(0))
         sync_file(file.fileno(), after(1 << 30))
+
+
+def test_a_signal_ends_the_wait_for_a_slow_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk writes for ever, but for a file that has become empty: then the kernel has nothing to write."""
+    writer: list[threading.Thread] = []
+
+    def fsync(descriptor: int) -> None:
+        writer.append(threading.current_thread())
+        os.kill(os.getpid(), signal.SIGINT)
+        until(lambda: os.fstat(descriptor).st_size == 0)
+
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(64 * MIB)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", fsync)
+            with pytest.raises(KeyboardInterrupt):
+                sync_file(file.fileno(), no_check)
+            assert writer != [threading.main_thread()]  # a signal does not interrupt the kernel while it writes
+            writer[0].join(60)
+        assert not writer[0].is_alive()
 
 
 def test_an_error_of_the_disk_is_the_callers() -> None:

@@ -1,5 +1,7 @@
 """Several processes on one home, and processes that die in the middle of it."""
 
+import errno
+import os
 import random
 import signal
 import sqlite3
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from smlocal.errors import HomeUnusableError
 from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.store.jobs import Store
 
@@ -91,6 +94,36 @@ def test_a_process_killed_at_any_moment_leaves_whole_jobs(home: Path) -> None:
     with sqlite3.connect(home / "smlocal.db") as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
+
+
+def test_a_process_that_is_killed_while_it_records_a_job_leaves_no_folder(home: Path) -> None:
+    program = """
+import os, sys
+from smlocal.jobs.store.jobs import Store
+with Store.open(sys.argv[1]) as store:
+    store.create("first", run_id="0", created=1.0, documents={}, supervisor_pid=1).release()
+    kill = lambda _: os.kill(os.getpid(), 9)
+    store.create("killed", run_id="0", created=1.0, documents={}, supervisor_pid=1, begin=kill)
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(home)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert sorted(path.name for path in (home / "jobs").iterdir()) == ["first", "killed"]
+    with Store.open(str(home)) as store:
+        assert store.names() == ["first"]
+    assert [path.name for path in (home / "jobs").iterdir()] == ["first"]
+    assert not (home / "begun").exists()
+
+
+def test_a_job_that_cannot_be_recorded_leaves_no_folder(home: Path, store: Store) -> None:
+    """As on a full disk."""
+
+    def fail(_: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises((OSError, HomeUnusableError)):
+        store.create("full", run_id="0", created=1.0, documents={}, supervisor_pid=1, begin=fail)
+    assert list((home / "jobs").iterdir()) == []
+    assert sorted(path.name for path in home.iterdir() if path.is_dir()) == ["jobs"]
 
 
 def test_threads_share_a_store(store: Store, job: str) -> None:

@@ -69,10 +69,12 @@ def echo(container: Container) -> None:
 def front() -> Iterator[Callable[..., tuple[Front, Server]]]:
     made: list[tuple[Front, Server]] = []
 
-    def make(behave: Behave = echo, *, invocation: float = 20.0, most: int = 1000, **more: Any) -> tuple[Front, Server]:
+    def make(
+        behave: Behave = echo, *, invocation: float = 20.0, stream: float = 0.0, most: int = 1000, **more: Any
+    ) -> tuple[Front, Server]:
         server = Server(behave)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        limits = ServingPlan(variants=(), ping=1, invocation=invocation, most_body=most)
+        limits = ServingPlan(variants=(), ping=1, invocation=invocation, stream=stream, most_body=most)
         identity = Identity(endpoint="here", variant="Blue", region="eu-west-1", account="123")
         one = Front(identity=identity, limits=limits, **more)
         one.start(lambda thread, error: pytest.fail(f"{thread}: {error}"))

@@ -152,6 +152,53 @@ def test_a_streamed_answer_comes_piece_by_piece(front: Any) -> None:
         assert answer.read() == b"second"
 
 
+@pytest.mark.parametrize(("path", "whole"), [(PATH, False), (f"{PATH}-response-stream", True)])
+def test_a_streamed_answer_that_has_begun_has_more_time(front: Any, path: str, whole: bool) -> None:
+    go_on, over = threading.Event(), threading.Event()
+
+    def stream(container: Container) -> None:
+        container.send_response(200)
+        container.send_header("Transfer-Encoding", "chunked")
+        container.end_headers()
+        container.wfile.write(b"5\r\nfirst\r\n")
+        go_on.wait(60)
+        with suppress(ConnectionError):
+            container.wfile.write(b"6\r\nsecond\r\n0\r\n\r\n")
+
+    one, _ = front(stream, invocation=1000.0, stream=2000.0)
+
+    def let_the_time_pass() -> None:
+        for timer in one.loop._timers[1000.0]:
+            timer.at = 0.0
+        one.loop.soon.append(lambda: one.loop.after(0.0, over.set))
+
+    with closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=60)) as connection:
+        connection.request("POST", path, body=b"")
+        answer = connection.getresponse()
+        assert answer.read1(100) == b"first"
+        one.loop.call(let_the_time_pass)
+        assert over.wait(60)
+        go_on.set()
+        if whole:
+            assert answer.read() == b"second"
+        else:
+            with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+                answer.read()
+
+
+def test_a_streamed_answer_ends_in_its_time(front: Any) -> None:
+    def stream(container: Container) -> None:
+        container.send_response(200)
+        container.send_header("Transfer-Encoding", "chunked")
+        container.end_headers()
+        container.wfile.write(b"5\r\nfirst\r\n")
+        container.rfile.read(1)  # until the connection is closed
+
+    one, _ = front(stream, invocation=0.9, stream=1.0)
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        ask(one, path=f"{PATH}-response-stream")
+
+
 @pytest.mark.slow(0.5)
 def test_an_answer_of_many_bytes_passes(front: Any) -> None:
     one, _ = front(lambda c: c.answer(b"x" * (5 << 20)))

@@ -32,11 +32,12 @@ def test_the_limits_are_those_of_the_service() -> None:
     model = read()
     assert (model.startup(model.variants[0]), model.grace) == (480.0, 30)
     serving = model.serving
-    assert (serving.PingSeconds, serving.InvocationSeconds, serving.MaxBodyBytes) == (2, 60, 6_291_456)
+    assert (serving.PingSeconds, serving.InvocationSeconds, serving.StreamSeconds) == (2, 60, 480)
+    assert serving.MaxBodyBytes == 26_214_400
 
 
 def test_each_limit_may_be_set_smaller() -> None:
-    serving = {"StartupSeconds": 3, "PingSeconds": 1, "InvocationSeconds": 2, "MaxBodyBytes": 100}
+    serving = {"StartupSeconds": 3, "PingSeconds": 1, "InvocationSeconds": 2, "StreamSeconds": 4, "MaxBodyBytes": 100}
     model = read(Local={"Serving": serving, "StopGraceSeconds": 5})
     assert (model.startup(model.variants[0]), model.grace) == (3.0, 5)
     assert model.serving.plain() == serving
@@ -101,6 +102,22 @@ def test_mistakes_are_named(data: dict[str, Any], text: str) -> None:
     with pytest.raises(RequestInvalidError) as error:
         read(**data)
     assert text in error.value.with_details
+
+
+def test_the_variables_of_a_model_have_a_size() -> None:
+    def model(sizes: list[int]) -> dict[str, Any]:
+        given = [
+            {**CONTAINER, "Environment": {f"{name}{number:02}": "é" * 511 for number in range(size)}}
+            for name, size in zip("ab", sizes, strict=False)
+        ]
+        return {"PrimaryContainer": given[0]} if len(given) == 1 else {"PrimaryContainer": None, "Containers": given}
+
+    read(**model([31]))  # 1,025 bytes each
+    read(**model([16, 15]))
+    for sizes, said in (([32], "Environment has 32,800 bytes"), ([16, 16], "Environment of all containers has 32,800")):
+        with pytest.raises(RequestInvalidError) as error:
+            read(**model(sizes))
+        assert said in error.value.with_details
 
 
 def test_what_is_not_supported_is_refused_by_name() -> None:

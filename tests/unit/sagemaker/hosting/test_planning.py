@@ -149,6 +149,15 @@ def test_what_differs_from_the_service_is_noted() -> None:
     assert plan.notes[-1].text == "recorded, no effect here: Tags"
 
 
+def test_what_isolation_does_not_cover_is_noted() -> None:
+    """This machine must reach the container, so it has an address on its network."""
+    notes = {note.id: note for note in planned(model(EnableNetworkIsolation=True)).notes}
+    assert notes["engine-isolation"].warning
+    assert notes["engine-isolation"].text.endswith("containers can reach what listens on this machine's addresses")
+    assert notes["isolation"].text.startswith("the container can reach only itself and this machine (Enable")
+    assert "engine-isolation" not in {note.id for note in planned(model()).notes}
+
+
 def test_differences_of_this_machine_are_noted_as_of_a_job() -> None:
     role = "arn:aws:iam::123456789012:role/mine"
     local = {"AllowCpu": True, "Memory": "1g", "Credentials": "inherit"}

@@ -66,6 +66,21 @@ def test_the_answer_is_that_of_describe_endpoint(service: dict[str, Any]) -> Non
     assert (variant["VariantName"], variant["CurrentWeight"], variant["CurrentInstanceCount"]) == ("Blue", 0.5, 2)
 
 
+def test_the_recorded_capture_is_shown_and_stopped(service: dict[str, Any]) -> None:
+    given = {
+        "EnableCapture": True,
+        "InitialSamplingPercentage": 20,
+        "DestinationS3Uri": "s3://b/c",
+        "CaptureOptions": [],
+    }
+    request = {**REQUEST, "DataCaptureConfig": given}
+    answer = showing.describe(StoredJob(record=record(), transitions=(), documents={"request": request}))
+    summary = answer["DataCaptureConfig"]
+    assert summary.keys() == service["shapes"]["DataCaptureConfigSummary"]["members"].keys()
+    assert (summary["EnableCapture"], summary["CaptureStatus"]) == (True, "Stopped")
+    assert (summary["CurrentSamplingPercentage"], summary["DestinationS3Uri"]) == (20, "s3://b/c")
+
+
 def test_the_entry_of_the_list_is_that_of_list_endpoints(service: dict[str, Any]) -> None:
     of_list, entry = showing.listed(record(), lambda: stored(record()))
     assert of_list == "Endpoints"

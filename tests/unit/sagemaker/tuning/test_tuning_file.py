@@ -243,6 +243,33 @@ def test_definitions_that_look_for_different_things_are_noted() -> None:
     assert {"tuning-definitions", "tuning-early-definitions", "tuning-directions"} <= set(found)
 
 
+@pytest.mark.parametrize(
+    ("strategy", "jobs", "parallel", "said"),
+    [
+        ("Random", 750, 10, []),
+        ("Random", 751, 11, ["quota of 750, which can be raised to 10,000", "quota of 10, which can be raised to 100"]),
+        ("Bayesian", 751, 1, ["quota of 750 for Bayesian, which cannot be raised: the service refuses them"]),
+        ("Hyperband", 751, 101, ["750 for Hyperband, which cannot", "which can be raised to 100: the service refuses"]),
+    ],
+)
+def test_quotas_are_noted(strategy: str, jobs: int, parallel: int, said: list[str]) -> None:
+    limits = {"MaxNumberOfTrainingJobs": jobs, "MaxParallelTrainingJobs": parallel}
+    file = read((f"{CONFIG}.Strategy", strategy), (f"{CONFIG}.ResourceLimits", limits))
+    found = [note.text for note in notes([], file) if note.id in {"tuning-quota", "tuning-parallel-quota"}]
+    assert len(found) == len(said)
+    assert all(text in note for text, note in zip(said, found, strict=True))
+
+
+def test_too_many_hyperparameters_for_a_training_job() -> None:
+    """As many as one request may have, but the objective metric and the tuned ones come to them."""
+    statics = {f"h{number}": "1" for number in range(98)}
+    read(("TrainingJobDefinition.StaticHyperParameters", statics))
+    with pytest.raises(RequestInvalidError) as raised:
+        read(("TrainingJobDefinition.StaticHyperParameters", {**statics, "one": "more"}))
+    (line,) = raised.value.details
+    assert "TrainingJobDefinition.StaticHyperParameters: a training job would have 101 hyperparameters" in line
+
+
 def test_a_name_has_at_most_32_characters() -> None:
     name = default_name("my_very long-file-name", datetime(2026, 1, 2, 3, 4, 5, 678000))  # noqa: DTZ001 - only digits of it
     assert name == "my-very-long-fi-260102-030405678"

@@ -91,6 +91,12 @@ def with_metric(name: str) -> dict[str, Any]:
     return request
 
 
+def with_type(name: str) -> dict[str, Any]:
+    request = deepcopy(REQUEST)
+    request["HyperParameterTuningJobConfig"]["HyperParameterTuningJobObjective"]["Type"] = name
+    return request
+
+
 def with_integer() -> dict[str, Any]:
     request = deepcopy(REQUEST)
     ranges = {"IntegerParameterRanges": [{"Name": "lr", "MinValue": "1", "MaxValue": "9"}]}
@@ -102,6 +108,7 @@ def with_integer() -> dict[str, Any]:
     ("request_", "text"),
     [
         (with_metric("accuracy"), "the objective metric of 'first' is accuracy"),
+        (with_type("Maximize"), "the objective of 'first' is to maximize loss, and not to minimize it"),
         (
             other(StaticHyperParameters={"epochs": "27", "more": "1"}),
             "The set of tunable plus static HyperParameter names",
@@ -114,6 +121,17 @@ def test_parents_that_differ_too_much(store: Store, request_: dict[str, Any], te
     with pytest.raises(WarmStartError) as raised:
         earlier_of(child("first"), store)
     assert raised.value.sentence.startswith(text)
+
+
+def test_the_same_algorithm_is_one_image(store: Store) -> None:
+    specification = {**REQUEST["TrainingJobDefinition"]["AlgorithmSpecification"], "TrainingImage": "another"}
+    parent(store, "first", other(AlgorithmSpecification=specification))
+    file = child("first")
+    assert earlier_of(file, store) == [[[{"lr": "0.5"}, 0.25, False]]]
+    file.raw["WarmStartConfig"]["WarmStartType"] = "IdenticalDataAndAlgorithm"
+    with pytest.raises(WarmStartError) as raised:
+        earlier_of(file, store)
+    assert raised.value.sentence == "TrainingImage is image, and that of 'first' is another"
 
 
 def test_a_parent_that_is_gone_or_has_not_ended(store: Store) -> None:

@@ -97,9 +97,14 @@ def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _isolation(plan: JobPlan, job: JobFile) -> str | None:
-    if plan.engines.first.product != "podman" or plan.network.own is None or not plan.network.own.isolated:
+    own = plan.network.own
+    if own is None or not own.isolated:
         return None
-    return "isolation is incomplete on Podman: containers can reach what listens on this machine's addresses"
+    reach = "containers can reach what listens on this machine's addresses"
+    if plan.engines.first.product == "podman":
+        return f"isolation is incomplete on Podman: {reach}"
+    # Of this machine's address on their network: a firewall could tell who began, and smlocal changes none.
+    return f"isolation is incomplete, because this machine must reach the containers: {reach}" if own.reached else None
 
 
 ENGINE_RULES = (

@@ -80,6 +80,7 @@ def _isolation(plan: JobPlan, job: JobFile) -> str | None:
     if plan.network.own is None or not plan.network.own.isolated:
         return None
     who = "containers can reach only each other" if len(plan.hosts) > 1 else "the container can reach only itself"
+    who += " and this machine" if plan.network.own.reached else ""
     return f"{who} (EnableNetworkIsolation); smlocal delivers the data"
 
 

@@ -74,6 +74,8 @@ class ServingPlan:
     """Seconds for the answer to one ping."""
     invocation: float
     """Seconds for the answer to one request."""
+    stream: float = 0.0
+    """Seconds for the whole answer to one that asks for pieces as they come, if that is more than for another."""
     most_body: int
     """Bytes of one request."""
     key: bool = False
