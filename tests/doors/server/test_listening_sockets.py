@@ -112,7 +112,7 @@ def with_line(line: str) -> str:
 RULES: Mapping[str, str] = {
     "without the key": GOOD,
     "the page without the key": "GET /-/new HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
-    "an invocation without the key": "POST /endpoints/served/invocations HTTP/1.1\r\nHost: localhost\r\n"
+    "an invocation without the key": "POST /endpoints/sockets-served/invocations HTTP/1.1\r\nHost: localhost\r\n"
     "Content-Length: 1\r\n\r\nx",
     "a name of somebody else": GOOD.replace("127.0.0.1", "evil.example"),
     "no name": GOOD.replace("Host: 127.0.0.1\r\n", ""),
@@ -131,7 +131,7 @@ RULES: Mapping[str, str] = {
 """What every address refuses: requests that would be answered elsewhere."""
 
 
-PARTIAL = b"POST /endpoints/served/invocations HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6000000\r\n\r\n"
+PARTIAL = b"POST /endpoints/sockets-served/invocations HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6000000\r\n\r\n"
 
 
 def status(address: tuple[str, int], request: str) -> str:
@@ -164,22 +164,24 @@ def everything(life: Life, image: Callable[[str], str]) -> Iterator[Everything]:
             stack.enter_context(program)
             stack.callback(program.terminate)
             made.programs.append(program.pid)
-        (life.folder / "served.json").write_text(
+        (life.folder / "sockets-served.json").write_text(
             json.dumps({"PrimaryContainer": {"Image": image("serve")}, "Local": {"Serving": {"Key": True}}})
         )
-        assert life("deploy", "served.json", "--name", "served").returncode == 0
-        life.detach("trained", f"echo up; {WAIT}", flags=("--credentials", "inherit"))
-        processing = Processing(life=life).job_file("processed", "while [ ! -e /go ]; do sleep 0.05; done")
+        assert life("deploy", "sockets-served.json", "--name", "sockets-served").returncode == 0
+        life.detach("sockets-trained", f"echo up; {WAIT}", flags=("--credentials", "inherit"))
+        processing = Processing(life=life).job_file("sockets-processed", "while [ ! -e /go ]; do sleep 0.05; done")
         transforms = Transforms(life=life, image=image("transform"))
         transforms.data({"a.csv": "wait\n"})
-        transform = transforms.job_file("transformed", variables={"ANSWER": "gate"})
-        tuning = Tuning(life=life).file("tuned", f"echo loss=1; {WAIT}", parallel=1)
+        transform = transforms.job_file("sockets-transformed", variables={"ANSWER": "gate"})
+        tuning = Tuning(life=life).file("sockets-tuned", f"echo loss=1; {WAIT}", parallel=1)
         for each in (processing, transform, tuning):
             done = life("run", "--detach", each)
             assert done.returncode == 0, done.stderr
-        jobs = ("trained", "processed", "transformed", "tuned")
+        jobs = ("sockets-trained", "sockets-processed", "sockets-transformed", "sockets-tuned")
         life.until(lambda: all(life.job(each).phase == "Training" for each in jobs))
-        life.until(lambda: any("loss=1" in life.log(each) for each in life.store.names() if each.startswith("tuned-")))
+        life.until(
+            lambda: any("loss=1" in life.log(each) for each in life.store.names() if each.startswith("sockets-tuned-"))
+        )
         life.until(lambda: {*made.programs} <= {each.process for each in made.listening()})
         yield made
         for name in life.store.names():
@@ -195,7 +197,8 @@ def test_every_socket_that_listens_follows_the_same_rules(everything: Everything
     assert {host for host, _ in addresses} == {"127.0.0.1", "169.254.170.2"}
     # Nobody else reaches a socket in the folder of a job. The other end of one without a folder is asked who it is.
     paths = [each.path for each in found if each.address is None]
-    assert {path.startswith((f"{life.home}/jobs/", "@smlocal-credentials-")) for path in paths} == {True}, paths
+    in_folders = (f"{life.home}/jobs/", "/proc/self/fd/")  # the second is a short form of such a path
+    assert {path.startswith((*in_folders, "@smlocal-credentials-")) for path in paths} == {True}, paths
     assert (life.home / "jobs").stat().st_mode & 0o077 == 0
     with ExitStack() as stack:
         silent = [stack.enter_context(socket.create_connection(each, timeout=200)) for each in addresses]
@@ -223,4 +226,4 @@ def test_every_socket_that_listens_follows_the_same_rules(everything: Everything
     others, _ = as_somebody_else([(port, RULES["an invocation without the key"]) for port in ports])
     assert [each.split(" ")[1][0] for each in others] == ["4"] * 3
     (life.folder / "body").write_text("still here")
-    assert life("invoke", "served", "--body", "body").stdout == "still here"
+    assert life("invoke", "sockets-served", "--body", "body").stdout == "still here"
