@@ -95,6 +95,43 @@ def test_parts_take_about_the_same_time() -> None:
     assert max(sorted(lengths)[:-1]) - min(lengths) <= 10
 
 
+def test_what_needs_a_large_image_runs_if_its_folder_is_touched_or_with_all_others() -> None:
+    rules, launchers = "tests/jobs/rules/test_end.py::test", "tests/jobs/hosts/test_launchers.py::test"
+    example = "tests/docs/test_example_pages.py::test_torchrun"
+    slow = [*SLOW, (rules, 5.0), (launchers, 5.0), (example, 5.0)]
+    large = {rules, launchers, example}
+    room = touched_places(["src/smlocal/jobs/supervisor.py"])
+    for number in range(PARTS):
+        chosen = choose(slow, Commit(number=number, places=room, importers=frozenset({"docs"})), large=large)
+        assert large <= {*chosen.left}
+    for file, touched in {
+        "src/smlocal/debugger/job_rules.py": rules,
+        "tests/jobs/hosts/test_launchers.py": launchers,
+        "examples/torchrun/image/train": example,
+    }.items():
+        chosen = choose(slow, Commit(number=1, places=touched_places([file])), large=large)
+        assert large & {*chosen.touched} == {touched}
+
+
+def test_every_large_image_has_tests_and_they_are_marked() -> None:
+    places = [*(ROOT / "tests" / "kit" / "images").iterdir(), *(ROOT / "examples").glob("*/image")]
+    asks = re.compile("^(torch|tensorflow)", re.MULTILINE)
+    images = {
+        str(place.relative_to(ROOT))
+        for place in places
+        if (wanted := place / "requirements.txt").is_file() and asks.search(wanted.read_text(encoding="utf-8"))
+    }
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
+    marks = "".join("".join(re.findall(r"mark\.large\(([^)]*)\)", text)) for text in texts)
+    assert {*re.findall('"([^"]*)"', marks)} == {*images, "tests/jobs/rules/requirements-of-rules.txt"}
+    for image in images:
+        name = image.split("/")[1] if image.startswith("examples") else image.rpartition("/")[2]
+        named = rf'follow\("{name}"|"examples" / "{name}" / "image"'
+        used = re.compile(named if image.startswith("examples") else rf'image\((IMAGES / )?"{name}"\)')
+        for text in texts:
+            assert not used.search(text) or f'"{image}"' in text, f"a test that needs {image} is not marked"
+
+
 def test_what_is_named_runs_with_each_commit() -> None:
     heart = f"tests/stress/test_race.py::{ALWAYS[0]}"
     chosen = choose([*SLOW, (heart, 500.0)], Commit(number=1))

@@ -106,6 +106,7 @@ def hook(life: Any, name: str, **config: Any) -> tuple[dict[str, Any], Path]:
     return {"DebugHookConfig": {"S3OutputPath": "./debug", **config}}, life.folder / "debug" / name / "debug-output"
 
 
+@pytest.mark.large("tests/kit/images/debugger")
 @pytest.mark.slow(66)
 @pytest.mark.long
 def test_a_reader_ends_with_the_job_however_it_ends(

@@ -61,6 +61,7 @@ def met(rule: str, step: int) -> str:
     return f"RuleEvaluationConditionMet: {sentence}\n"
 
 
+@pytest.mark.large("tests/jobs/rules/requirements-of-rules.txt")
 @pytest.mark.slow(5)
 def test_custom_rules_and_what_is_wrong_with_them(tmp_path: Path) -> None:
     questions = _Questions(tmp_path)
@@ -188,6 +189,7 @@ def ask_of_damaged_files(questions: _Questions) -> None:
     )
 
 
+@pytest.mark.large("tests/jobs/rules/requirements-of-rules.txt")
 @pytest.mark.slow(4)
 def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
@@ -234,6 +236,7 @@ def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Pat
         assert ends.document() == {"Status": "NoIssuesFound", "StatusDetails": "", "Step": 8}
 
 
+@pytest.mark.large("tests/jobs/rules/requirements-of-rules.txt")
 @pytest.mark.slow(3)
 def test_the_hook_says_that_it_is_disabled_in_the_words_that_are_looked_for() -> None:
     program = "from smdebug.core.error_handling_agent import BASE_ERROR_MESSAGE; print(BASE_ERROR_MESSAGE)"
