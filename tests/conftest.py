@@ -133,13 +133,15 @@ def begin_images(items: Sequence[pytest.Item]) -> None:
     asked = [str(name) for item in items for mark in item.iter_markers("large") for name in mark.args]
     folders = [name for name in dict.fromkeys(asked) if (tiers.ROOT / name).is_dir()]
     if folders:
-        subprocess.Popen(
-            ["/bin/sh", "-c", 'for folder in "$@"; do scripts/image "$folder"; done', "images", *folders],
+        subprocess.run(
+            ["/bin/sh", "-c", 'for folder in "$@"; do scripts/image "$folder"; done &', "images", *folders],
             cwd=tiers.ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            check=True,
+            timeout=200,
         )
 
 

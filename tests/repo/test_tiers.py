@@ -3,8 +3,13 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from tests import tiers
+from tests.kit import until
 from tests.tiers import ALWAYS, PARTS, ROOT, Commit, choose, may_import, this_commit, touched_places
 
 SLOW = [
@@ -130,6 +135,23 @@ def test_every_large_image_has_tests_and_they_are_marked() -> None:
         used = re.compile(named if image.startswith("examples") else rf'image\((IMAGES / )?"{name}"\)')
         for text in texts:
             assert not used.search(text) or f'"{image}"' in text, f"a test that needs {image} is not marked"
+
+
+def test_the_large_images_of_the_chosen_tests_are_made_beside_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    for name in ("one", "other", "scripts"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "list.txt").touch()
+    (tmp_path / "scripts" / "image").write_text('#!/bin/sh\necho "$1" >>made\n')
+    (tmp_path / "scripts" / "image").chmod(0o755)
+    monkeypatch.setattr(tiers, "ROOT", tmp_path)
+    marks = [pytest.mark.large.with_args(*names).mark for names in (("other", "list.txt"), ("one",))]
+    items = [SimpleNamespace(iter_markers=lambda _: marks), SimpleNamespace(iter_markers=lambda _: marks[1:])]
+    plugin: Any = request.config.pluginmanager.get_plugin(str(ROOT / "tests" / "conftest.py"))
+    plugin.begin_images(items)
+    made = tmp_path / "made"
+    until(lambda: made.exists() and made.read_text() == "other\none\n")
 
 
 def test_what_is_named_runs_with_each_commit() -> None:
