@@ -8,7 +8,8 @@ which `claim_names` sees to.
 import gc
 import os
 import signal
-from collections.abc import Callable, Iterator
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # `-m` looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what needs no image, which may still be built; then with what takes long, which would end last."""
+    """Begin with what needs no image, which may still be built; then with what takes long, which would end last.
+
+    Last is what needs a large image: it is made meanwhile.
+    """
     for item in items:
         if not item.nodeid.startswith(_WITHOUT_ENGINE) or _ON_ENGINE & set(getattr(item, "fixturenames", ())):
             item.add_marker("engine")
@@ -116,7 +120,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     leave_out(config, items)
     if hasattr(config, "workerinput"):
         items.sort(
-            key=lambda item: (item.get_closest_marker("engine") is not None, item.get_closest_marker("long") is None)
+            key=lambda item: (
+                item.get_closest_marker("large") is not None,
+                item.get_closest_marker("engine") is not None,
+                item.get_closest_marker("long") is None,
+            )
+        )
+
+
+def begin_images(items: Sequence[pytest.Item]) -> None:
+    """Make the large images of these tests meanwhile, one after another. A test waits for what is not there yet."""
+    asked = [str(name) for item in items for mark in item.iter_markers("large") for name in mark.args]
+    folders = [name for name in dict.fromkeys(asked) if (tiers.ROOT / name).is_dir()]
+    if folders:
+        subprocess.run(
+            ["/bin/sh", "-c", 'for folder in "$@"; do scripts/image "$folder"; done &', "images", *folders],
+            cwd=tiers.ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            check=True,
+            timeout=200,
         )
 
 
@@ -127,6 +152,7 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     slow: dict[str, float] = {}
     named: dict[str, str] = {}
     begun: set[str] = set()
+    large: set[str] = set()
     for item in items:
         mark = item.get_closest_marker("slow")
         if mark is None or (config.option.slow == "some" and tiers.seconds_of(mark) < tiers.SLOW_SECONDS):
@@ -138,8 +164,12 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
         together = mark.kwargs.get("together", False)
         named[item.nodeid] = item.nodeid.partition("::")[0] if together else item.nodeid
         slow[named[item.nodeid]] = tiers.seconds_of(mark)
+        if item.get_closest_marker("large"):
+            large.add(named[item.nodeid])
     commit = tiers.this_commit()
-    chosen = tiers.choose(slow.items(), commit) if config.option.slow == "some" else tiers.Chosen(left=list(slow))
+    chosen = tiers.Chosen(left=list(slow))
+    if config.option.slow == "some":
+        chosen = tiers.choose(slow.items(), commit, large=large)
     left = {test for test, name in named.items() if name in set(chosen.left)}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
     items[:] = [item for item in items if item.nodeid not in left]
@@ -150,6 +180,7 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
             f"{len(chosen.always)} run with each commit",
             f"{len(chosen.touched)} of what the commit touches are in: {shortened(sorted(commit.places))}",
             f"{len(chosen.part)} are in as part {commit.number % tiers.PARTS + 1} of {tiers.PARTS}",
+            f"{len(large & {*chosen.left})} need images of 1 to 2 GB, and run with --all or if the commit touches them",
             tiers.last_whole_run(),
         ]
     if hasattr(config, "workeroutput"):
@@ -176,8 +207,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line("\n".join(said))
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Collected tests stay to the end: the garbage collector need not look at them again and again."""
+    if getattr(session.config, "workerinput", {}).get("workerid") == "gw0":
+        begin_images(session.items)
     gc.collect()
     gc.freeze()
     pass_on_no_ignored_signal()

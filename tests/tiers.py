@@ -1,14 +1,17 @@
 """Which slow tests a commit needs: `scripts/test` runs those, and `scripts/test --all` every one.
 
 All tests that are not marked `slow` always run, and a few slow ones that are named here. To these come slow ones of the
-rooms that the commit touches, as far as they fit into half a minute, and one of 24 parts of all others, which the
-number of the commit chooses. So the proof of a run depends only on the commit, and 24 commits later everything has run.
+rooms that the commit touches, as far as they fit into half a minute, and one of 32 parts of all others, which the
+number of the commit chooses. So the proof of a run depends only on the commit, and 32 commits later everything has run.
+
+Those marked `large` need an image or an environment of 1 to 2 GB, with PyTorch or TensorFlow: they run if the commit
+touches their own folder or what is tested there, else with `--all` alone.
 """
 
 import json
 import re
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import md5
 from pathlib import Path
@@ -18,13 +21,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LAST_WHOLE_RUN = ROOT / "tests" / "last-whole-run.json"
 """Written by `scripts/test --all` when it has passed."""
-PARTS = 24
+PARTS = 32
 _MOST_SECONDS = 60.0
 """Processor time: half a minute of two cores."""
 SLOW_SECONDS = 1.0
 """Below, a test marked `slow` is left out by `scripts/test --fast` only."""
 _USUAL_SECONDS = 3.0
-_GIT_SECONDS = 20
+_GIT_SECONDS = 200
 ALWAYS = (
     # Races and crashes, with small numbers.
     "test_a_stop_never_turns_into_a_failure",
@@ -85,14 +88,17 @@ class Chosen:
     seconds_left: float = 0
 
 
-def choose(slow: Iterable[tuple[str, float]], commit: Commit) -> Chosen:
-    """`slow`: names of tests with their seconds of processor time. A file whose tests run together is one."""
+def choose(slow: Iterable[tuple[str, float]], commit: Commit, *, large: Collection[str] = ()) -> Chosen:
+    """`slow`: names of tests with their seconds of processor time. A file whose tests run together is one.
+
+    `large`: those of them that need much that a new machine does not have.
+    """
     chosen = Chosen()
     budget = _MOST_SECONDS
     known = dict(slow)
     chosen.always = [name for name in known if {function_of(name), name.partition("::")[2]} & {*ALWAYS}]
     others = {name: seconds for name, seconds in known.items() if name not in chosen.always}
-    part = _parts(others)[commit.number % PARTS]
+    part = _parts({name: seconds for name, seconds in others.items() if name not in large})[commit.number % PARTS]
 
     def order(test: tuple[str, float]) -> tuple[bool, int]:
         """Those of the rooms themselves first, and at each commit others."""
@@ -101,13 +107,20 @@ def choose(slow: Iterable[tuple[str, float]], commit: Commit) -> Chosen:
     for name, seconds in sorted(others.items(), key=order):
         if name in part:
             chosen.part.append(name)
-        elif _is_of(name, commit.places | commit.importers) and seconds <= budget:
+        elif _is_touched(name, commit, large=name in large) and seconds <= budget:
             budget -= seconds
             chosen.touched.append(name)
         else:
             chosen.left.append(name)
             chosen.seconds_left += seconds
     return chosen
+
+
+def _is_touched(test: str, commit: Commit, *, large: bool) -> bool:
+    """A large one by the folder that it is in, not by a whole room: nearly each commit touches one of those."""
+    if large:
+        return _is_of(test.partition("/")[2].partition("/")[2], commit.places, whole=True)
+    return _is_of(test, commit.places | commit.importers)
 
 
 def function_of(test: str) -> str:
@@ -206,9 +219,11 @@ def _importers(places: frozenset[str], table: dict[str, set[str]]) -> frozenset[
     )
 
 
-def _is_of(test: str, places: frozenset[str]) -> bool:
+def _is_of(test: str, places: frozenset[str], *, whole: bool = False) -> bool:
+    """`whole`: all folders of the name count, not those below `tests` alone."""
     file, _, name = test.partition("::")
-    parts = {part.removesuffix(".py") for part in file.split("/")[1:]}
+    parts = {part.removesuffix(".py") for part in file.split("/")[0 if whole else 1 :]}
+    parts.add(function_of(test).removeprefix("test_"))  # of an example
     return bool(places & parts) or any(place in name for place in places if place.endswith(".md"))
 
 

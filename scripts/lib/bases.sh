@@ -92,6 +92,15 @@ host_pip() {
     quietly "$cache/pip.log" "$tools" -m pip --cache-dir "$cache/pip" "$@"
 }
 
+# Packages for the image's Python into a folder. uv unpacks a file once for all images and environments; pip, four times slower,
+# would download it once more.
+install_for_image() {
+    see_to_tools "$(find_python)" || return
+    # shellcheck disable=SC2086  # as pip reads it: several places
+    quietly "$cache/uv.log" "$uv" pip install --python "$tools" --python-version 3.11 --no-build \
+        --python-platform "$(uname -m)-manylinux_2_36" ${PIP_FIND_LINKS:+--find-links $PIP_FIND_LINKS} "$@"
+}
+
 # pip must not use an index: there is no network in a build, and all packages are installed before.
 variables_of() {
     [[ $1 != python ]] || echo PIP_NO_INDEX=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -193,7 +202,7 @@ requirements_tag() {
 _tag_with() {
     echo "smlocal-base/python-with:$({
         echo "$1 $2"
-        declare -f make_with make_wheel install_in_image _without_dependencies
+        declare -f make_with make_wheel install_in_image install_for_image _without_dependencies
     } | sha256sum | cut -c 1-16)"
 }
 
@@ -240,15 +249,12 @@ see_to_torch() {
 
 # make_with BASE_TAG FILE TAG ALONE LOCK: ALONE and LOCK may be /dev/null, as FILE may.
 make_with() {
-    local base=$1 file=$2 tag=$3 alone=$4 lock=$5 work platform name wheels
-    local platforms=() sources=() built=()
+    local base=$1 file=$2 tag=$3 alone=$4 lock=$5 work name wheels
+    local sources=() built=()
     ! have_image "$tag" || return 0 # made by whoever had the lock
     if [[ $file == /dev/null ]]; then step "fetching $(<"$alone") (once)"; else step "fetching what ${file#"$root/"} asks for (once)"; fi
     mkdir -p "$cache/bases"
     work=$(mktemp -d "$cache/bases/making.XXXXXX")
-    for platform in 2_17 2_24 2_26 2_27 2_28 2_31 2_34 2_35 2_36; do
-        platforms+=(--platform "manylinux_${platform}_$(uname -m)")
-    done
     # shellcheck disable=SC2013  # names of packages have no spaces
     for name in $(sed -n 's/^--no-binary[ =]//p' "$file" "$alone"); do
         wheels=$(see_to_wheel "$name" "$lock") || {
@@ -258,7 +264,6 @@ make_with() {
         built+=("$name")
         sources+=(--find-links "$wheels")
     done
-    platforms+=(--platform "manylinux2014_$(uname -m)" --python-version 3.11 --only-binary=:all:)
     if ! install_in_image; then
         discard "$work"
         return 1
@@ -266,7 +271,7 @@ make_with() {
     # Tests are a third of the packages' size and are not needed, but for these: numpy.testing imports one, and
     # scipy.sparse imports that. pip is already there.
     find "$work/site" -type d -name tests -not -path '*/numpy/_core/tests' -prune -exec rm -rf {} +
-    rm -rf "$work/site/pip" "$work"/site/pip-*.dist-info
+    rm -rf "$work/site/pip" "$work"/site/pip-*.dist-info "$work/site/.lock"
     # The layer below has it. Without a lock, pip has brought it along.
     [[ -z $(_torch_of "$file") ]] || rm -rf "$work"/site/{torch,torch-*.dist-info,torchgen,functorch}
     # Commands begin with the path of the Python that installed them; a long path takes three lines.
@@ -291,19 +296,19 @@ DOCKERFILE
 # Into $work/site, with the variables of make_with. A file with a lock or with hashes names all its packages, and none brings
 # others along. What was built here has no hash.
 install_in_image() {
-    local into=(install --no-compile --target) locked=''
+    local locked=''
     if [[ $lock != /dev/null ]]; then
         without_packages "${built[@]}" <"$lock" >"$work/locked.txt"
     elif grep -q -- --hash= "$file"; then
         cat "$file" "$alone" >"$work/locked.txt"
     fi
     if [[ -e $work/locked.txt ]]; then
-        host_pip "${into[@]}" "$work/site" --no-deps "${platforms[@]}" --require-hashes -r "$work/locked.txt" || return
+        install_for_image --target "$work/site" --no-deps --require-hashes -r "$work/locked.txt" || return
         locked="torch $(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/\1/p' "$work/locked.txt")"
         # shellcheck disable=SC2086  # names of packages
         cat "$file" "$alone" | grep -v '^--' | without_packages $locked >"$work/others.txt"
     else
-        [[ $file == /dev/null ]] || host_pip "${into[@]}" "$work/site" "${platforms[@]}" -r "$file" || return
+        [[ $file == /dev/null ]] || install_for_image --target "$work/site" -r "$file" || return
         cp "$alone" "$work/others.txt"
     fi
     _without_dependencies
@@ -311,9 +316,7 @@ install_in_image() {
 
 _without_dependencies() {
     [[ -s $work/others.txt ]] || return 0
-    # Into another folder: of one that exists, pip leaves the commands as they are.
-    host_pip "${into[@]}" "$work/others" --no-deps "${sources[@]}" "${platforms[@]}" -r "$work/others.txt" &&
-        mkdir -p "$work/site" && cp -r "$work/others/." "$work/site"
+    install_for_image --target "$work/site" --no-deps "${sources[@]}" -r "$work/others.txt"
 }
 
 # build TAG FOLDER [OPTION…]: `docker build` without a registry, which removes what a failed attempt leaves.

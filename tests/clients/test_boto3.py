@@ -23,7 +23,7 @@ def request(name: str, image: str, script: str = "true", **more: Any) -> dict[st
         "Environment": {"SCRIPT": script},
         "OutputDataConfig": {"S3OutputPath": "s3://artifacts/models"},
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10},
-        "StoppingCondition": {"MaxRuntimeInSeconds": 120},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 1800},
         **more,
     }
 
@@ -73,7 +73,10 @@ def test_every_operation_on_jobs_that_wait_run_stop_and_end(
         running = "boto3-operations-0"
         arn = sagemaker.create_training_job(
             **request(
-                running, sh, "trap 'exit 0' TERM; echo begun; sleep 60 & wait", Tags=[{"Key": "kind", "Value": "long"}]
+                running,
+                sh,
+                "trap 'exit 0' TERM; echo begun; sleep 1000 & wait",
+                Tags=[{"Key": "kind", "Value": "long"}],
             )
         )["TrainingJobArn"]
         waiting = [f"boto3-operations-{number}" for number in range(1, 25)]

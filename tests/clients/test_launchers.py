@@ -27,7 +27,11 @@ SIZE = os.environ.get("SMLOCAL_SMDDP", "2x2")
 OF_SDK_3 = ("torchrun", "mpirun")
 _SECONDS = 850.0
 
-pytestmark = [pytest.mark.long, pytest.mark.slow(25)]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.slow(25),
+    pytest.mark.large("tests/kit/images/distributed", "tests/kit/images/tensorflow"),
+]
 
 
 def looks_at(kind: str) -> pytest.MarkDecorator:

@@ -12,6 +12,7 @@ import smlocal.debugger
 SCRIPT = Path(__file__).with_name("scripts") / "flat_loss.py"
 
 
+@pytest.mark.large("tests/kit/images/debugger")
 @pytest.mark.slow(66)
 @pytest.mark.long
 def test_a_flat_run_is_ended_by_its_rule_and_a_healthy_one_is_not(

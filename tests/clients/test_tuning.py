@@ -39,7 +39,7 @@ def tuning_request(name: str, image: str, script: str = LOSS, **more: Any) -> di
             "Environment": {"SCRIPT": script},
             "OutputDataConfig": {"S3OutputPath": "s3://artifacts/models"},
             "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10},
-            "StoppingCondition": {"MaxRuntimeInSeconds": 120},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 1800},
         },
         **more,
     }
@@ -98,7 +98,7 @@ def test_every_operation_on_tuning_jobs(
         assert entity["HyperParameterTuningJobName"] == name
         assert sagemaker.list_tags(ResourceArn=arn)["Tags"] == [{"Key": "team", "Value": "a"}]
 
-        long = tuning_request("boto3-tuning-stop", sh, f"trap 'exit 0' TERM; {LOSS}; sleep 100 & wait")
+        long = tuning_request("boto3-tuning-stop", sh, f"trap 'exit 0' TERM; {LOSS}; sleep 1000 & wait")
         sagemaker.create_hyper_parameter_tuning_job(**long)
         running = {"HyperParameterTuningJobName": "boto3-tuning-stop"}
 

@@ -151,6 +151,7 @@ def test_spot(follow: Follow) -> None:
     assert json.loads((done.folder / "checkpoints" / "state.json").read_text())["epoch"] == 40
 
 
+@pytest.mark.large("examples/torchrun/image")
 @pytest.mark.slow(26)
 @pytest.mark.long
 def test_torchrun(follow: Follow) -> None:
@@ -165,6 +166,7 @@ def test_torchrun(follow: Follow) -> None:
     assert list(done.model("my-torchrun")) == ["line.pt"]
 
 
+@pytest.mark.large("examples/distributed/image")
 @pytest.mark.slow(15)
 @pytest.mark.long
 def test_distributed(follow: Follow) -> None:
@@ -176,6 +178,7 @@ def test_distributed(follow: Follow) -> None:
     assert (used["Library"], used["Backend"], used["WorldSize"], used["Ranks"]) == ("stand-in", "gloo", 4, 4)
 
 
+@pytest.mark.large("examples/pruning/image")
 @pytest.mark.slow(25)
 @pytest.mark.long
 def test_pruning(follow: Follow) -> None:

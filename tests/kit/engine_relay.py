@@ -11,7 +11,7 @@ from pathlib import Path
 
 from smlocal.engine.endpoint import find_endpoint
 
-_CUT_SECONDS = 60.0
+_CUT_SECONDS = 200.0
 
 
 class EngineRelay:
@@ -82,7 +82,7 @@ class EngineRelay:
                 for connection in list(self._open):
                     with suppress(OSError):
                         connection.shutdown(socket.SHUT_RDWR)
-                thread.join(0.05)
+                thread.join(0.05)  # passes: until the deadline
         self._threads.clear()
 
     def come_back(self) -> None:

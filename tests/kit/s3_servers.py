@@ -33,7 +33,7 @@ SECRET_KEY = "smlocaltestsecret"
 REGION = "eu-west-1"
 
 _NUMBERS = itertools.count(1)
-_STOP_SECONDS = 60.0
+_STOP_SECONDS = 200.0
 
 # The objects that moto held before it was killed are there again before its port opens, as on a server with a disk. Its
 # own main lists the modules of all services for each request, to find out which one is meant: most of what it does.
@@ -143,7 +143,7 @@ class _Server:
         until = time.monotonic() + _STOP_SECONDS
         while time.monotonic() < until and self.process.poll() is None:
             try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()  # passes: it tries again
             except OSError:
                 time.sleep(0.02)
             else:

@@ -3,8 +3,13 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from tests import tiers
+from tests.kit import until
 from tests.tiers import ALWAYS, PARTS, ROOT, Commit, choose, may_import, this_commit, touched_places
 
 SLOW = [
@@ -93,6 +98,60 @@ def test_parts_take_about_the_same_time() -> None:
     lengths = [sum(times[name] for name in choose(slow, Commit(number=number)).part) for number in range(PARTS)]
     assert max(lengths) == 90
     assert max(sorted(lengths)[:-1]) - min(lengths) <= 10
+
+
+def test_what_needs_a_large_image_runs_if_its_folder_is_touched_or_with_all_others() -> None:
+    rules, launchers = "tests/jobs/rules/test_end.py::test", "tests/jobs/hosts/test_launchers.py::test"
+    example = "tests/docs/test_example_pages.py::test_torchrun"
+    slow = [*SLOW, (rules, 5.0), (launchers, 5.0), (example, 5.0)]
+    large = {rules, launchers, example}
+    room = touched_places(["src/smlocal/jobs/supervisor.py"])
+    for number in range(PARTS):
+        chosen = choose(slow, Commit(number=number, places=room, importers=frozenset({"docs"})), large=large)
+        assert large <= {*chosen.left}
+    for file, touched in {
+        "src/smlocal/debugger/job_rules.py": rules,
+        "tests/jobs/hosts/test_launchers.py": launchers,
+        "examples/torchrun/image/train": example,
+    }.items():
+        chosen = choose(slow, Commit(number=1, places=touched_places([file])), large=large)
+        assert large & {*chosen.touched} == {touched}
+
+
+def test_every_large_image_has_tests_and_they_are_marked() -> None:
+    places = [*(ROOT / "tests" / "kit" / "images").iterdir(), *(ROOT / "examples").glob("*/image")]
+    asks = re.compile("^(torch|tensorflow)", re.MULTILINE)
+    images = {
+        str(place.relative_to(ROOT))
+        for place in places
+        if (wanted := place / "requirements.txt").is_file() and asks.search(wanted.read_text(encoding="utf-8"))
+    }
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
+    marks = "".join("".join(re.findall(r"mark\.large\(([^)]*)\)", text)) for text in texts)
+    assert {*re.findall('"([^"]*)"', marks)} == {*images, "tests/jobs/rules/requirements-of-rules.txt"}
+    for image in images:
+        name = image.split("/")[1] if image.startswith("examples") else image.rpartition("/")[2]
+        named = rf'follow\("{name}"|"examples" / "{name}" / "image"'
+        used = re.compile(named if image.startswith("examples") else rf'image\((IMAGES / )?"{name}"\)')
+        for text in texts:
+            assert not used.search(text) or f'"{image}"' in text, f"a test that needs {image} is not marked"
+
+
+def test_the_large_images_of_the_chosen_tests_are_made_beside_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    for name in ("one", "other", "scripts"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "list.txt").touch()
+    (tmp_path / "scripts" / "image").write_text('#!/bin/sh\necho "$1" >>made\n')
+    (tmp_path / "scripts" / "image").chmod(0o755)
+    monkeypatch.setattr(tiers, "ROOT", tmp_path)
+    marks = [pytest.mark.large.with_args(*names).mark for names in (("other", "list.txt"), ("one",))]
+    items = [SimpleNamespace(iter_markers=lambda _: marks), SimpleNamespace(iter_markers=lambda _: marks[1:])]
+    plugin: Any = request.config.pluginmanager.get_plugin(str(ROOT / "tests" / "conftest.py"))
+    plugin.begin_images(items)
+    made = tmp_path / "made"
+    until(lambda: made.exists() and made.read_text() == "other\none\n")
 
 
 def test_what_is_named_runs_with_each_commit() -> None:

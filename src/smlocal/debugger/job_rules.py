@@ -15,7 +15,15 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes
 from smlocal.base.removal import remove_tree
 from smlocal.debugger.action_socket import ActionSocket, acts, socket_folder
-from smlocal.debugger.rule_container import MEMORY, Evaluation, read_result, result_folder, rule_container
+from smlocal.debugger.hook_log import DisabledHook, disabled_hook
+from smlocal.debugger.rule_container import (
+    MEMORY,
+    Evaluation,
+    read_result,
+    result_folder,
+    rule_container,
+    sign_of_progress,
+)
 from smlocal.engine.containers import recreate_container
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError, StagingError
@@ -30,8 +38,11 @@ from smlocal.sagemaker.contract.outcome.rule_statuses import (
     rule_status,
 )
 
-DRAIN_SECONDS = 60.0
-"""After the end of training, for rules to read the rest of the tensors."""
+QUIET_SECONDS = 300.0
+"""After the end of training a rule may read the rest of the tensors. One that reads nothing for so long waits for ever.
+
+A container that yields to all others may need minutes to begin on a busy machine.
+"""
 _LOOK_SECONDS = 0.2
 _ASK_SECONDS = 1.0
 """Between two questions to the engine."""
@@ -55,6 +66,10 @@ class _Rule:
     container: str = ""
     asked: float = 0.0
     """When the engine was asked last."""
+    sign: tuple[int, ...] = ()
+    """Its last sign of progress."""
+    moved: float = 0.0
+    """When that was seen."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -103,11 +118,12 @@ class JobRules:
         self._thread.start()
 
     def finish(self, working: Callable[[str], None], cancelled: Callable[[], bool]) -> None:
-        """Give the rules some time to read the rest; then stop them. Remove their containers and folders."""
+        """Let the rules read the rest; stop those that only wait. Remove their containers and folders."""
         if self._thread is None:
             return
-        deadline = time.monotonic() + DRAIN_SECONDS
-        while self._thread.is_alive() and time.monotonic() < deadline and not cancelled():
+        for rule in self._rules:
+            rule.moved = time.monotonic()
+        while self._thread.is_alive() and self._progress() and not cancelled():
             self._thread.join(_LOOK_SECONDS)
             names = ", ".join(rule.name for rule in self._active())
             working(f"waiting for debugger rules: {names}" if names else "")
@@ -115,7 +131,7 @@ class JobRules:
         for thread in (self._thread, *self._starting):
             thread.join(_END_SECONDS * (2 + len(self._rules)))
         stopped = cancelled()
-        why = "a stop was requested" if stopped else f"it did not end within {DRAIN_SECONDS:g} s after the training"
+        why = "a stop was requested" if stopped else f"it read nothing for {QUIET_SECONDS:g} s after the training"
         self._stop(self._active(), why)
         removals = [Thread(target=self._remove, args=[rule], daemon=True) for rule in self._rules]
         for removal in removals:
@@ -129,6 +145,15 @@ class JobRules:
 
     def _active(self) -> list[_Rule]:
         return [rule for rule in self._rules if not rule.status.terminal]
+
+    def _progress(self) -> bool:
+        """True if one of the rules has read something lately. Each sign is the status document, written again."""
+        now = time.monotonic()
+        for rule in self._active():
+            sign = sign_of_progress(result_folder(self.plan, rule.number))
+            if sign != rule.sign:
+                rule.sign, rule.moved = sign, now
+        return any(now - rule.moved < QUIET_SECONDS for rule in self._active())
 
     def _run(self) -> None:
         with _harmless():
@@ -242,8 +267,21 @@ class JobRules:
         result = read_result(result_folder(self.plan, rule.number))
         if result is None or not result.status.terminal:
             return False
-        self._set(rule, result)
+        self._set(rule, self._explained(result))
         return True
+
+    def _explained(self, result: Evaluation) -> Evaluation:
+        """A rule that has found nothing does not know that nothing was saved any more."""
+        if result.status is RuleStatus.ISSUES_FOUND:
+            return result
+        disabled = self.disabled_hook()
+        if disabled is None:
+            return result
+        return replace(result, details=f"{disabled.sentence} {result.details}".rstrip())
+
+    def disabled_hook(self) -> DisabledHook | None:
+        """What the logs say of it."""
+        return disabled_hook(self.plan.job_directory, [host.host.name for host in self.plan.hosts])
 
     def _stop(self, rules: list[_Rule], why: str) -> None:
         """All of them together have some seconds to end; the rest is killed with its container."""

@@ -148,6 +148,15 @@ def read_result(folder: str) -> Evaluation | None:
     return _result(document) if isinstance(document, Mapping) else None
 
 
+def sign_of_progress(folder: str) -> tuple[int, ...]:
+    """Something that changes each time the container writes its status; empty before it does."""
+    try:
+        found = os.lstat(f"{folder}/{_STATUS_FILE}")
+    except OSError:
+        return ()
+    return (found.st_ino, found.st_mtime_ns, found.st_size)
+
+
 def _result(document: Mapping[str, Any]) -> Evaluation | None:
     status, step = document.get("Status"), document.get("Step")
     if not isinstance(status, str) or status not in _SAID:

@@ -51,6 +51,10 @@ class BesideJob(Protocol):
         """Give it some time, then end it."""
         ...
 
+    def hints(self) -> list[str]:
+        """Sentences for the user, once it has ended."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spoken:

@@ -386,6 +386,7 @@ class Supervisor:
 
         with suppress(HomeUnusableError):
             rules.finish(self._report_upload, cancelled)
+        self.attempt.hints += rules.hints()
 
     def _failure_file(self) -> bytes:
         run = self.attempt.runs.get(self.attempt.outcome.first_failure or "")

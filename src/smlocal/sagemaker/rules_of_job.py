@@ -45,6 +45,11 @@ class RulesOfJob:
         """Give the rules some time for the last tensors, then end them."""
         self.rules.finish(working, cancelled)
 
+    def hints(self) -> list[str]:
+        """What the rules could not read, and why."""
+        disabled = self.rules.disabled_hook()
+        return [] if disabled is None else [disabled.sentence]
+
 
 def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> RulesOfJob:
     """Begin them in a thread of their own. `first`: the job begins."""

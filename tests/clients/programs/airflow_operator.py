@@ -33,7 +33,7 @@ def operator(job: str, script: str, **settings: Any) -> SageMakerTrainingOperato
             ],
             "OutputDataConfig": {"S3OutputPath": "s3://rows/models"},
             "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
-            "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 1800},
         },
         **settings,
     )

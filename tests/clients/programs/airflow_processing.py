@@ -38,7 +38,7 @@ def operator(job: str, script: str, **settings: Any) -> SageMakerProcessingOpera
             "ProcessingResources": {
                 "ClusterConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
             },
-            "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 1800},
         },
         **settings,
     )

@@ -25,11 +25,26 @@ cat >job.json <<EOF
   ],
   "OutputDataConfig": {"S3OutputPath": "s3://$name/models"},
   "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
-  "StoppingCondition": {"MaxRuntimeInSeconds": 60}
+  "StoppingCondition": {"MaxRuntimeInSeconds": 1800}
 }
 EOF
 "$aws" sagemaker create-training-job --cli-input-json file://job.json
-[ "$follow" = no ] || timeout 9 "$aws" logs tail $group --log-stream-name-prefix "$name/" --follow --format short >followed || true
+if [ "$follow" = yes ]; then
+    # It never ends by itself. Once it has shown the last line it asks twice more, and must show no line again.
+    "$aws" --debug logs tail $group --log-stream-name-prefix "$name/" --follow --format short >followed 2>asked &
+    questions() { grep -c "Making request for OperationModel(name=FilterLogEvents)" asked || true; }
+    until grep -q last followed; do
+        kill -0 $! || { cat asked >&2; exit 1; }
+        sleep 0.2
+    done
+    enough=$(($(questions) + 2))
+    until [ "$(questions)" -ge $enough ]; do
+        kill -0 $! || { cat asked >&2; exit 1; }
+        sleep 0.2
+    done
+    kill $!
+    wait $! || true
+fi
 "$aws" --debug sagemaker wait training-job-completed-or-stopped --training-job-name "$name" 2>waited || { cat waited >&2; exit 1; }
 "$aws" sagemaker describe-training-job --training-job-name "$name" --output json >described
 "$aws" sagemaker list-training-jobs --name-contains "$name" --query 'TrainingJobSummaries[].TrainingJobStatus' --output text

@@ -19,7 +19,7 @@ arn = sagemaker.create_training_job(
     Environment={"SCRIPT": "echo loss=0.5; echo done > /opt/ml/model/m; sleep 1"},
     OutputDataConfig={"S3OutputPath": "s3://artifacts/models"},
     ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10},
-    StoppingCondition={"MaxRuntimeInSeconds": 60},
+    StoppingCondition={"MaxRuntimeInSeconds": 1800},
     Tags=[{"Key": "team", "Value": "a"}],
 )["TrainingJobArn"]
 asked: list[str] = []

@@ -42,7 +42,7 @@ def request(job: str, script: str) -> dict:  # type: ignore[type-arg]  # as user
         "ProcessingResources": {
             "ClusterConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
         },
-        "StoppingCondition": {"MaxRuntimeInSeconds": 120},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 1800},
         "Tags": [{"Key": "team", "Value": "a"}],
     }
 
@@ -56,7 +56,7 @@ group = "/aws/sagemaker/ProcessingJobs"
 (stream,) = logs.describe_log_streams(logGroupName=group, logStreamNamePrefix=f"{name}/")["logStreams"]
 events = logs.get_log_events(logGroupName=group, logStreamName=stream["logStreamName"], startFromHead=True)["events"]
 
-sagemaker.create_processing_job(**request(f"{name}-stopped", "trap 'exit 0' TERM; sleep 60 & wait"))
+sagemaker.create_processing_job(**request(f"{name}-stopped", "trap 'exit 0' TERM; sleep 1000 & wait"))
 sagemaker.stop_processing_job(ProcessingJobName=f"{name}-stopped")
 waiter.wait(ProcessingJobName=f"{name}-stopped")
 listed = sagemaker.list_processing_jobs(NameContains=name)["ProcessingJobSummaries"]

@@ -17,7 +17,7 @@ def create(name: str, script: str, image: str = image) -> None:
         Environment={"SCRIPT": script},
         OutputDataConfig={"S3OutputPath": "s3://artifacts/models"},
         ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10},
-        StoppingCondition={"MaxRuntimeInSeconds": 120},
+        StoppingCondition={"MaxRuntimeInSeconds": 1800},
     )
 
 
@@ -33,6 +33,6 @@ create("deleted", "true")
 for each in ("good", "bad", "no-image", "deleted"):
     wait(each, until={"Completed", "Failed"})
 sagemaker.delete_training_job(TrainingJobName=f"{head}-deleted")
-create("long", "trap 'exit 0' TERM; sleep 100 & wait")
+create("long", "trap 'exit 0' TERM; sleep 1000 & wait")
 wait("long", until={"Training"})
 sys.exit(int(end))

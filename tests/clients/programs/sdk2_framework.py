@@ -30,7 +30,7 @@ estimator = PyTorch(
 estimator.fit(job_name=name, wait=True, logs="None")
 
 plain = {"image_uri": image, "role": role, "instance_count": 1, "instance_type": "ml.m5.large"}
-long = Estimator(**plain, environment={"SCRIPT": "trap 'exit 0' TERM; sleep 60 & wait"}, sagemaker_session=session)
+long = Estimator(**plain, environment={"SCRIPT": "trap 'exit 0' TERM; sleep 1000 & wait"}, sagemaker_session=session)
 long.fit(job_name=f"{name}-stopped", wait=False)
 session.stop_training_job(f"{name}-stopped")
 while session.describe_training_job(f"{name}-stopped")["TrainingJobStatus"] == "Stopping":

@@ -38,10 +38,10 @@ long = TrainingJob.create(
     training_job_name=f"{name}-stopped",
     role_arn=job.role_arn,
     algorithm_specification=AlgorithmSpecification(training_image=image, training_input_mode="File"),
-    environment={"SCRIPT": "trap 'exit 0' TERM; sleep 60 & wait"},
+    environment={"SCRIPT": "trap 'exit 0' TERM; sleep 1000 & wait"},
     output_data_config=OutputDataConfig(s3_output_path="s3://artifacts/models"),
     resource_config=ResourceConfig(instance_type="ml.m5.large", instance_count=1, volume_size_in_gb=1),
-    stopping_condition=StoppingCondition(max_runtime_in_seconds=120),
+    stopping_condition=StoppingCondition(max_runtime_in_seconds=1800),
 )
 long.stop()
 long.wait(poll=1)

@@ -268,6 +268,7 @@ for config in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.large("tests/kit/images/tensorflow")
 @pytest.mark.slow(4)
 def test_tensorflow_resolves_the_cluster_in_every_replica() -> None:
     configs = []

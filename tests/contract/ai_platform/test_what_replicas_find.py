@@ -42,6 +42,7 @@ def find(
     return run
 
 
+@pytest.mark.large("tests/kit/images/distributed")
 @pytest.mark.slow(3)
 def test_a_script_of_pytorch_derives_its_ranks(find: Callable[..., dict[str, Json]]) -> None:
     program = ["python", "-B", "/gcs/programs/show_replica.py", "--sum-ranks"]

@@ -80,7 +80,7 @@ class Pipes:
     def reason(self) -> str:
         """Read epoch 0 until the feeder gives up; why it did."""
         with self.fifo(0).open("rb", buffering=0) as fifo:
-            while not self.breaking.wait(0.01):
+            while not self.breaking.wait(0.01):  # passes: between two reads
                 fifo.read(1 << 20) if select.select([fifo], [], [], 0)[0] else None
         (said,) = self.broken
         return said

@@ -59,7 +59,7 @@ class Tunnel:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
-            thread.join(10)
+            thread.join(200)
 
     def _accept(self) -> None:
         with suppress(OSError):

@@ -260,7 +260,7 @@ def test_a_detached_job_has_a_supervisor_of_its_own(life: Any, assert_nothing_le
     life.until_logged("apart", "ready")
     assert (job.status, job.model) == ("InProgress", None)
     with pytest.raises(errors.WaitTimeoutError, match="apart"):
-        job.wait(timeout=0.2)
+        job.wait(timeout=0.2)  # passes: the job waits for the test
     with pytest.raises(TimeoutError):
         job.wait(timeout=0)
     life.let_go("apart")

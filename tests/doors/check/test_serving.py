@@ -18,7 +18,7 @@ from tests.kit.fixtures import build_image, run_docker
 
 from smlocal.check.serving.examples import BASE, COPIED, server
 
-_WITHIN = 60.0
+_WITHIN = 200.0
 
 
 @dataclass(kw_only=True, slots=True)
@@ -50,7 +50,7 @@ class Serving:
 
     def check(self, *words: str) -> "tuple[subprocess.CompletedProcess[str], dict[str, Any]]":
         """What was found, by the ids of the rules."""
-        done = self.run("check", "--json", "--timeout", "20", "--fail-on", "warning", *words, cwd=self.folder)
+        done = self.run("check", "--json", "--timeout", "120", "--fail-on", "warning", *words, cwd=self.folder)
         return done, {rule["Id"]: rule for rule in json.loads(done.stdout)["Check"]["Rules"]}
 
     def assert_nothing_left(self) -> None:
@@ -102,10 +102,10 @@ def test_a_model_file_is_checked_as_an_endpoint(serving: Serving) -> None:
 @pytest.mark.parametrize(
     ("variables", "rule", "said"),
     [
-        ({"PING": "slow"}, "ping-unhealthy", "no answer to /ping within 2 s, and so for 5 s"),
+        ({"PING": "slow"}, "ping-unhealthy", "no answer to /ping within 2 s, and so for {startup} s"),
         ({"PING": "flaps"}, "ping-unhealthy", "/ping answered 500, while the endpoint was in service"),
         ({"BIND": "127.0.0.1"}, "localhost-only", "port 8080 is bound to the loopback address of the container only"),
-        ({"PING": "never"}, "no-listener", "nothing listens on port 8080 within 5 s"),
+        ({"PING": "never"}, "no-listener", "nothing listens on port 8080 within {startup} s"),
         ({"ANSWER": "close"}, "rubbish-accepted", "gave 19 bytes (application/json) no whole answer"),
     ],
     ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else "",
@@ -114,10 +114,14 @@ def test_a_server_that_breaks_a_rule(
     serving: Serving, image: Callable[[str], str], variables: dict[str, str], rule: str, said: str
 ) -> None:
     container = {"Image": image("serve"), "Environment": variables}
-    limits = {"Serving": {"StartupSeconds": 5}}
-    (serving.folder / "model.json").write_text(json.dumps({"PrimaryContainer": container, "Local": limits}))
-    _, rules = serving.check("model.json", "--only", rule)
-    assert said in rules[rule]["Findings"][0]["Message"]
+    for startup in (5, 20, 80):  # on a busy machine the server needs longer until it listens
+        limits = {"Serving": {"StartupSeconds": startup}}
+        (serving.folder / "model.json").write_text(json.dumps({"PrimaryContainer": container, "Local": limits}))
+        _, rules = serving.check("model.json", "--only", rule)
+        found = rules[rule].get("Findings", [{"Message": ""}])[0]["Message"]
+        if said.format(startup=startup) in found:
+            break
+    assert said.format(startup=startup) in found
 
 
 @pytest.mark.slow(2)

@@ -33,7 +33,7 @@ def test_a_failure_shows_the_last_lines_of_the_host_that_failed(
         'for i in $(seq 40); do echo "$(hostname) line $i"; done; '
         'if grep -q \'"current_host":"algo-2"\' /opt/ml/input/config/resourceconfig.json; then '
         "until nc algo-1 4000 </dev/null 2>/dev/null; do sleep 0.1; done; exit 3; fi; "  # once its peer has a trap
-        "trap 'exit 143' TERM; nc -l -p 4000 </dev/null; sleep 60 & wait"
+        "trap 'exit 143' TERM; nc -l -p 4000 </dev/null; sleep 600 & wait"
     )
     job = ("--image", image("sh"), "--output", "out", "--instance-count", "2", "--json")
     done = smlocal_run("run", *job, "--name", "two-bad", "-e", f"SCRIPT={script}", cwd=tmp_path)

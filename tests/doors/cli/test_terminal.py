@@ -8,17 +8,21 @@ import signal
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.kit import Run
+from tests.kit.fixtures import touch_inside
 
 DEAF = "trap '' INT TERM; printf 'ready without an end'; while :; do sleep 0.05; done"
 
 
-def session(command: list[str], cwd: Path, home: Path, answers: list[tuple[bytes, bytes]]) -> tuple[int, str]:
-    """Run under a terminal; type each answer once its cue has been shown. Exit code and everything shown."""
+def session(
+    command: list[str], cwd: Path, home: Path, answers: Sequence[tuple[bytes, bytes | Callable[[], None]]]
+) -> tuple[int, str]:
+    """Run under a terminal; type or do each answer once its cue has been shown. Exit code and everything shown."""
     child, terminal = pty.fork()
     if child == 0:  # pragma: no cover - another process
         os.chdir(cwd)
@@ -37,7 +41,8 @@ def session(command: list[str], cwd: Path, home: Path, answers: list[tuple[bytes
             return os.waitstatus_to_exitcode(status), shown.decode()
         shown += piece
         while answers and answers[0][0] in shown:
-            os.write(terminal, answers.pop(0)[1])
+            (_, answer), *answers = answers
+            os.write(terminal, answer) if isinstance(answer, bytes) else answer()
     os.kill(child, signal.SIGKILL)
     pytest.fail(f"no end: {shown.decode()}")
 
@@ -92,10 +97,11 @@ def test_a_second_press_kills_at_once(
 
 
 BAR = r"""
-printf '\r10%%' >&2; sleep 0.5
-echo -n 'loss=0'; sleep 0.5; echo '.5'; sleep 0.5
-printf '\r20%%' >&2; sleep 0.5
-echo done; sleep 0.5
+shown() { until [ -e /opt/ml/output/$1 ]; do sleep 0.05; done; }
+printf '\r10%%' >&2; shown first
+echo -n 'loss=0'; sleep 0.5; echo '.5'; shown loss
+printf '\r20%%' >&2; shown second
+echo done; shown done
 printf '\n' >&2
 """
 
@@ -105,7 +111,10 @@ def test_a_progress_bar_moves_and_lines_of_the_other_stream_are_whole(
     tmp_path: Path, smlocal_home: Path, image: Callable[[str], str]
 ) -> None:
     command = [sys.executable, "-m", "smlocal", "run", "--quiet", "--image", image("sh"), "--name", "bar"]
-    code, shown = session([*command, "-e", f"SCRIPT={BAR}"], tmp_path, smlocal_home, [])
+    told = smlocal_home / "jobs" / "bar" / "hosts" / "algo-1" / "output"
+    cues = {b"10%": "first", b"loss=0.5\r\n10%": "loss", b"20%": "second", b"done\r\n20%": "done"}
+    answers = [(cue, partial(touch_inside, told / name)) for cue, name in cues.items()]
+    code, shown = session([*command, "-e", f"SCRIPT={BAR}"], tmp_path, smlocal_home, answers)
     assert code == 0
     wipe = "\r\x1b[K"
     assert shown == f"\r10%{wipe}loss=0.5\r\n10%\r20%{wipe}done\r\n20%\r\n"

@@ -40,7 +40,7 @@ def answer(port: int, request: bytes) -> bytes:
     with connected(port) as connection:
         with suppress(ConnectionError):  # the server may refuse before it has read all
             connection.sendall(request)
-        connection.settimeout(20)
+        connection.settimeout(200)
         got = b""
         try:
             while piece := connection.recv(65536):
@@ -147,7 +147,7 @@ def test_a_body_that_comes_slowly_is_cut_off_and_leaves_nothing(
             with suppress(ConnectionError):  # it may have been cut off already
                 connection.sendall(b"x")
             time.sleep(0.05)
-        reader.join(60)
+        reader.join(200)
     assert got[0].startswith(b"HTTP/1.1 408")
     until(lambda: not list((folder / ".smlocal" / "data" / "partial").iterdir()))
     assert list((folder / "data").iterdir()) == []

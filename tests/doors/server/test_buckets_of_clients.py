@@ -23,7 +23,7 @@ def end_of_job(endpoint: Any, name: str, image: str, uri: str) -> dict[str, Any]
         InputDataConfig=[{"ChannelName": "train", "DataSource": {"S3DataSource": source}}],
         OutputDataConfig={"S3OutputPath": "s3://artifacts/out"},
         ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
-        StoppingCondition={"MaxRuntimeInSeconds": 60},
+        StoppingCondition={"MaxRuntimeInSeconds": 600},
         Environment={"SCRIPT": "grep owner /opt/ml/input/data/train/a"},
     )
     with suppress(WaiterError):  # of a job that has failed

@@ -24,7 +24,7 @@ s3 = boto3.client("s3")
 print("boto3", s3.get_object(Bucket="data", Key="train/a")["Body"].read().decode().strip())
 s3.upload_file("/opt/ml/input/data/train/a", "data", "from/container")
 try:
-    urllib.request.urlopen(os.environ["AWS_ENDPOINT_URL_S3"] + "/data/train/a", timeout=30)
+    urllib.request.urlopen(os.environ["AWS_ENDPOINT_URL_S3"] + "/data/train/a", timeout=200)
 except urllib.error.HTTPError as error:
     print("unsigned", error.code)
 sagemaker = boto3.client("sagemaker", endpoint_url=os.environ["AWS_ENDPOINT_URL_S3"], region_name="us-east-1")

@@ -25,7 +25,7 @@ def test_a_client_reads_a_growing_log_to_its_end_once(
         },
         "OutputDataConfig": {"S3OutputPath": str(tmp_path / "out")},
         "ResourceConfig": {"InstanceType": "local", "InstanceCount": 1, "VolumeSizeInGB": 1},
-        "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 600},
     }
     file = tmp_path / "job.json"
     file.write_text(json.dumps(job))

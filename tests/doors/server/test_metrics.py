@@ -30,7 +30,7 @@ def test_metrics_of_a_job_by_the_json_and_the_query_protocol(
         },
         "OutputDataConfig": {"S3OutputPath": str(tmp_path / "out")},
         "ResourceConfig": {"InstanceType": "local", "InstanceCount": 1, "VolumeSizeInGB": 1},
-        "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 600},
     }
     file = tmp_path / "job.json"
     file.write_text(json.dumps(job))
@@ -78,7 +78,7 @@ def test_metrics_of_a_job_by_the_json_and_the_query_protocol(
         "Period": "3600",
         "Statistics.member.1": "SampleCount",
     }
-    with urlopen(Request(endpoint.address, urlencode(form).encode()), timeout=20) as reply:
+    with urlopen(Request(endpoint.address, urlencode(form).encode()), timeout=200) as reply:
         text = reply.read().decode()
     root = ET.fromstring(text)
     space = {"aws": "http://monitoring.amazonaws.com/doc/2010-08-01/"}

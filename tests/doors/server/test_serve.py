@@ -70,7 +70,7 @@ class Server:
             "Environment": {"SCRIPT": script},
             "OutputDataConfig": {"S3OutputPath": "s3://artifacts/models"},
             "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
-            "StoppingCondition": {"MaxRuntimeInSeconds": 120},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 600},
         }
 
     def status(self, name: str) -> tuple[str, str]:
@@ -207,7 +207,7 @@ def test_it_ends_at_once_whatever_is_open_and_leaves_nothing(
         "held": head + b"User-Agent: m/B\r\nContent-Length: %d\r\n\r\n" % len(body) + body,
         "page": b"GET /-/jobs/ended-runs HTTP/1.1\r\nHost: localhost\r\n\r\n",
     }
-    clients = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in requests]
+    clients = [socket.create_connection(("127.0.0.1", server.port), 200) for _ in requests]
     for client, sent in zip(clients, requests.values(), strict=True):
         client.sendall(sent)
     time.sleep(0.5)
@@ -236,7 +236,7 @@ def test_a_client_that_lost_the_answer_and_asks_again_makes_no_second_job(
         attempts.append(request)
         if len(attempts) == 1:
             sent = Request(request.url, data=request.body, headers=dict(request.headers.items()))
-            with urlopen(sent, timeout=20) as answer:
+            with urlopen(sent, timeout=200) as answer:
                 assert answer.status == 200
             raise ConnectionClosedError(endpoint_url=request.url)
 

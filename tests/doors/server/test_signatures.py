@@ -167,7 +167,7 @@ def _send(
     method: str, url: str, *, body: bytes | None = None, headers: dict[str, str] | None = None
 ) -> tuple[int, bytes]:
     parts = urlsplit(url)
-    connection = HTTPConnection(parts.netloc, timeout=30)
+    connection = HTTPConnection(parts.netloc, timeout=200)
     try:
         connection.request(method, f"{parts.path}?{parts.query}", body=body, headers=headers or {})
         answer = connection.getresponse()
@@ -193,4 +193,4 @@ def test_a_server_on_all_addresses_prints_its_key_and_demands_it(smlocal_home: P
                 client(here, "sts").get_caller_identity()
         finally:
             server.terminate()
-        assert server.wait(30) == 0
+        assert server.wait(200) == 0

@@ -45,4 +45,4 @@ def test_the_printed_lines_connect_a_client(option: str, own: dict[str, str], sm
             assert OWN_KEY["SMLOCAL_SECRET_ACCESS_KEY"] not in "".join(said)
         finally:
             server.terminate()
-        assert server.wait(30) == 0
+        assert server.wait(200) == 0

@@ -58,7 +58,7 @@ def test_output_log_and_end(watched: Callable[..., Watched], tmp_path: Path) -> 
     log = tmp_path / "logs" / "rule-1.log"
     container = watched("echo here; echo there >&2; exit 3", log=str(log))
     container.run.start()
-    assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=3, oom_killed=False)
+    assert container.run.wait(200) == ContainerExited(container="rule-1", exit_code=3, oom_killed=False)
     container.run.join()
     assert sorted(b"".join(container.written).splitlines()) == [b"here", b"there"]
     assert log.read_bytes() == b"".join(container.written)
@@ -81,7 +81,7 @@ def test_its_own_mounts_environment_user_limits_and_network(
     )
     (tmp_path / "data" / "in").write_bytes(b"12345")
     container.run.start()
-    assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=0, oom_killed=False)
+    assert container.run.wait(200) == ContainerExited(container="rule-1", exit_code=0, oom_killed=False)
     assert b"".join(container.written).split() == [b"rule", b"4711", b"4712", b"lo", b"5"]
     assert (tmp_path / "data" / "out").stat().st_uid == 4711
     container.run.remove()
@@ -93,7 +93,7 @@ def test_its_own_mounts_environment_user_limits_and_network(
 def test_a_stop_is_sigterm(watched: Callable[..., Watched]) -> None:
     container = watched("trap 'echo saved; exit 5' TERM; echo ready; while true; do sleep 0.1; done")
     container.run.start()
-    assert container.wrote.wait(60)
+    assert container.wrote.wait(200)
     assert container.run.stop(60) == ContainerExited(container="rule-1", exit_code=5, oom_killed=False)
     assert b"".join(container.written) == b"ready\nsaved\n"
 
@@ -101,7 +101,7 @@ def test_a_stop_is_sigterm(watched: Callable[..., Watched]) -> None:
 def test_sigkill_follows_after_the_grace_period(watched: Callable[..., Watched]) -> None:
     container = watched("trap '' TERM; echo ready; while true; do sleep 0.1; done")
     container.run.start()
-    assert container.wrote.wait(60)
+    assert container.wrote.wait(200)
     began = time.monotonic()
     assert container.run.stop(0.5) == ContainerExited(container="rule-1", exit_code=137, oom_killed=False)
     assert time.monotonic() - began >= 0.5
@@ -110,18 +110,18 @@ def test_sigkill_follows_after_the_grace_period(watched: Callable[..., Watched])
 def test_a_stop_after_the_end_is_harmless(watched: Callable[..., Watched]) -> None:
     container = watched("exit 4")
     container.run.start()
-    assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=4, oom_killed=False)
+    assert container.run.wait(200) == ContainerExited(container="rule-1", exit_code=4, oom_killed=False)
     assert container.run.stop(60) == ContainerExited(container="rule-1", exit_code=4, oom_killed=False)
 
 
 def test_it_can_be_removed_while_it_runs(watched: Callable[..., Watched]) -> None:
     container = watched("echo ready; while true; do sleep 0.1; done")
     container.run.start()
-    assert container.wrote.wait(60)
-    assert container.run.wait(0.1) is None
+    assert container.wrote.wait(200)
+    assert container.run.wait(0.1) is None  # passes: it runs
     container.run.abandon()
     container.run.remove()
-    container.run.wait(60)
+    container.run.wait(200)
     assert container.events == []
 
 
@@ -152,10 +152,10 @@ def test_a_container_is_replaced_by_a_fresh_one_in_the_same_place(
     container = watched(script, str(log), **place)
     ended = ContainerExited(container="rule-1", exit_code=143)
     container.run.start()
-    assert container.run.wait(60) == ended
+    assert container.run.wait(200) == ended
     following = container.run.replaced(spec(script, **place))
     following.start()
-    assert following.wait(60) == ended
+    assert following.wait(200) == ended
     following.join()
     known = f"{address}\talgo-1\n"
     assert log.read_text() == f"{known}/data:\n\n/tmp:\n{known}/data:\nkept\n\n/tmp:\n"
@@ -169,7 +169,7 @@ def test_its_name_is_taken_from_a_container_that_was_left(
     left = engine.create(spec(name=f"{job}-named", labels={JOB_LABEL: job, "left": ""}))
     here = watched("exit 3", name=f"{job}-named")
     here.run.start()
-    assert here.run.wait(30) == ContainerExited(container="rule-1", exit_code=3, oom_killed=False)
+    assert here.run.wait(200) == ContainerExited(container="rule-1", exit_code=3, oom_killed=False)
     assert left not in {each.id for each in engine.owned(job)}
 
 
@@ -183,7 +183,7 @@ def test_a_run_is_taken_over(watched: Callable[..., Watched], engine: DockerEngi
     second.take_over(first.run.id)
     second.watch_end()
     subprocess.run(["docker", "exec", first.run.id, "touch", "/tmp/go"], check=True)
-    assert second.wait(60) == ContainerExited(container="rule-1", exit_code=6, oom_killed=False)
+    assert second.wait(200) == ContainerExited(container="rule-1", exit_code=6, oom_killed=False)
     second.join()
     second.complete_log(len(b"earlier\n"))
     assert log.read_bytes() == b"earlier\none\ntwo\n"
@@ -203,9 +203,9 @@ def test_a_lost_engine_is_reported_and_a_stop_ends(
     monkeypatch.setenv("SMLOCAL_ENGINE_TIMEOUT", "4")
     container = Watched(connect_to(relay.address), spec("echo ready; while true; do sleep 0.1; done"))
     container.run.start()
-    assert container.wrote.wait(60)
+    assert container.wrote.wait(200)
     relay.vanish()
-    result = container.run.wait(60)
+    result = container.run.wait(200)
     assert isinstance(result, ContainerLost)
     assert container.run.stop(60) == result
     container.run.join()
@@ -227,13 +227,13 @@ def test_lines_that_a_broken_connection_lost_come_from_the_engine(
     script = f"echo one; echo two; printf thr; {told}; echo ee; echo two >&2; echo four; sleep 2; exit 6"
     container = Watched(connect_to(relay.address), spec(script), str(log))
     container.run.start()
-    assert container.wrote.wait(60)
+    assert container.wrote.wait(200)
     while b"".join(container.written).count(b"\n") < 2:
         time.sleep(0.05)
     time.sleep(0.5)
     getattr(relay, trouble)("/attach")
     subprocess.run(["docker", "exec", container.run.id, "touch", "/tmp/go"], check=True)
-    assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=6, oom_killed=False)
+    assert container.run.wait(200) == ContainerExited(container="rule-1", exit_code=6, oom_killed=False)
     container.run.join()
     lines = log.read_bytes().splitlines()
     assert lines[:3] == [b"of an earlier attempt", b"one", b"two"]
@@ -249,7 +249,7 @@ def test_a_program_that_closes_its_streams_early(watched: Callable[..., Watched]
     log = tmp_path / "rule-1.log"
     container = watched("echo one; exec >/dev/null 2>&1; sleep 3", log=str(log))
     container.run.start()
-    assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=0, oom_killed=False)
+    assert container.run.wait(200) == ContainerExited(container="rule-1", exit_code=0, oom_killed=False)
     container.run.join()
     assert log.read_bytes() == b"one\n"
     assert container.warnings == []

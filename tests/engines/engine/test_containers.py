@@ -156,7 +156,7 @@ def test_a_wait_may_begin_before_the_start(engine: DockerEngine, spec: Spec) -> 
     codes: list[int] = []
     waiter = threading.Thread(target=lambda: codes.append(engine.wait(container)))
     waiter.start()
-    waiter.join(0.2)
+    waiter.join(0.2)  # passes: the container has not ended
     assert waiter.is_alive()
     engine.start(container)
     waiter.join()
@@ -176,7 +176,7 @@ def test_a_wait_for_what_is_removed_unstarted_ends(engine: DockerEngine, spec: S
 
     waiter = threading.Thread(target=wait)
     waiter.start()
-    waiter.join(0.2)
+    waiter.join(0.2)  # passes: the container has not ended
     engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
     waiter.join()
     assert len(ends) == 1
@@ -254,7 +254,7 @@ def test_a_device_of_the_machine_and_one_that_is_not_there(engine: DockerEngine,
 
 
 def test_processes_and_their_handlers(engine: DockerEngine, spec: Spec) -> None:
-    container = engine.create(spec("trap 'exit 3' TERM; sleep 60 & wait"))
+    container = engine.create(spec("trap 'exit 3' TERM; sleep 600 & wait"))
     with pytest.raises(EngineError):
         engine.processes(container)
     engine.start(container)

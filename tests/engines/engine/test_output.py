@@ -71,7 +71,7 @@ def test_closing_from_another_thread_ends_the_iteration(engine: DockerEngine, sp
     pieces: list[Written] = []
     reader = threading.Thread(target=lambda: pieces.extend(output))
     reader.start()
-    reader.join(0.2)
+    reader.join(0.2)  # passes: nothing is written
     assert reader.is_alive()
     output.close()
     reader.join()

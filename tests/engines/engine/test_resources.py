@@ -74,7 +74,7 @@ def test_peers_find_each_other_by_alias(engine: DockerEngine, spec: Spec, job: s
     first = engine.create(spec("sleep 600", network=f"{job}-net", aliases=("algo-1",)))
     second = engine.create(
         spec(
-            "for i in $(seq 100); do nslookup algo-1 && exit 0; sleep 0.5; done; exit 1",
+            "for i in $(seq 400); do nslookup algo-1 && exit 0; sleep 0.5; done; exit 1",
             network=f"{job}-net",
             aliases=("algo-2",),
             hostname="algo-2",

@@ -28,7 +28,7 @@ def test_the_first_to_fail_decides_and_its_peer_gets_the_ladder(fails: Fails, tm
     script = WHO + (
         f"if [ $host = algo-2 ]; then {meet('algo-1')}; printf first >/opt/ml/output/failure; exit 17; fi\n"
         "trap 'printf later >/opt/ml/output/failure; echo saved >/opt/ml/model/algo-1; exit 143' TERM\n"
-        f"{READY}sleep 60 & wait"
+        f"{READY}sleep 600 & wait"
     )
     answer = fails("hosts-first", script, more=HOSTS)
     assert hosts(answer, "ExitCode") == {"algo-1": 143, "algo-2": 17}

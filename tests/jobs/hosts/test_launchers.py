@@ -11,6 +11,7 @@ from tests.kit.fixtures import IMAGES
 from tests.kit.jobs import Ran
 
 
+@pytest.mark.large("tests/kit/images/distributed")
 @pytest.mark.slow(25)
 @pytest.mark.long
 def test_torchrun(run_job: Callable[..., Ran], image: Callable[[str], str]) -> None:

@@ -115,7 +115,7 @@ def test_a_service_of_this_machine_is_reached_without_isolation(run_job: RunJob,
     connect = r"""
 import os, socket, urllib.parse
 url = urllib.parse.urlsplit(os.environ["AWS_ENDPOINT_URL_S3"])
-print(socket.create_connection((url.hostname, url.port), timeout=20).recv(99).decode())
+print(socket.create_connection((url.hostname, url.port), timeout=200).recv(99).decode())
 """
     ran = run_job(
         [],

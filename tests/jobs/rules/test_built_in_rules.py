@@ -107,6 +107,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.large("tests/jobs/rules/requirements-of-rules.txt")
 @pytest.mark.slow(9)
 def test_sick_runs_are_found_at_their_step_and_healthy_ones_are_not(runs: Path, tmp_path: Path) -> None:
     asked = {}
@@ -151,6 +152,7 @@ NOT_READ = {"int16", "uint16", "uint32", "uint64", "complex64"}
 """The data types that smdebug writes and cannot read. It reads no tensor without values, too."""
 
 
+@pytest.mark.large("tests/jobs/rules/requirements-of-rules.txt")
 @pytest.mark.slow(3)
 def test_our_reader_reads_what_the_library_has_written_and_reads(runs: Path, tmp_path: Path) -> None:
     read_tensors(runs, tmp_path / "found.json")

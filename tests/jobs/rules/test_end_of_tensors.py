@@ -98,7 +98,7 @@ def read(tmp_path: Path, image: Callable[[str], str]) -> Iterator[Callable[..., 
         if process.poll() is None:
             subprocess.run(["docker", "rm", "--force", f"reader-of-{tmp_path.name}-{number}"], check=False)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=30)
+            process.wait(timeout=200)
 
 
 def hook(life: Any, name: str, **config: Any) -> tuple[dict[str, Any], Path]:
@@ -106,6 +106,7 @@ def hook(life: Any, name: str, **config: Any) -> tuple[dict[str, Any], Path]:
     return {"DebugHookConfig": {"S3OutputPath": "./debug", **config}}, life.folder / "debug" / name / "debug-output"
 
 
+@pytest.mark.large("tests/kit/images/debugger")
 @pytest.mark.slow(66)
 @pytest.mark.long
 def test_a_reader_ends_with_the_job_however_it_ends(

@@ -20,6 +20,9 @@ from tests.jobs.rules.rule_environment import (
     train,
 )
 
+from smlocal.debugger import hook_log
+from smlocal.debugger.rule_container import sign_of_progress
+
 SOURCE = PROGRAMS / "custom_rules.py"
 _SECONDS = 120.0
 
@@ -58,6 +61,7 @@ def met(rule: str, step: int) -> str:
     return f"RuleEvaluationConditionMet: {sentence}\n"
 
 
+@pytest.mark.large("tests/jobs/rules/requirements-of-rules.txt")
 @pytest.mark.slow(5)
 def test_custom_rules_and_what_is_wrong_with_them(tmp_path: Path) -> None:
     questions = _Questions(tmp_path)
@@ -185,6 +189,7 @@ def ask_of_damaged_files(questions: _Questions) -> None:
     )
 
 
+@pytest.mark.large("tests/jobs/rules/requirements-of-rules.txt")
 @pytest.mark.slow(4)
 def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
@@ -197,6 +202,7 @@ def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Pat
     ):
         for each in (follows, ends, prints, dies):
             each.wait_for_status("InProgress")
+        began = follows.sign()
         # For the first step only, then for all.
         for each in (follows, ends, prints, dies):
             for part in ("collections/000000000", "events/000000000000"):
@@ -204,6 +210,7 @@ def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Pat
             (each.tensors / "index" / "000000000").mkdir(parents=True)
             _publish(whole, each.tensors, 0)
         follows.wait_for(lambda: "saw 0\n" in follows.output())
+        follows.wait_for(lambda: follows.sign() != began)  # whoever waits sees that it reads
         prints.wait_for(lambda: "working\n" in prints.output())
         assert follows.status() == ends.status() == prints.status() == "InProgress"
         assert dies.process.wait(_SECONDS) == 5
@@ -227,6 +234,14 @@ def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Pat
         (ends.tensors / "training_job_end.ts").touch()
         assert ends.process.wait(_SECONDS) == 0
         assert ends.document() == {"Status": "NoIssuesFound", "StatusDetails": "", "Step": 8}
+
+
+@pytest.mark.large("tests/jobs/rules/requirements-of-rules.txt")
+@pytest.mark.slow(3)
+def test_the_hook_says_that_it_is_disabled_in_the_words_that_are_looked_for() -> None:
+    program = "from smdebug.core.error_handling_agent import BASE_ERROR_MESSAGE; print(BASE_ERROR_MESSAGE)"
+    said = subprocess.run([rule_python(), "-c", program], env=evaluator_environment(), capture_output=True, check=True)
+    assert hook_log._SAYS in said.stdout
 
 
 def _publish(whole: Path, into: Path, step: int) -> None:
@@ -261,6 +276,9 @@ class _Evaluation:
 
     def document(self) -> Any:
         return json.loads((self._result / "status.json").read_text(encoding="utf-8"))
+
+    def sign(self) -> tuple[int, ...]:
+        return sign_of_progress(str(self._result))
 
     def status(self) -> str | None:
         try:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.jobs.rules.rule_findings import QUESTIONS, findings
 
-pytestmark = pytest.mark.slow(88)
+pytestmark = [pytest.mark.slow(88), pytest.mark.large("tests/jobs/rules/requirements-of-rules.txt")]
 
 FIRST, SEEDS = 1000, 2
 """Other seeds than those of the table, by which nothing was chosen."""

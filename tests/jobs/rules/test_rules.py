@@ -167,6 +167,7 @@ class LargeGradient(Rule):
 OF_AWS = "840043622174.dkr.ecr.us-west-2.amazonaws.com/sagemaker-debugger-rule-evaluator:latest"
 
 
+@pytest.mark.large("tests/kit/images/debugger")
 @pytest.mark.slow(13)
 @pytest.mark.long
 def test_a_rule_of_a_user_ends_a_bad_run(

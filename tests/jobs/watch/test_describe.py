@@ -47,7 +47,7 @@ def test_botocore_parses_and_validates_the_answer(
         ],
         "OutputDataConfig": {"S3OutputPath": "s3://bkt/out/"},
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10},
-        "StoppingCondition": {"MaxRuntimeInSeconds": 2 if status == "Stopped" else 60},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 2 if status == "Stopped" else 600},
         "Tags": [{"Key": "team", "Value": "blue"}],
         "Local": {"Sources": {"s3://bkt/t/": "./data"}, "Output": "./out"},
     }

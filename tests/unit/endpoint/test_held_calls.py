@@ -41,7 +41,7 @@ class Server:
         self._http.__exit__(None, None, None)
 
     def ask(self, name: str, *, feature: str = "B") -> socket.socket:
-        client = self._stack.enter_context(socket.create_connection(("127.0.0.1", self._port), 20))
+        client = self._stack.enter_context(socket.create_connection(("127.0.0.1", self._port), 200))
         body = json.dumps({"TrainingJobName": name})
         client.sendall((_HEAD.format(feature=feature, size=len(body)) + body).encode())
         return client

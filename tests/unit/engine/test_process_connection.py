@@ -21,7 +21,7 @@ def connection(*sent: bytes, code: int = 0, terminal: bool = True) -> tuple[Proc
     """The second one is the engine's end, which has sent this after the head."""
     ours, theirs = socket.socketpair()
     theirs.sendall(HEAD + b"".join(sent))
-    limit = CallLimit(pause=10, total=10, quiet=10, still=lambda: None)
+    limit = CallLimit(pause=200, total=200, quiet=200, still=lambda: None)
     answer = exchange(ours, "POST", "/exec/x/start", limit=limit)
     theirs.recv(65536)
     return ProcessConnection(answer, resize=lambda _, __: None, exit_code=lambda: code, terminal=terminal), theirs
@@ -105,14 +105,14 @@ def test_the_end_of_input_over_tls(certificates: Path) -> None:
     thread = Thread(target=serve)
     thread.start()
     ours = trusting.wrap_socket(one, server_hostname="localhost")
-    limit = CallLimit(pause=10, total=10, quiet=10, still=lambda: None)
+    limit = CallLimit(pause=200, total=200, quiet=200, still=lambda: None)
     answer = exchange(ours, "POST", "/exec/x/start", limit=limit)
     streams = ProcessConnection(answer, resize=lambda _, __: None, exit_code=lambda: 0, terminal=True)
     assert streams.write(b"the input") == 9
     streams.end_input()
     found = b""
-    while select([streams], [], [], 10)[0] and (pieces := streams.read()) is not None:
+    while select([streams], [], [], 200)[0] and (pieces := streams.read()) is not None:
         found += b"".join(data for _, data in pieces)
     assert (bytes(seen), found) == (b"the input", b"before the end, after the end")
     streams.close()
-    thread.join(10)
+    thread.join(200)

@@ -40,5 +40,5 @@ def aws_answering(answers: Answers) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
-        thread.join(10)
+        thread.join(200)
         server.server_close()

@@ -44,7 +44,7 @@ class PageClient:
         return unescape(found[1])
 
     def _ask(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> Answer:
-        connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=30)
+        connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=200)
         connection.request(method, path, body, dict(headers))
         answer = connection.getresponse()
         text = answer.read().decode()

@@ -125,7 +125,7 @@ def test_every_answer_forbids_what_the_page_does_not_need(browserless: Any) -> N
 def _download(address: str, path: str) -> bytes:
     from urllib.request import urlopen
 
-    with urlopen(address + path, timeout=30) as answer:
+    with urlopen(address + path, timeout=200) as answer:
         assert answer.headers["content-disposition"].startswith("attachment")
         data: bytes = answer.read()
         return data

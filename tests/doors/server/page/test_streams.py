@@ -33,7 +33,7 @@ class Reader:
         if buffer is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         place = urlsplit(address)
-        connection.settimeout(60)
+        connection.settimeout(200)
         connection.connect((place.hostname, place.port))
         again = f"Last-Event-ID: {last}\r\n" if last else ""
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {place.netloc}\r\n{again}\r\n".encode())
@@ -97,7 +97,7 @@ def test_fifty_pages_get_every_line_and_the_server_forgets_them(
     for each in threads:
         each.start()
     for each in threads:
-        each.join(90)
+        each.join(200)
     wanted = "".join(f"{number}\n" for number in range(1000, 41_000))
     assert all(each.log == wanted for each in readers)
     assert all(each.events[-1][0] == "end" for each in readers)
@@ -165,7 +165,7 @@ def test_a_job_that_is_removed_says_so(
     endpoint.client("sagemaker").delete_training_job(TrainingJobName="page-removed")
     until(lambda: "No job is as asked" in "".join(listed.part("jobs")[-1:]))
     listed.connection.shutdown(socket.SHUT_RDWR)
-    thread.join(30)
+    thread.join(200)
     assert browserless.get("/-/jobs/page-removed/events").status == 404
     until_nothing_is_open(endpoint)
 
@@ -186,7 +186,7 @@ def test_open_pages_do_not_keep_a_server_that_ends(
             each.start()
         until(lambda: all(each.events for each in readers))
     for each, reader in zip(threads, readers, strict=True):
-        each.join(60)
+        each.join(200)
         assert not each.is_alive()
         reader.connection.close()
     with make_endpoint() as endpoint:

@@ -116,6 +116,7 @@ def log(answer: Answer) -> Log:
     return read
 
 
+@pytest.mark.large("examples/distributed/image")
 @pytest.mark.long
 def test_one_model(log: Log, answer: Answer) -> None:
     lines = log("model")
@@ -143,6 +144,7 @@ def test_one_model(log: Log, answer: Answer) -> None:
     assert "refuses further process groups" in said[2]
 
 
+@pytest.mark.large("examples/distributed/image")
 @pytest.mark.long
 def test_the_balanced_buffer(log: Log, answer: Answer) -> None:
     told = sorted(line for line in log("balanced") if line.startswith("rank "))
@@ -164,6 +166,7 @@ def test_the_balanced_buffer(log: Log, answer: Answer) -> None:
     assert sum(each["Bytes"] for each in last["Buffers"]) == 1_582_087 * 4
 
 
+@pytest.mark.large("examples/distributed/image")
 @pytest.mark.long
 def test_the_first_iteration_keeps_the_size_of_the_buffer(log: Log, answer: Answer) -> None:
     log("one-step")
@@ -174,6 +177,7 @@ def test_the_first_iteration_keeps_the_size_of_the_buffer(log: Log, answer: Answ
     assert max(sizes) < 200_000 + 128 * 128 * 4  # a buffer is full with the variable that reaches the limit
 
 
+@pytest.mark.large("examples/distributed/image")
 @pytest.mark.long
 def test_a_library_whose_process_group_did_not_start_was_used(log: Log, answer: Answer) -> None:
     assert any("the data parallel library is smlocal's stand-in" in line for line in log("not-started"))
@@ -181,6 +185,7 @@ def test_a_library_whose_process_group_did_not_start_was_used(log: Log, answer: 
     assert (block["Library"], block["Ranks"], block["Mode"]) == ("stand-in", 0, "plain")
 
 
+@pytest.mark.large("examples/distributed/image")
 @pytest.mark.long
 def test_what_the_library_refuses(log: Log) -> None:
     said = dict(line.split(": ", maxsplit=1) for line in log("strict") if ": " in line)
@@ -193,6 +198,7 @@ def test_what_the_library_refuses(log: Log) -> None:
     assert said["process group at the end"] == "False", "PyTorch may abort a process that ends with one"
 
 
+@pytest.mark.large("examples/distributed/image")
 @pytest.mark.long
 def test_the_tests_of_pytorch(log: Log, answer: Answer) -> None:
     lines = log("suite")

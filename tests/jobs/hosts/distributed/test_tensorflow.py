@@ -11,7 +11,7 @@ import pytest
 from tests.jobs.hosts.distributed.toolkit_job import ToolkitJob
 from tests.kit.fixtures import IMAGES, build_image
 
-pytestmark = pytest.mark.slow(15)
+pytestmark = [pytest.mark.slow(15), pytest.mark.large("tests/kit/images/tensorflow")]
 
 CODE = Path(__file__).with_name("code")
 

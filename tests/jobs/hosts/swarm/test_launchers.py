@@ -12,6 +12,7 @@ from tests.jobs.hosts.swarm.conftest import MakeEngines
 from tests.kit.fixtures import IMAGES
 
 
+@pytest.mark.large("tests/kit/images/distributed")
 @pytest.mark.slow(43)
 @pytest.mark.long
 def test_torchrun(

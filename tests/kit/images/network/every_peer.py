@@ -37,7 +37,7 @@ def greet(peer: str) -> None:
     """A peer may not have been started yet."""
     while True:
         try:
-            with socket.create_connection((addresses[peer], PORT), timeout=5) as connection:
+            with socket.create_connection((addresses[peer], PORT), timeout=5) as connection:  # passes: it tries again
                 connection.sendall(me.encode())
                 if connection.recv(99).decode() == peer:
                     return

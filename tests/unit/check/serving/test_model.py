@@ -36,7 +36,7 @@ def test_a_model_file_keeps_what_it_says(tmp_path: Path) -> None:
     }
     document = Document(given, name="model.yaml", directory=str(tmp_path))
     assert model_image(document) == "i"
-    data = deployed(ServingSubject(image="i", document=document), timeout=20)
+    data = deployed(ServingSubject(image="i", document=document), timeout=20)  # passes: only a number here
     assert data["PrimaryContainer"] == given["PrimaryContainer"]
     assert data["Local"]["Serving"] == {"StartupSeconds": 5, "PingSeconds": 1, "InvocationSeconds": 20}
     assert data["Local"]["StopGraceSeconds"] == 2

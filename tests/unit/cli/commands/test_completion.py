@@ -88,7 +88,7 @@ def test_the_script_of_each_shell(shell: str, tmp_path: Path, capsys: pytest.Cap
     if shutil.which(shell) is None:
         return
     (tmp_path / "script").write_text(script)
-    subprocess.run([shell, "-n", str(tmp_path / "script")], check=True, timeout=30)
+    subprocess.run([shell, "-n", str(tmp_path / "script")], check=True, timeout=200)
 
 
 def in_home(home: Path, *words: str, **env: str) -> tuple[int, str]:

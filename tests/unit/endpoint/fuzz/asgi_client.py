@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-_SECONDS = 20.0
+_SECONDS = 200.0
 """Within which everything is answered, also on a busy machine."""
 
 Headers = Iterable[tuple[str, bytes]]

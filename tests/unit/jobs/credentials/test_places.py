@@ -33,7 +33,7 @@ def connect() -> Iterator[Connect]:
     made = []
 
     def connect_from(address: str) -> socket.socket:
-        made.append(socket.create_connection(bound.getsockname(), timeout=30, source_address=(address, 0)))
+        made.append(socket.create_connection(bound.getsockname(), timeout=200, source_address=(address, 0)))
         return made[-1]
 
     yield connect_from

@@ -52,7 +52,7 @@ def serve() -> Iterator[Serve]:
 def ask(
     port: int, path: str = SECRET.path, *, method: str = "GET", token: str = "token"
 ) -> tuple[int, dict[str, object]]:
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=200) as client:
         client.sendall(f"{method} {path} HTTP/1.1\r\nAuthor".encode())
         client.sendall(f"ization: {token}\r\n\r\n".encode())
         return read(client)
@@ -80,7 +80,7 @@ def test_nobody_else_does(serve: Serve, path: str) -> None:
 def test_many_at_once_and_some_who_never_say_anything(serve: Serve) -> None:
     port = serve()
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
-    talking = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(20)]
+    talking = [socket.create_connection(("127.0.0.1", port), timeout=200) for _ in range(20)]
     for client in talking:
         client.sendall(f"GET {SECRET.path} HTTP/1.1\r\nAuthorization: token\r\n\r\n".encode())
     assert {read(client)[0] for client in talking} == {200}
@@ -89,7 +89,7 @@ def test_many_at_once_and_some_who_never_say_anything(serve: Serve) -> None:
 
 
 def test_a_request_without_end(serve: Serve) -> None:
-    with socket.create_connection(("127.0.0.1", serve()), timeout=30) as client:
+    with socket.create_connection(("127.0.0.1", serve()), timeout=200) as client:
         client.sendall(b"GET / HTTP/1.1\r\n" + b"x" * 8176)
         assert client.recv(100).startswith(b"HTTP/1.1 404")
 
@@ -151,7 +151,7 @@ def test_a_thread_that_dies_is_told() -> None:
         died=lambda thread, error: told.put((thread, error)),
     )
     server.begin()
-    thread, error = told.get(timeout=30)
+    thread, error = told.get(timeout=200)
     server.close()
     assert thread == "credentials-renewal"
     assert isinstance(error, KeyError)

@@ -89,7 +89,7 @@ def test_an_answer_that_is_not_whole_is_a_model_error(front: Any, behave: Behave
 @pytest.mark.slow(0.5)
 def test_an_answer_that_does_not_come_is_a_model_error(front: Any) -> None:
     never = threading.Event()
-    one, _ = front(lambda _: never.wait(30) and None, invocation=0.2)
+    one, _ = front(lambda _: never.wait(200) and None, invocation=0.2)
     status, _, body = ask(one)
     never.set()
     assert status == 424
@@ -140,7 +140,7 @@ def test_a_streamed_answer_comes_piece_by_piece(front: Any) -> None:
         container.send_header("Transfer-Encoding", "chunked")
         container.end_headers()
         container.wfile.write(b"5\r\nfirst\r\n")
-        go_on.wait(30)
+        go_on.wait(200)
         container.wfile.write(b"6\r\nsecond\r\n0\r\n\r\n")
 
     one, _ = front(stream)

@@ -21,7 +21,7 @@ from smlocal_rules.configuration import Configuration
 from smlocal_rules.endpoint_forwarder import forward
 from smlocal_rules.failures import RuleError, TensorError
 from smlocal_rules.smdebug_mended import mend
-from smlocal_rules.status import ERROR, IN_PROGRESS, ISSUES, NO_ISSUES, Outcome, write_status
+from smlocal_rules.status import ERROR, IN_PROGRESS, ISSUES, NO_ISSUES, Outcome, Progress, write_status
 
 
 def evaluate(configuration: Configuration) -> Outcome:
@@ -49,7 +49,7 @@ def _evaluate(configuration: Configuration) -> Outcome:
     if configuration.source_path:
         return _custom(configuration)
     judge = adapter.judge_of(configuration)
-    mend(adapter.actions_of(configuration, judge))
+    mend(adapter.actions_of(configuration, judge), Progress(configuration.result_path))
     rule = adapter.built_in(judge, _trial(configuration.tensors_path), _others(configuration))
     outcome = _watched(rule.watch)
     if outcome.status == NO_ISSUES and (text := judge.not_judged() or _nothing_read(rule)):
@@ -65,7 +65,7 @@ def _nothing_read(rule: adapter.BuiltIn) -> str | None:
 
 def _custom(configuration: Configuration) -> Outcome:
     action = adapter.actions_of(configuration, None)
-    mend(action)
+    mend(action, Progress(configuration.result_path))
     made = custom_rule.load_class(str(configuration.source_path), configuration.rule_to_invoke)
     trial, others = _trial(configuration.tensors_path), _others(configuration)
     rule = custom_rule.make(made, trial, others, configuration.arguments, action)

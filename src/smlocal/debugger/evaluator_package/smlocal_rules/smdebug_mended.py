@@ -17,6 +17,7 @@ from smdebug.rules import Rule
 from smdebug.trials.local_trial import LocalTrial
 
 from smlocal_rules.failures import ParameterError, TensorError
+from smlocal_rules.status import Progress
 
 _LONGEST_SLEEP = 0.5
 """smdebug waits for 2 s between two looks for new steps."""
@@ -56,13 +57,14 @@ def actions(text: str) -> ActionText:
     return ActionText(json.dumps(named))
 
 
-def mend(action: ActionText) -> None:
-    """Give every rule that is made from now on these actions, and the other corrections."""
+def mend(action: ActionText, progress: Progress) -> None:
+    """Give every rule that is made from now on these actions, and the other corrections. `progress` is told of all."""
     smdebug.trials.trial.time = _ShortSleeps
     smdebug.core.index_reader.time = _ShortSleeps
     Rule.__init__ = _initialiser(_INITIALISE, action)
     LocalTrial.refresh_data = _at_intervals(_REFRESH)
-    LocalIndexReader.fetch_tensor_value = _named_failures(_FETCH)
+    LocalIndexReader.fetch_tensor_value = _named_failures(_FETCH, progress)
+    Rule.invoke = _telling(_INVOKE, progress)
     IndexReader._update_tensors_from_json = _named_failures_of_index(_INDEX)  # noqa: SLF001 - where it reads them
 
 
@@ -77,6 +79,7 @@ class _ShortSleeps:
 
 
 _INITIALISE = Rule.__init__
+_INVOKE = Rule.invoke
 _REFRESH = LocalTrial.refresh_data
 _FETCH = LocalIndexReader.fetch_tensor_value
 _INDEX = IndexReader._update_tensors_from_json  # noqa: SLF001 - as above
@@ -103,9 +106,21 @@ def _at_intervals(original: Callable[..., None]) -> Callable[..., None]:
     return refresh
 
 
-def _named_failures(original: Callable[..., Any]) -> Callable[..., Any]:
+def _telling(original: Callable[..., None], progress: Progress) -> Callable[..., None]:
+    def invoke(self: Any, step: int) -> None:
+        """A step that cannot be judged is passed over by an exception."""
+        try:
+            original(self, step)
+        finally:
+            progress.read(step)
+
+    return invoke
+
+
+def _named_failures(original: Callable[..., Any], progress: Progress) -> Callable[..., Any]:
     def fetch(self: Any, tensor_location: Any) -> Any:
         """The value; where the file is damaged, an error that names it."""
+        progress.read(tensor_location.event_file_name, tensor_location.start_idx)
         try:
             return original(self, tensor_location)
         except TensorUnavailableForStep:

@@ -2,11 +2,15 @@
 
 import json
 import os
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 LONGEST_DETAILS = 1024
 """Characters of StatusDetails, by the API."""
 FILE = "status.json"
+_BETWEEN_SIGNS = 1.0
+"""Seconds."""
 
 IN_PROGRESS, NO_ISSUES, ISSUES, ERROR = "InProgress", "NoIssuesFound", "IssuesFound", "Error"
 
@@ -27,6 +31,29 @@ class Outcome:
         details = self.details if len(self.details) <= LONGEST_DETAILS else self.details[: LONGEST_DETAILS - 1] + "…"
         document: dict[str, object] = {"Status": self.status, "StatusDetails": details, "Step": self.step}
         return document if self.reason is None else document | {"Reason": self.reason}
+
+
+class Progress:
+    """Writes the status again when something was read that had not been read before: whoever waits then goes on.
+
+    What only repeats itself is no progress.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._seen: set[int] = set()
+        self._written = float("-inf")
+
+    def read(self, *what: object) -> None:
+        """These words name what was read."""
+        key = hash(what)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        if time.monotonic() - self._written >= _BETWEEN_SIGNS:
+            self._written = time.monotonic()
+            with suppress(OSError):  # a full disk, or another thread of the rule
+                write_status(self._path, Outcome(status=IN_PROGRESS))
 
 
 def write_status(path: str, outcome: Outcome) -> None:

@@ -52,7 +52,7 @@ def steps(draw: st.DrawFn) -> list[tuple[str, int, int, int]]:
 def test_any_sequence_of_reads_gives_the_bytes_of_the_objects(
     blocks_steps: list[tuple[str, int, int, int]], capacity: int
 ) -> None:
-    blocks = Blocks(fetch, read_seconds=30, capacity=capacity)
+    blocks = Blocks(fetch, read_seconds=200, capacity=capacity)
     for what, file, start, end in blocks_steps:
         if what == "read":
             assert read(blocks, file, start, end) == OBJECTS[file][start:end]
@@ -66,7 +66,7 @@ def test_any_sequence_of_reads_gives_the_bytes_of_the_objects(
 
 @pytest.mark.slow(0.5)
 def test_many_readers_at_once_get_the_bytes_of_the_objects() -> None:
-    blocks = Blocks(fetch, read_seconds=30, capacity=8 * CELL)
+    blocks = Blocks(fetch, read_seconds=200, capacity=8 * CELL)
 
     def work(seed: int) -> int:
         chance = random.Random(seed)
@@ -91,7 +91,7 @@ def test_what_is_held_is_not_fetched_again() -> None:
         asked.append((file, start, len(buffer)))
         fetch(file, start, buffer)
 
-    blocks = Blocks(counted, read_seconds=30)
+    blocks = Blocks(counted, read_seconds=200)
     for _ in range(3):
         read(blocks, 3, 5 * CELL + 1, 6 * CELL + 2)
     read(blocks, 3, 6 * CELL, 8 * CELL)
@@ -105,13 +105,13 @@ def test_two_who_want_the_same_wait_for_one_fetch() -> None:
     def slow(file: int, start: int, buffer: memoryview) -> None:
         asked.append(start)
         began.set()
-        assert go_on.wait(30)
+        assert go_on.wait(200)
         fetch(file, start, buffer)
 
-    blocks = Blocks(slow, read_seconds=30)
+    blocks = Blocks(slow, read_seconds=200)
     with ThreadPoolExecutor(2) as pool:
         readers = [pool.submit(read, blocks, 1, 0, 10) for _ in range(2)]
-        assert began.wait(30)
+        assert began.wait(200)
         go_on.set()
         assert [reader.result() for reader in readers] == [OBJECTS[1][:10]] * 2
     assert asked == [0]
@@ -128,7 +128,7 @@ def test_a_failure_is_an_input_output_error_at_once_the_second_time_and_forgotte
             raise OSError(5, "no")
         fetch(file, start, buffer)
 
-    blocks = Blocks(flaky, read_seconds=30)
+    blocks = Blocks(flaky, read_seconds=200)
     for _ in range(2):
         with pytest.raises(OSError, match="read") as caught:
             read(blocks, 3, 0, 10)
@@ -146,7 +146,7 @@ def test_who_waited_too_long_gets_an_error_and_the_next_one_the_bytes() -> None:
     go_on = threading.Event()
 
     def slow(file: int, start: int, buffer: memoryview) -> None:
-        go_on.wait(30)
+        go_on.wait(200)
         fetch(file, start, buffer)
 
     blocks = Blocks(slow, read_seconds=0.05)
@@ -155,12 +155,12 @@ def test_who_waited_too_long_gets_an_error_and_the_next_one_the_bytes() -> None:
     assert caught.value.errno == EIO
     go_on.set()
     blocks._failures.clear()
-    blocks._read_seconds = 30
+    blocks._read_seconds = 200
     assert read(blocks, 1, 0, 10) == OBJECTS[1][:10]
 
 
 def test_nothing_unread_is_given_up_to_fetch_more_ahead() -> None:
-    blocks = Blocks(fetch, read_seconds=30, capacity=4 * CELL)
+    blocks = Blocks(fetch, read_seconds=200, capacity=4 * CELL)
     size = len(OBJECTS[3])
     assert blocks.fetch_ahead(3, 0, 4 * CELL, size)
     await_held(blocks, 4 * CELL)
@@ -175,10 +175,10 @@ def test_who_waits_for_what_waits_its_turn_has_it_fetched_first() -> None:
 
     def slow(file: int, start: int, buffer: memoryview) -> None:
         if file == 3 and start < 8 * CELL:
-            go_on.wait(30)
+            go_on.wait(200)
         fetch(file, start, buffer)
 
-    blocks = Blocks(slow, read_seconds=30)
+    blocks = Blocks(slow, read_seconds=200)
     for cell in range(12):
         blocks.fetch_ahead(3, cell * CELL, (cell + 1) * CELL, len(OBJECTS[3]))
     assert read(blocks, 3, 11 * CELL, 12 * CELL) == OBJECTS[3][11 * CELL : 12 * CELL]
@@ -192,10 +192,10 @@ def test_what_was_fetched_for_a_reader_that_is_gone_is_given_up() -> None:
 
     def slow(file: int, start: int, buffer: memoryview) -> None:
         if start >= CELL:
-            stuck.wait(30)
+            stuck.wait(200)
         fetch(file, start, buffer)
 
-    blocks = Blocks(slow, read_seconds=30)
+    blocks = Blocks(slow, read_seconds=200)
     read(blocks, 3, 0, 1)
     for cell in range(1, 30):
         blocks.fetch_ahead(3, cell * CELL, (cell + 1) * CELL, len(OBJECTS[3]))
@@ -211,7 +211,7 @@ def test_a_reader_that_gave_up_leaves_nothing_in_the_queue() -> None:
     stuck = threading.Event()
 
     def slow(file: int, start: int, buffer: memoryview) -> None:
-        stuck.wait(30)
+        stuck.wait(200)
         fetch(file, start, buffer)
 
     blocks = Blocks(slow, read_seconds=0.05)
@@ -224,7 +224,7 @@ def test_a_reader_that_gave_up_leaves_nothing_in_the_queue() -> None:
     assert all(span.start != 37 * CELL for span in blocks._spans)
     stuck.set()
     blocks._failures.clear()
-    blocks._read_seconds = 30
+    blocks._read_seconds = 200
     assert read(blocks, 3, 37 * CELL, 38 * CELL) == OBJECTS[3][37 * CELL : 38 * CELL]
 
 
@@ -235,7 +235,7 @@ def test_how_much_is_fetched_at_once_follows_the_pace_of_s3() -> None:
         time.sleep(seconds * len(buffer) / CELL)
         fetch(file, start, buffer)
 
-    blocks = Blocks(paced, read_seconds=30)
+    blocks = Blocks(paced, read_seconds=200)
     for cell in range(20):
         read(blocks, 3, cell * CELL, (cell + 1) * CELL)
     seconds = 0.05

@@ -50,7 +50,7 @@ class MemoryStore:
 
     def _read(self, wanted: S3Object, start: int, most: int) -> bytes:
         self.reads.append((wanted.key, start, most))
-        assert self.gate.wait(30)
+        assert self.gate.wait(200)
         return self._bytes(wanted)[start : start + most]
 
     def _bytes(self, wanted: S3Object) -> bytes:

@@ -21,7 +21,7 @@ def test_everything_in_order(order: list[int], threads: int) -> None:
     things: ReorderBuffer[int] = ReorderBuffer(deal)
 
     def download_channel(numbers: list[int]) -> None:
-        together.wait(30)
+        together.wait(200)
         for number in numbers:
             things.add(3 * number, number)
 
