@@ -10,7 +10,9 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 from tests.doors.server.page.chromium import Browser, Tab, program, running_browser
+from tests.unit.sagemaker.hosting.fronts import PATH, front
 
+__all__ = ["front"]
 CREDENTIAL = {"X-Amz-Credential": "made-up/20260101/us-east-1/s3/aws4_request", "X-Amz-Signature": "0"}
 REQUEST = {
     "TrainingJobName": "of-a-stranger",
@@ -171,6 +173,28 @@ def test_a_hostile_page_sends_nothing_that_is_done(endpoint: Any, tab: Tab, host
     assert [each["Key"] for each in endpoint.client("s3").list_objects_v2(Bucket="data")["Contents"]] == ["kept"]
     assert [each["Name"] for each in endpoint.client("s3").list_buckets()["Buckets"]] == ["data"]
     assert endpoint.store.names() == []
+
+
+@pytest.mark.slow(1)
+def test_a_hostile_page_invokes_no_endpoint(
+    front: Callable[..., Any], tab: Tab, hostile_page: Callable[..., str]
+) -> None:
+    """Its own address is an origin for a browser, too: what a container answers is never run in it."""
+    answered = f"<body>shown<script>{SCRIPT}</script></body>"
+    one, server = front(lambda container: container.answer(answered.encode(), Content_Type="text/html"))
+    address = one.address + PATH
+    for host in ("localhost", "127.0.0.1"):
+        tab.go(hostile_page("<body>", host=host))
+        for mode in ("no-cors", "cors"):
+            asked = {"method": "POST", "mode": mode, "body": "1,2"}
+            ask = f"fetch({json.dumps(address)}, {json.dumps(asked)})"
+            assert tab.value(f"{ask}.then(a => a.type + a.status, () => 'error')") in {"error", "opaque0"}
+        form = f"<form id=form method=post enctype=text/plain action='{address}'><input name=1></form>"
+        tab.go(hostile_page(form, host=host))
+        tab.value("document.getElementById('form').submit()")
+        tab.wait("location.pathname.endsWith('/invocations') && document.readyState == 'complete'")
+        tab.sees("does not answer pages of other sites")
+    assert server.seen == []
 
 
 def test_a_presigned_link_is_downloaded(endpoint: Any, tab: Tab, browser: Browser, tmp_path: Path) -> None:

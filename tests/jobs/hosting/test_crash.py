@@ -4,10 +4,12 @@ import json
 import os
 import random
 import shutil
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -47,6 +49,22 @@ def test_recover_brings_endpoints_back_into_service(hosting: Any, life: Any, ass
     life.ask_to_stop("recovered")
     assert life("recover").stderr.splitlines() == ["recovering recovered", "recovered Stopped"]
     assert_nothing_left("recovered")
+
+
+@pytest.mark.slow(3)
+def test_who_takes_the_port_of_a_killed_supervisor_gets_nothing(
+    hosting: Any, life: Any, assert_nothing_left: Clean
+) -> None:
+    address = urlsplit(hosting.in_service("taken-port"))
+    life.crash("taken-port")
+    with socket.create_server((address.hostname, address.port)) as thief:
+        thief.setblocking(False)
+        assert hosting.invoke("taken-port", "secret").stdout == "secret"
+        with pytest.raises(BlockingIOError):
+            thief.accept()
+        assert urlsplit(hosting.described("taken-port")["Local"]["Address"]).port != address.port
+    assert life("rm", "--stop", "taken-port").returncode == 0
+    assert_nothing_left("taken-port")
 
 
 @pytest.mark.slow(3)

@@ -4,7 +4,10 @@ import json
 import os
 import signal
 import tarfile
-from collections.abc import Callable
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +52,43 @@ def test_an_endpoint_lives_until_it_is_stopped(hosting: Any, assert_nothing_left
     assert hosting.life("rm", "lives").returncode == 0
     assert hosting.listed() == {}
     assert not (hosting.life.home / "jobs" / "lives").exists()
+
+
+@pytest.mark.slow(3)
+def test_an_address_with_a_key_answers_who_can_read_its_file(
+    hosting: Any, life: Any, assert_nothing_left: Clean
+) -> None:
+    done = hosting.deploy("keyed", "--key")
+    address, line = done.stdout.strip(), done.stderr.splitlines()[-1]
+    file = Path(hosting.described("keyed")["Local"]["KeyFile"])
+    assert line == f"curl -H @{file} --data-binary @FILE {address}"
+    assert file.stat().st_mode & 0o777 == 0o600
+    name, _, value = file.read_text().strip().partition(": ")
+
+    def status(headers: Mapping[str, str]) -> int:
+        request = urllib.request.Request(address, data=b"7", headers={"Content-Type": "text/csv", **headers})
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    assert [status({}), status({name: f"{value}x"}), status({name: value})] == [403, 403, 200]
+    assert hosting.invoke("keyed", "7").stdout == "7"
+    assert ("Key", f"curl -H @{file}") in [
+        tuple(each.split(None, 1)) for each in life("describe", "keyed").stdout.splitlines()
+    ]
+    life.crash("keyed")
+    assert hosting.invoke("keyed", "8").stdout == "8"
+    assert status({name: value}) == 200  # the clients of one that was killed have the key still
+    assert life("rm", "--stop", "keyed").returncode == 0
+    assert not file.exists()
+    assert_nothing_left("keyed")
+    done = hosting.deploy("open", "--no-key")
+    assert "KeyFile" not in {name for name, value in hosting.described("open")["Local"].items() if value}
+    address = done.stdout.strip()
+    assert status({}) == 200
+    assert life("rm", "--stop", "open").returncode == 0
 
 
 @pytest.mark.slow(3)

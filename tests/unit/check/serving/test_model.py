@@ -100,4 +100,4 @@ def test_a_log_that_says_that_the_model_is_missing(line: str, says: bool) -> Non
 
 def test_a_container_that_is_given_a_model() -> None:
     assert not has_model(Document({"PrimaryContainer": {"Image": "i"}}, name="m", directory="/"))
-    assert has_model(model_document(ServingSubject(image="i"), trained="/tmp/model.tar.gz", timeout=1))
+    assert has_model(model_document(ServingSubject(image="i"), trained="/tmp/model.tar.gz", timeout=600))
