@@ -36,7 +36,7 @@ MOUNT = (
     _COMMON
     + """
 from smlocal.data.channels.fastfile.mount import FuseMount
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 listing = Listing(
     root="", bucket_uri="s3://bucket/", prefix="", key_base="", paths=["object"], sizes=[wanted.size],
     etags=[wanted.etag], total_bytes=wanted.size, whole_tree=False,

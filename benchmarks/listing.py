@@ -7,7 +7,7 @@ from measure import alternate, execute, progress
 from results import Figure, Size, comparison, main
 from workplace import BIN, workplace
 
-from smlocal.jobs.contract.statuses import COMPLETED
+from smlocal.terms.statuses import COMPLETED
 from smlocal.jobs.store.jobs import Store
 
 BOUND = 1.2

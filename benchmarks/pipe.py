@@ -40,7 +40,7 @@ assert count == expected, count
 FEEDER = """
 import sys
 from smlocal.data.channels.pipe.feeder import PipeFeeder
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 from smlocal.jobs.planning.model import PipePlan
 from smlocal.data.sources.s3.client import open_store
 root, folder, spool = sys.argv[1:]

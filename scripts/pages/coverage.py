@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from smlocal.ai_platform.coverage.lookup import table
 from smlocal.ai_platform.model.members import ReplicaJobKind
-from smlocal.jobs.contract.member_table import MemberTable
-from smlocal.jobs.contract.support import Support
 from smlocal.sagemaker.requests import REQUESTS
+from smlocal.terms.member_table import MemberTable
+from smlocal.terms.support import Support
 
 
 def sagemaker_coverage() -> str:

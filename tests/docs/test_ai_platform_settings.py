@@ -4,7 +4,7 @@ from collections.abc import Callable
 from smlocal.ai_platform.jobfile.job_file import KINDS
 from smlocal.jobfile.option import Taker
 from smlocal.jobfile.settings import LocalSettings, refused_settings
-from smlocal.jobs.contract.model.structure import members
+from smlocal.terms.model.structure import members
 
 
 def test_settings_and_faults_are_those_of_the_code(

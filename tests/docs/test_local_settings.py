@@ -2,7 +2,7 @@ import json
 from collections.abc import Callable
 
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.model.structure import Structure, members
+from smlocal.terms.model.structure import Structure, members
 
 HEADING = "`Local`: settings of this machine"
 

@@ -26,7 +26,7 @@ from urllib.parse import quote
 import pytest
 
 from smlocal.data.sources.s3.client import S3Client, open_store
-from smlocal.jobs.contract.rights import EVERYTHING
+from smlocal.terms.rights import EVERYTHING
 
 ACCESS_KEY = "smlocaltestkey"
 SECRET_KEY = "smlocaltestsecret"

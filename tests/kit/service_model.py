@@ -5,9 +5,9 @@ from typing import Any, Literal, get_args, get_origin
 
 from model_exceptions import OPTIONAL_HERE, PATHS_HERE, WORDS_HERE
 
-from smlocal.jobs.contract.model.structure import Items, OrHere, Structure, Text, Whole, member_types, members, split
 from smlocal.sagemaker.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.terms.model.structure import Items, OrHere, Structure, Text, Whole, member_types, members, split
 
 _Json = dict[str, Any]
 _TIMESTAMP = {"timestamp": "float"}

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from smlocal.ai_platform.model import custom_job, training_job
-from smlocal.jobs.contract.model.structure import Structure
 from smlocal.sagemaker.contract.model import describe, request
+from smlocal.terms.model.structure import Structure
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "smlocal"
 MODULES = {str(path.relative_to(SOURCE)): path for path in sorted(SOURCE.rglob("*.py"))}
@@ -69,11 +69,11 @@ SAGEMAKER = Platform(
         "endpoint": "answers requests to AWS",
     },
     modules={
-        "jobs/contract/checkpoints.py": (
+        "terms/checkpoints.py": (
             frozenset({"sagemaker"}),
             "what an uploader leaves has this suffix in buckets and folders, whoever reads them",
         ),
-        "jobs/contract/metric_values.py": (frozenset({"MetricName"}), "the key of stored values"),
+        "terms/metric_values.py": (frozenset({"MetricName"}), "the key of stored values"),
         "jobs/credentials/renewal.py": (frozenset({"RoleArn"}), "a parameter of STS"),
         "jobs/credentials/http_messages.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
         "doctor/machine_checks.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),

@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.model.structure import Structure, Text, Whole, member_types, members
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
+from smlocal.terms.model.structure import Structure, Text, Whole, member_types, members
 
 RequestWith = Callable[..., dict[str, Any]]
 Read = Callable[..., JobFile]

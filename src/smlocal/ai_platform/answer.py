@@ -12,9 +12,9 @@ from smlocal.ai_platform.model.members import ReplicaJobKind, is_structure, memb
 from smlocal.ai_platform.run.stored_lifecycle import LIFECYCLE
 from smlocal.ai_platform.shape import job_kind
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.documents import JOB, PLAN, REQUEST
 from smlocal.jobs.store.records import JobRecord, StoredJob
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 DOCUMENTS: Final = (LIFECYCLE, JOB, PLAN)
 _ERROR_DELAY: Final = 60.0

@@ -13,7 +13,7 @@ from smlocal.ai_platform.validation.reading import read_document
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
-from smlocal.jobs.contract.compared_job import ComparedEnd, ComparedJob
+from smlocal.terms.compared_job import ComparedEnd, ComparedJob
 
 _RESULTS: Final = frozenset({"etag", "trainingOutput"})
 """The service returns them too, though the model does not say so."""

@@ -18,10 +18,6 @@ from smlocal.ai_platform.planned_job import lifecycle_rules
 from smlocal.ai_platform.replicas import Replica, replicas
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts, ImageFacts
-from smlocal.jobs.contract.gpus import VISIBLE_DEVICES
-from smlocal.jobs.contract.hosts import Host
-from smlocal.jobs.contract.limits import Limits
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators, share_out
 from smlocal.jobs.planning.aspects.debugging.plan import debug_of
 from smlocal.jobs.planning.aspects.debugging.show import debug_text
@@ -44,6 +40,10 @@ from smlocal.jobs.planning.model import (
     StopPlan,
     note_documents,
 )
+from smlocal.terms.gpus import VISIBLE_DEVICES
+from smlocal.terms.hosts import Host
+from smlocal.terms.limits import Limits
+from smlocal.terms.listing import Listing
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
 """The platform promises none; buckets are mounted as a whole."""

@@ -4,11 +4,11 @@ from collections.abc import Collection
 from typing import Any
 
 from smlocal.ai_platform.run.stored_lifecycle import reason_of
-from smlocal.jobs.contract.failures import Failure
-from smlocal.jobs.contract.statuses import FAILED, Ending
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.jobs.kinds import BesideJob, JobContext
 from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.terms.failures import Failure
+from smlocal.terms.statuses import FAILED, Ending
 
 
 def for_attempt(plan: JobPlan, number: int) -> JobPlan:  # noqa: ARG001 - nothing in it says the number

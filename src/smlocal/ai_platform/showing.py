@@ -10,11 +10,11 @@ from smlocal.ai_platform.shape import job_kind
 from smlocal.ai_platform.views_of_jobs import described_rows as rows
 from smlocal.ai_platform.views_of_jobs import start_of
 from smlocal.ai_platform.views_of_jobs import view_of as view
-from smlocal.jobs.contract.metric_values import MetricPattern
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, StartView
+from smlocal.terms.metric_values import MetricPattern
 
 __all__ = [
     "DOCUMENTS",

@@ -18,8 +18,6 @@ from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.run.stored_lifecycle import LIFECYCLE
 from smlocal.ai_platform.shape import job_kind
 from smlocal.base.readable import local_time, readable_bytes, short_path
-from smlocal.jobs.contract.masking import masked_words
-from smlocal.jobs.contract.statuses import JobPhase, StopCause
 from smlocal.jobs.documents import PLAN, REQUEST
 from smlocal.jobs.planning.aspects.accelerators.show import device_rows
 from smlocal.jobs.planning.aspects.network.show import network_text
@@ -27,6 +25,8 @@ from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.plan_rows import environment_rows, note_rows, request_text
 from smlocal.jobs.store.records import StoredJob, Transition
 from smlocal.jobs.view import Bar, JobView, OutputFolder, Span, Stage, StartView
+from smlocal.terms.masking import masked_words
+from smlocal.terms.statuses import JobPhase, StopCause
 
 _MEMBERS = {
     ReplicaJobKind.TRAINING_JOB: ("jobId", "state", "errorMessage"),

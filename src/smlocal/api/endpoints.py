@@ -23,7 +23,6 @@ from smlocal.errors.hosting import (
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.contract.validation.violation import Path
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import JOB, PLAN, RECALL, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
@@ -42,6 +41,7 @@ from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
 from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_seconds, read_state
 from smlocal.sagemaker.tuning import facts as tuning
+from smlocal.terms.validation.violation import Path
 
 if TYPE_CHECKING:
     from socket import socket

@@ -21,7 +21,6 @@ from smlocal.sagemaker.processing.facts import is_processing
 if TYPE_CHECKING:
     from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
     from smlocal.engine.engines import Engines
-    from smlocal.jobs.contract.compared_job import ComparedJob
     from smlocal.jobs.planning.model import JobPlan
     from smlocal.jobs.prepared import Prepared
     from smlocal.jobs.view import Reporter
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from smlocal.sagemaker.processing.job_file import ProcessingFile
     from smlocal.sagemaker.transform.transform_file import TransformFile
     from smlocal.sagemaker.tuning.tuning_file import TuningFile
+    from smlocal.terms.compared_job import ComparedJob
 
     AnyJobFile = JobFile | ReplicaJobFile | ProcessingFile | TransformFile | TuningFile
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownError, SmlocalError
-from smlocal.jobs.contract.validation.suggestions import closest_words
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.job_search import stored_names
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.name import NAME as TRAINING
+from smlocal.terms.validation.suggestions import closest_words
 
 _MOST_SHOWN = 20
 _MOST_SUGGESTED = 3

@@ -44,11 +44,11 @@ from smlocal.errors import (
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
-from smlocal.jobs.contract.validation.suggestions import close_matches
-from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.terms.validation.suggestions import close_matches
+from smlocal.terms.validation.violation import Path
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile

@@ -4,10 +4,10 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 
-from smlocal.jobs.contract.log_view import LogView
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.log_view import LogView
 
 _PIECE = 1 << 20
 _PAUSE = 0.05

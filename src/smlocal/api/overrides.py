@@ -11,10 +11,10 @@ from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
 from smlocal.jobfile.settings import OPTIONS, LocalSettings
-from smlocal.jobs.contract.model.structure import members, split
-from smlocal.jobs.contract.validation.suggestions import closest
-from smlocal.jobs.contract.validation.violation import Path as MemberPath
 from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.terms.model.structure import members, split
+from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import Path as MemberPath
 
 KEYWORD_ARGUMENTS: Final = "keyword arguments"
 """The words for overrides in messages if they are not flags."""

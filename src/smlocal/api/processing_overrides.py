@@ -8,8 +8,8 @@ from typing import Any, Final
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Option
-from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.processing.facts import PROCESSING
+from smlocal.terms.validation.violation import Path
 
 _CLUSTER: Final = ("ProcessingResources", "ClusterConfig")
 _PLACES: Final[Mapping[str, Path]] = {

@@ -17,7 +17,6 @@ from smlocal.api.job_source import read_any, read_document
 from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides, apply_transform_overrides
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document, RanBefore, recorded_document
-from smlocal.jobs.contract.made_names import without_time, without_tuning_time
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import JOB, LOCAL, RECALL
 from smlocal.jobs.finish.describe import describe_job
@@ -25,6 +24,7 @@ from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.terms.made_names import without_time, without_tuning_time
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile

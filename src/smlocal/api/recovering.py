@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import Self
 
 from smlocal.errors import JobFinishedError, JobLeftoversError, JobUnknownError, SmlocalError
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.control.orphans import ensure_supervised, not_adopted, orphans, why_not_adopted
 from smlocal.jobs.control.requests import ask_to_stop
 from smlocal.jobs.finish.cleanup import clear_engine_of
@@ -24,6 +23,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease, leased_folders, make_leased, supervised
 from smlocal.jobs.store.records import LeftOnEngine
 from smlocal.sagemaker.hosting.state import HOSTING, read_state
+from smlocal.terms.statuses import JobStatus
 
 _POLL_SECONDS = 0.1
 _TRIES = 3

@@ -12,7 +12,6 @@ from smlocal.api.stopping import stop
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import JOB_LABEL
 from smlocal.errors import EngineError, JobFinishedError, JobLeftoversError, JobNotAbandonedError, MachineNotReadyError
-from smlocal.jobs.contract.failures import INTERNAL_ERROR
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.finish.cleanup import clear_disk, clear_engine_of, clear_engines, kept_by
@@ -23,6 +22,7 @@ from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.shells import remove_dead_shells
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
+from smlocal.terms.failures import INTERNAL_ERROR
 
 _LOOKS_SECONDS = 60.0
 """A supervisor that has just been started asks a silent engine for less than this."""

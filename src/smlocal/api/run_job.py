@@ -13,11 +13,11 @@ from smlocal.api.keywords import RUN_SWITCHES, check_keywords
 from smlocal.api.overrides import KEYWORD_ARGUMENTS, Overrides
 from smlocal.api.recorded_job import read_recorded
 from smlocal.engine.interface import Written
-from smlocal.jobs.contract.statuses import StopCause
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.view import Reporter
+from smlocal.terms.statuses import StopCause
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile

@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable, Iterable
 
 from smlocal.errors import UsageRefusedError, WaitTimeoutError
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.control.requests import ask_to_stop
 from smlocal.jobs.kinds import finished
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import supervised
+from smlocal.terms.statuses import JobStatus
 
 LONGEST_GRACE = 28 * 86_400
 """Seconds: no job may run longer."""

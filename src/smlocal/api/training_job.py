@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from smlocal.api.job_names import host_in_job
 from smlocal.api.logs import log_lines
-from smlocal.jobs.contract.rights import EVERYTHING
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.finish.describe import describe_job, view_job
 from smlocal.jobs.kinds import Spoken, showing, spoken_of
@@ -19,6 +17,8 @@ from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import supervised
 from smlocal.jobs.view import JobView
+from smlocal.terms.rights import EVERYTHING
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 if TYPE_CHECKING:
     from smlocal.api.artifact import Artifact

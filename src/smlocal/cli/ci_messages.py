@@ -22,7 +22,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.shown_help import shown_option
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import Head
-from smlocal.jobs.contract.masking import without_passwords
+from smlocal.terms.masking import without_passwords
 
 NAMES = ("github", "gitlab", "azure", "plain")
 _LINE = re.compile(r":(\d+)(?::\d+)?(?=\s|$)")

@@ -3,8 +3,8 @@
 from smlocal.base.ci.services import Annotation, CiService, Level
 from smlocal.base.ci.summary import limited, table
 from smlocal.cli.ci_messages import add_summary, annotate, file_of_repository
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.view import JobView
+from smlocal.terms.statuses import JobStatus
 
 
 def annotate_job(service: CiService, view: JobView, file: str | None) -> None:

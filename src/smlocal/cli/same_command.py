@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import click
 
 from smlocal.cli.shown_help import ShownCommand
-from smlocal.jobs.contract.masking import looks_secret, masked_text
+from smlocal.terms.masking import looks_secret, masked_text
 
 _WORDS = "smlocal.words"
 _ENVIRONMENT = ("-e", "--env")

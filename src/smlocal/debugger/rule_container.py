@@ -16,10 +16,10 @@ from smlocal.debugger.action_socket import (
 )
 from smlocal.debugger.evaluator import evaluator_tag
 from smlocal.engine.interface import JOB_LABEL, RULE_LABEL, RUN_LABEL, ContainerSpec, Mount
-from smlocal.jobs.contract.limits import Limits
 from smlocal.jobs.planning.aspects.rules.plan import RulePlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.contract.outcome.rule_statuses import RuleStatus
+from smlocal.terms.limits import Limits
 
 MEMORY = 2 << 30
 """Bytes."""

@@ -9,7 +9,7 @@ from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.facts import SLOW
 from smlocal.engine.inspection import EngineDetails
 from smlocal.errors import SmlocalError
-from smlocal.jobs.contract.usage import readable_memory
+from smlocal.terms.usage import readable_memory
 
 
 def check_engine(machine: Machine) -> Judgement:

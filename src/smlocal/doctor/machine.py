@@ -17,9 +17,9 @@ from smlocal.engine.endpoint import EngineAddress, find_endpoint
 from smlocal.engine.inspection import EngineDetails, Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
 from smlocal.errors import EngineError, EngineUnreachableError, MachineNotReadyError, SmlocalError
-from smlocal.jobs.contract.gpus import GpuDevices
 from smlocal.jobs.planning.aspects.engines.look_folders import try_folders_again
 from smlocal.jobs.store.home import home_directory, prepare_home
+from smlocal.terms.gpus import GpuDevices
 
 DOCTOR_NAME = "smlocal-doctor"
 _LONGEST_SECONDS = 600.0

@@ -11,13 +11,13 @@ from smlocal.doctor.machine import DOCTOR_NAME as NAME
 from smlocal.doctor.machine import AwsIdentity, Machine
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import JobUnknownError
-from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.jobs.control.orphans import orphans
 from smlocal.jobs.finish.cleanup import clear_this_engine, kept_by
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, LeftOnEngine
 from smlocal.sagemaker.contract import identity
+from smlocal.terms.clock import CLOCK_REMEDY, is_wrong_clock
 
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"}
 

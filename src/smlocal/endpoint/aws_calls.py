@@ -25,9 +25,9 @@ from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Problem
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.hosting.named_endpoint import CREATING, UPDATING, is_settled
+from smlocal.terms.statuses import JobStatus
 
 _LARGE = 64 << 10
 """Bytes of a body that is read in a thread: reading it would hold up all others."""

@@ -19,13 +19,13 @@ from smlocal.endpoint.objects.bucket_folder import remove_unfinished
 from smlocal.endpoint.signature import Signatures
 from smlocal.engine.docker import connect
 from smlocal.errors import SmlocalError
-from smlocal.jobs.contract.rights import Rights
 from smlocal.jobs.planning.aspects.network.look import default_gateway
 from smlocal.jobs.store.database import StoreChanges
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.scheduler import InstanceLimit, Scheduler
 from smlocal.sagemaker.contract.identity import DEFAULT_ACCOUNT, region
+from smlocal.terms.rights import Rights
 
 CODE = "code"
 """The folder in the home with the code that clients have uploaded for their jobs."""

@@ -7,8 +7,8 @@ from typing import Final
 
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Engine, Mount, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineNameInUseError
-from smlocal.jobs.contract.gpus import GpuDevices
-from smlocal.jobs.contract.limits import Limits
+from smlocal.terms.gpus import GpuDevices
+from smlocal.terms.limits import Limits
 
 _NO_PROGRAM: Final = "/smlocal-look-does-not-exist"
 _LONGEST_SECONDS: Final = 600

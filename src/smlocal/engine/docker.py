@@ -51,8 +51,8 @@ from smlocal.engine.process_connection import attach_streams, execute
 from smlocal.engine.swarm import read_member
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError
-from smlocal.jobs.contract.gpus import GpuDevices
-from smlocal.jobs.contract.limits import Limits
+from smlocal.terms.gpus import GpuDevices
+from smlocal.terms.limits import Limits
 
 if TYPE_CHECKING:
     from smlocal.engine.process_connection import ProcessConnection

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from smlocal.engine.facts import ImageFacts, Product
 from smlocal.engine.interface import ContainerOrigin, ContainerSpec, ContainerState, Mount, Statistics
-from smlocal.jobs.contract.gpus import GpuDevices
-from smlocal.jobs.contract.limits import Limits
+from smlocal.terms.gpus import GpuDevices
+from smlocal.terms.limits import Limits
 
 _LOGS: Final[dict[Product, dict[str, Any]]] = {
     # The only driver that keeps all lines unchanged. They are needed for jobs that are adopted after a crash.

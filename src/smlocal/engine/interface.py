@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts, ImageFacts
-from smlocal.jobs.contract.gpus import GpuDevices
-from smlocal.jobs.contract.limits import Limits
+from smlocal.terms.gpus import GpuDevices
+from smlocal.terms.limits import Limits
 
 JOB_LABEL = "smlocal.job"
 """The label of everything that is made on an engine for a job. Only things with this label are removed."""

@@ -31,7 +31,7 @@ from smlocal.errors import (
     RegistryUnreachableError,
     SmlocalError,
 )
-from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
+from smlocal.terms.clock import CLOCK_REMEDY, is_wrong_clock
 
 _NOT_DOWNLOADED = ("Pulling fs layer", "Waiting", "Downloading", "Retrying")
 _READY = ("Pull complete", "Already exists")

@@ -5,8 +5,8 @@ from typing import Any, Final, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
-from smlocal.jobs.contract.json_size import MOST_PARTS
-from smlocal.jobs.contract.validation.violation import Path, dotted
+from smlocal.terms.json_size import MOST_PARTS
+from smlocal.terms.validation.violation import Path, dotted
 
 MOST_LEVELS: Final = 50
 MOST_TEXT: Final = 10 << 20

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Taker
 from smlocal.jobfile.settings import FAULTS_OF_A_TYPE, Fault, LocalSettings, refused_settings
-from smlocal.jobs.contract.hosts import listed
-from smlocal.jobs.contract.s3_uri import may_be_bucket
-from smlocal.jobs.contract.validation.suggestions import closest
-from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
-from smlocal.jobs.contract.validation.walk import validate
+from smlocal.terms.hosts import listed
+from smlocal.terms.s3_uri import may_be_bucket
+from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import Path, Violation, spoken
+from smlocal.terms.validation.walk import validate
 
 _SCHEMES: Final = ("unix", "tcp", "http", "https", "ssh")
 _ENGINES: Final = (LOCAL, "Engines")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from smlocal.jobfile.option import Taker
 from smlocal.jobfile.settings import LocalSettings, refused_settings
-from smlocal.jobs.contract.model.as_pydantic import pydantic_model
+from smlocal.terms.model.as_pydantic import pydantic_model
 
 _Json = dict[str, Any]
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"

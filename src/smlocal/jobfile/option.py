@@ -6,8 +6,8 @@ from enum import Enum, StrEnum
 from typing import Annotated, Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.model.structure import REQUIRED, Member, Text
-from smlocal.jobs.contract.validation.violation import Path
+from smlocal.terms.model.structure import REQUIRED, Member, Text
+from smlocal.terms.validation.violation import Path
 
 LOCAL: Final = "Local"
 NotEmpty = Annotated[str, Text(minimum=1)]

@@ -16,9 +16,9 @@ from smlocal.jobfile.document import (
     shown_key,
     too_large_for_a_request,
 )
-from smlocal.jobs.contract.json_size import MOST_PARTS, too_large
-from smlocal.jobs.contract.masking import masked_text
-from smlocal.jobs.contract.validation.violation import Path, dotted, kind_of
+from smlocal.terms.json_size import MOST_PARTS, too_large
+from smlocal.terms.masking import masked_text
+from smlocal.terms.validation.violation import Path, dotted, kind_of
 
 _WRITE: Final = "Write the request of a job in YAML or JSON."
 _KEY = '"'

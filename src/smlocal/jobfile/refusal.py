@@ -2,9 +2,9 @@
 
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.validation.violation import Violation
-from smlocal.jobs.contract.validation.walk import MOST_VIOLATIONS
-from smlocal.jobs.contract.validation.wording import one_line
+from smlocal.terms.validation.violation import Violation
+from smlocal.terms.validation.walk import MOST_VIOLATIONS
+from smlocal.terms.validation.wording import one_line
 
 _MOST_SENTENCES = 100
 """The most sentences of the service's message."""

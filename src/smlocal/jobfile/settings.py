@@ -33,7 +33,7 @@ from smlocal.jobfile.settings_of_hosts import (
     NetworkSettings,
     PlacementSettings,
 )
-from smlocal.jobs.contract.model.structure import Items, Structure, Text, Whole, members
+from smlocal.terms.model.structure import Items, Structure, Text, Whole, members
 
 
 class Fault(Structure):

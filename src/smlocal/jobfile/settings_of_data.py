@@ -3,8 +3,8 @@
 from typing import Annotated, Final, Literal
 
 from smlocal.jobfile.option import Form, Head, NotEmpty, OfReplicas, Option, Taker, Values, setting
-from smlocal.jobs.contract.model.structure import Items, Structure, Whole
-from smlocal.jobs.contract.rights import Rights
+from smlocal.terms.model.structure import Items, Structure, Whole
+from smlocal.terms.rights import Rights
 
 
 class LocationSettings(Structure):

@@ -3,14 +3,14 @@
 from typing import Annotated, Final, Literal
 
 from smlocal.jobfile.option import Form, Head, NotEmpty, OfReplicas, Option, Taker, setting
-from smlocal.jobs.contract import limits
-from smlocal.jobs.contract.data_parallel import SCHEMA as DATA_PARALLEL_SCHEMA
-from smlocal.jobs.contract.data_parallel import DataParallelChoice, data_parallel_trouble
-from smlocal.jobs.contract.gpus import SCHEMA as GPUS_SCHEMA
-from smlocal.jobs.contract.gpus import GpuChoice, gpus_trouble, read_gpus
-from smlocal.jobs.contract.model.structure import Checked, Items, Structure, Text, Whole
-from smlocal.jobs.contract.placement import SCHEMA as PLACEMENT_SCHEMA
-from smlocal.jobs.contract.placement import SPREAD, PlacementChoice, placement_trouble
+from smlocal.terms import limits
+from smlocal.terms.data_parallel import SCHEMA as DATA_PARALLEL_SCHEMA
+from smlocal.terms.data_parallel import DataParallelChoice, data_parallel_trouble
+from smlocal.terms.gpus import SCHEMA as GPUS_SCHEMA
+from smlocal.terms.gpus import GpuChoice, gpus_trouble, read_gpus
+from smlocal.terms.model.structure import Checked, Items, Structure, Text, Whole
+from smlocal.terms.placement import SCHEMA as PLACEMENT_SCHEMA
+from smlocal.terms.placement import SPREAD, PlacementChoice, placement_trouble
 
 _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
 

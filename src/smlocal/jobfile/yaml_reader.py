@@ -12,9 +12,9 @@ import yaml
 
 from smlocal.errors import JobFileSyntaxError
 from smlocal.jobfile.document import MOST_LEVELS, shown_key, too_large_for_a_request
-from smlocal.jobs.contract.json_size import MOST_PARTS
-from smlocal.jobs.contract.masking import masked_text
-from smlocal.jobs.contract.validation.violation import Path
+from smlocal.terms.json_size import MOST_PARTS
+from smlocal.terms.masking import masked_text
+from smlocal.terms.validation.violation import Path
 
 _TAG = "tag:yaml.org,2002:"
 _NUMBER = "-+0123456789"

@@ -21,8 +21,6 @@ from smlocal.errors import (
     StreamNotStartedError,
 )
 from smlocal.jobs.context import Context, download_details, end_details
-from smlocal.jobs.contract.failures import CANNOT_PULL, INTERNAL_ERROR, Failure, FailureKind, input_failure
-from smlocal.jobs.contract.statuses import JobPhase, PhaseMessage
 from smlocal.jobs.control.requests import StagingStoppedError, StopRequests
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.decide.events import (
@@ -49,6 +47,8 @@ from smlocal.jobs.mirrored.checkpoints import delete_downloaded_checkpoints
 from smlocal.jobs.mirrored.folders import mirroring
 from smlocal.jobs.planning.aspects.network.look import make_network
 from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.terms.failures import CANNOT_PULL, INTERNAL_ERROR, Failure, FailureKind, input_failure
+from smlocal.terms.statuses import JobPhase, PhaseMessage
 
 if TYPE_CHECKING:
     from smlocal.jobs.credential_endpoint import CredentialEndpoint

@@ -15,9 +15,6 @@ from smlocal.data.artifacts.job_artifacts import Artifacts
 from smlocal.data.channels.interface import Means
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
-from smlocal.jobs.contract.failures import FailureKind
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus, PhaseMessage, StopCause
 from smlocal.jobs.control.requests import StopRequests, StoredRequests
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.decide.events import EventQueue, Woken
@@ -27,6 +24,9 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, Transition
 from smlocal.jobs.view import Reporter
+from smlocal.terms.failures import FailureKind
+from smlocal.terms.listing import Listing
+from smlocal.terms.statuses import JobPhase, JobStatus, PhaseMessage, StopCause
 
 if TYPE_CHECKING:
     from smlocal.data.artifacts.s3_publish import PublishResult

@@ -8,9 +8,9 @@ from dataclasses import field
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.statuses import StopCause
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.store.records import StoredEvent
+from smlocal.terms.statuses import StopCause
 
 STOP = "stop"
 """A stop, requested or decided: cause and grace period."""

@@ -11,9 +11,6 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.errors import JobFinishedError, JobNotFinishedError
-from smlocal.jobs.contract.failures import Failure
-from smlocal.jobs.contract.metric_values import MetricPattern
-from smlocal.jobs.contract.statuses import Ending
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.planning.model import HostPlan, JobPlan
@@ -21,6 +18,9 @@ from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Reporter, StartView
+from smlocal.terms.failures import Failure
+from smlocal.terms.metric_values import MetricPattern
+from smlocal.terms.statuses import Ending
 
 
 class JobContext(Protocol):

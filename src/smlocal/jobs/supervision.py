@@ -14,7 +14,6 @@ from typing import Any
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
 from smlocal.jobs.context import Context, Phases, new_token
-from smlocal.jobs.contract.statuses import JobStatus, PhaseMessage
 from smlocal.jobs.control.requests import StopRequests, StoredRequests
 from smlocal.jobs.documents import JOB, PLAN, RECALL, REPORT_FILES, REQUEST
 from smlocal.jobs.finish.artifacts import REPLACED, artifacts_to_replace
@@ -28,6 +27,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.jobs.view import JobView, Reporter
+from smlocal.terms.statuses import JobStatus, PhaseMessage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,8 +14,6 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
 from smlocal.jobs.context import Context, upload_details
-from smlocal.jobs.contract.failures import INTERNAL_ERROR, NO_CAPACITY, Failure, FailureKind, input_failure
-from smlocal.jobs.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.control.found_containers import FoundContainers, hosts_with_containers
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.jobs.decide.events import ContainerExited, Faults, unexpected_error
@@ -44,6 +42,8 @@ from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import LeftOnEngine
+from smlocal.terms.failures import INTERNAL_ERROR, NO_CAPACITY, Failure, FailureKind, input_failure
+from smlocal.terms.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 
 if TYPE_CHECKING:
     from smlocal.jobs.credential_endpoint import CredentialEndpoint

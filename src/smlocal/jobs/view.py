@@ -5,8 +5,8 @@ from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.interface import Written
-from smlocal.jobs.contract.statuses import JobStatus, StopCause
 from smlocal.jobs.planning.model import JobPlan
+from smlocal.terms.statuses import JobStatus, StopCause
 
 
 class Reporter:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from smlocal.base.foreign_archive.archive import ForeignArchive
 from smlocal.base.foreign_archive.stream import ArchiveError, opened, pieces_of
 from smlocal.base.foreign_archive.tar_entries import BLOCK, TarEntry
-from smlocal.jobs.contract.masking import HIDDEN, masked_request, with_strings
 from smlocal.jobs.documents import PLAN, REQUEST
 from smlocal.jobs.finish.describe import view_job
 from smlocal.jobs.logs.log_readers import LogTail, host_logs, read_log_tail
@@ -24,6 +23,7 @@ from smlocal.sagemaker.contract.outcome.rule_statuses import RULE
 from smlocal.sagemaker.tensor_place import tensor_place
 from smlocal.sagemaker.tuning.facts import NAME as TUNING
 from smlocal.sagemaker.usage_block import MeasuredHost, usage_block
+from smlocal.terms.masking import HIDDEN, masked_request, with_strings
 
 if TYPE_CHECKING:
     from smlocal.report.tensor_charts import TensorCharts

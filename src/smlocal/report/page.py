@@ -7,11 +7,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from smlocal.base.readable import readable_bytes
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.store.jobs import Store
 from smlocal.report.formatting import counted, duration, utc
 from smlocal.report.job_report import JobReport, read_job_report
 from smlocal.report.timeline import buffer_timeline, build_timeline, drawn_bars, rule_history
+from smlocal.terms.statuses import JobStatus
 
 _CONTROL_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 """HTML allows no control characters. Unicode has a picture for each of these."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 _Json = dict[str, Any]
 _TEXT: _Json = {"type": "string"}

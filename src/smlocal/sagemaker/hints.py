@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import Protocol
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.masking import looks_secret
 from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms, Trouble
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract import paths
+from smlocal.terms.masking import looks_secret
 
 _LONGEST_LINE = 2000
 _SHOWN = 3

@@ -5,7 +5,6 @@
 
 from collections.abc import Iterable
 
-from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.data_parallel.requested import DISTRIBUTED_RULES
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
@@ -25,6 +24,7 @@ from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.sagemaker.contract.documents.hosts import INTERFACE
 from smlocal.sagemaker.contract.instance_types import is_this_machine
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.terms.masking import without_passwords
 
 
 def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:

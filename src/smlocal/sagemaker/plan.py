@@ -6,10 +6,6 @@ from dataclasses import replace
 from typing import Final
 
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.checkpoints import within
-from smlocal.jobs.contract.hosts import Host
-from smlocal.jobs.contract.json_size import compact
-from smlocal.jobs.contract.limits import Limits
 from smlocal.jobs.data_parallel.mounts import search_paths
 from smlocal.jobs.data_parallel.requested import data_parallel_of
 from smlocal.jobs.planning.aspects.accelerators.plan import accelerators_of
@@ -52,6 +48,10 @@ from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.notes import notes
 from smlocal.sagemaker.simulated import faults_to_come
+from smlocal.terms.checkpoints import within
+from smlocal.terms.hosts import Host
+from smlocal.terms.json_size import compact
+from smlocal.terms.limits import Limits
 
 _FOLDERS: Final = ContainerFolders(
     root=paths.ROOT,

@@ -12,7 +12,6 @@ from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.facts import ImageFacts
 from smlocal.errors import RegionNameError, TooManyHostsError
 from smlocal.jobfile.document import recorded_document
-from smlocal.jobs.contract.s3_uri import s3_form
 from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.engines.look import (
     PlacedEngine,
@@ -46,6 +45,7 @@ from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_c
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.plan import build_plan
 from smlocal.sagemaker.simulated import check_capacity, has_capacity, refuse_above_limit
+from smlocal.terms.s3_uri import s3_form
 
 _Machines = Mapping[str, MachineFacts]
 """By the address of the engine."""

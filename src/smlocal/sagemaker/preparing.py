@@ -8,7 +8,6 @@ from hashlib import sha256
 from typing import Any
 
 from smlocal.base.readable import short_path
-from smlocal.jobs.contract.masking import masked_file
 from smlocal.jobs.data_parallel.mounts import PACKAGE, RECORDS
 from smlocal.jobs.planning.aspects.accelerators.show import device_rows, host_kinds
 from smlocal.jobs.planning.aspects.engines.show import engine_rows
@@ -34,6 +33,7 @@ from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.prepare import plan_again, prepare_recorded
 from smlocal.sagemaker.script import no_script
 from smlocal.sagemaker.script import shell_script as script
+from smlocal.terms.masking import masked_file
 
 __all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
 

@@ -7,9 +7,6 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobfile.local_schema import DRAFT, local_schema, local_schema_of, plain_schema, without_null
 from smlocal.jobfile.option import Taker
 from smlocal.jobfile.settings import LocalSettings, refused_settings
-from smlocal.jobs.contract.member_table import MemberTable, Row
-from smlocal.jobs.contract.model.as_pydantic import pydantic_model
-from smlocal.jobs.contract.model.structure import Structure, members
 from smlocal.sagemaker.contract.coverage.members import MEMBERS as OF_TRAINING
 from smlocal.sagemaker.contract.model.hosting import CreateEndpointConfigInput, CreateEndpointInput, CreateModelInput
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
@@ -25,6 +22,9 @@ from smlocal.sagemaker.transform.members import MEMBERS as OF_TRANSFORM_FILES
 from smlocal.sagemaker.transform.members import OF_THE_JOB as OF_TRANSFORM
 from smlocal.sagemaker.transform.transform_file import USED, TransformRequest
 from smlocal.sagemaker.tuning.members import MEMBERS as OF_TUNING
+from smlocal.terms.member_table import MemberTable, Row
+from smlocal.terms.model.as_pydantic import pydantic_model
+from smlocal.terms.model.structure import Structure, members
 
 _Local = tuple[dict[str, Any], dict[str, Any]]
 """The block, and the definitions that it refers to."""

@@ -16,8 +16,6 @@ from smlocal.debugger import job_rules
 from smlocal.debugger.job_rules import JobRules
 from smlocal.debugger.rule_container import Evaluation
 from smlocal.errors import SmlocalError, StagingError
-from smlocal.jobs.contract.rights import Rights
-from smlocal.jobs.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.jobs.control.requests import ask_to_stop
 from smlocal.jobs.history import RULE_ACTION, STOP
 from smlocal.jobs.kinds import JobContext
@@ -25,6 +23,8 @@ from smlocal.jobs.mirrored.folders import prepare_rule_tensors, rule_tensors
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.outcome.rule_statuses import RuleStatus
+from smlocal.terms.rights import Rights
+from smlocal.terms.s3_uri import bucket_name, split_s3_uri
 
 _GOOD = {RuleStatus.NO_ISSUES_FOUND, RuleStatus.STOPPING, RuleStatus.STOPPED}
 

@@ -2,8 +2,6 @@
 
 from typing import assert_never
 
-from smlocal.jobs.contract.failures import Failure, FailureKind
-from smlocal.jobs.contract.statuses import COMPLETED, FAILED, STOPPED, Ending
 from smlocal.jobs.decide.attempt_outcome import KILLED, AttemptOutcome, Symptoms
 from smlocal.jobs.kinds import BesideJob, JobContext
 from smlocal.jobs.planning.model import HostPlan, JobPlan
@@ -11,6 +9,8 @@ from smlocal.sagemaker.contract.outcome import failure_reason
 from smlocal.sagemaker.plan import for_attempt
 from smlocal.sagemaker.script import docker_command as command
 from smlocal.sagemaker.usage_block import planned_usage as usage
+from smlocal.terms.failures import Failure, FailureKind
+from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending
 
 __all__ = ["begin_rules", "docker_command", "ending", "for_attempt", "hint", "reason", "usage"]
 

@@ -11,8 +11,6 @@ from contextlib import suppress
 from shlex import quote
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.json_size import compact
-from smlocal.jobs.contract.masking import masked, masked_file, masked_words, with_strings
 from smlocal.jobs.data_parallel.mounts import PACKAGE
 from smlocal.jobs.data_parallel.package import SOURCE
 from smlocal.jobs.debugging.package import SOURCE as DEBUGGING
@@ -25,6 +23,8 @@ from smlocal.jobs.planning.aspects.mirrored.show import checkpoint_commands, col
 from smlocal.jobs.planning.aspects.network.show import joining_commands, network_commands
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract import paths
+from smlocal.terms.json_size import compact
+from smlocal.terms.masking import masked, masked_file, masked_words, with_strings
 
 _MANY = 1000
 """The most objects that are copied one by one, and the most lines of a manifest."""

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.contract.masking import without_passwords
-from smlocal.jobs.contract.statuses import JobStatus, StopCause
 from smlocal.jobs.documents import FINAL_METRICS, JOB, LOCAL, REQUEST, RULES, TUNED_BY
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
@@ -17,6 +15,8 @@ from smlocal.sagemaker.contract.metric_definitions import definitions_of as metr
 from smlocal.sagemaker.contract.outcome.describe import JobFacts, TransitionFacts, request_only
 from smlocal.sagemaker.contract.outcome.describe import describe as answer
 from smlocal.sagemaker.contract.requested_hosts import selected_preference
+from smlocal.terms.masking import without_passwords
+from smlocal.terms.statuses import JobStatus, StopCause
 
 __all__ = [
     "DOCUMENTS",

@@ -6,13 +6,13 @@ from contextlib import suppress
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.usage import MIB, HostUsage, host_usage
 from smlocal.jobs.planning.aspects.engines.look import memory_mib
 from smlocal.jobs.planning.aspects.limits.plan import own_memory_limit
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.usage.series import UsageSeries, read_series
 from smlocal.jobs.usage.usage_watch import series_path, usage_directory
 from smlocal.sagemaker.contract.instance_types import Advice, InstanceType, advise, instance_types, size_here
+from smlocal.terms.usage import MIB, HostUsage, host_usage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

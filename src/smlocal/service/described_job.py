@@ -13,11 +13,11 @@ from smlocal.api.job_source import read_content, read_text
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobFileSyntaxError, NotATrainingJobError
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.model.structure import Structure, member_types, members, split
-from smlocal.jobs.contract.validation.violation import Path, dotted
 from smlocal.sagemaker.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.skeleton import is_skeleton, without_empty
+from smlocal.terms.model.structure import Structure, member_types, members, split
+from smlocal.terms.validation.violation import Path, dotted
 
 _ARN = "TrainingJobArn"
 _LOCAL = "Local"

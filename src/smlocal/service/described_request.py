@@ -13,10 +13,10 @@ from smlocal.errors import ServiceForbiddenError, UsageRefusedError
 from smlocal.jobfile.document import Document, Elsewhere
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.yaml_text import one_line, yaml_text
-from smlocal.jobs.contract.model.structure import Structure, members
 from smlocal.sagemaker.jobfile.local_paths import local_locations, refuse_local_paths
 from smlocal.service.described_job import known_members
 from smlocal.service.service import Service
+from smlocal.terms.model.structure import Structure, members
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from smlocal.jobs.contract.made_names import without_tuning_time
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY
 from smlocal.sagemaker.tuning.tuning_file import default_name
 from smlocal.service.described_request import DescribedKind, DescribedRequest
+from smlocal.terms.made_names import without_tuning_time
 
 _TUNED_RESOURCES: Final = "HyperParameterTuningResourceConfig"
 

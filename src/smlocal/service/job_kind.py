@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.terms.validation.violation import Path
 
 _SHARED = ("InstanceType", "InstanceCount", "VolumeSizeInGB", "VolumeKmsKeyId")
 

@@ -10,7 +10,6 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.local_path import longest_match
 from smlocal.errors import ServiceJobRunningError, UsageRefusedError
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.validation.violation import Path, dotted
 from smlocal.jobs.decide.hints import is_without_credentials
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
@@ -29,6 +28,7 @@ from smlocal.service.job_end import (
 from smlocal.service.job_file_text import elsewhere
 from smlocal.service.job_kind import as_training, kind_of
 from smlocal.service.unavailable_here import Unavailable, unavailable_here
+from smlocal.terms.validation.violation import Path, dotted
 
 AnyDescribed = DescribedJob | DescribedRequest
 

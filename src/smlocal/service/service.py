@@ -20,9 +20,9 @@ from smlocal.errors import (
     ServiceUnreachableError,
     SmlocalError,
 )
-from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.service.job_kind import JobKind
+from smlocal.terms.clock import CLOCK_REMEDY, is_wrong_clock
 
 _READ_TIMEOUT = 30.0
 _TITLES = {

@@ -11,8 +11,6 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
-from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.contract.validation.rules import broken_rules
@@ -20,6 +18,8 @@ from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
 from smlocal.sagemaker.processing.facts import plain_names
 from smlocal.sagemaker.processing.job_file import local_of, validated
 from smlocal.service.job_kind import JobKind, kind_of
+from smlocal.terms.validation.violation import Path, Violation, spoken
+from smlocal.terms.validation.walk import validate
 
 _ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/[^:@]+(?:[:@].+)?"

@@ -19,12 +19,12 @@ from smlocal.errors.submitting import UploadManifestError, UploadPrefixError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.processing.facts import plain_names
 from smlocal.service.job_kind import JobKind, kind_of
 from smlocal.service.submit_checks import local_settings, other_region, outputs_here, strict_request
 from smlocal.service.uploads import Upload, changed, plan_upload
+from smlocal.terms.listing import Listing
+from smlocal.terms.validation.violation import Path
 
 _BUCKET = r"(?:[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|arn:[^/]+accesspoint[:/][^/]+)"
 _LOCATION = re.compile(rf"s3://{_BUCKET}(?:/[^\0]*)?")

@@ -16,8 +16,6 @@ from smlocal.errors import (
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
-from smlocal.jobs.contract.validation.violation import Path, spoken
-from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.job_file import without_nulls
 from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY
@@ -30,6 +28,8 @@ from smlocal.service.service import Service
 from smlocal.service.submit_checks import flags_for, refuse_other_image
 from smlocal.service.submit_plan import SubmitOptions, SubmitPlan, plan_submit
 from smlocal.service.uploads import Upload
+from smlocal.terms.validation.violation import Path, spoken
+from smlocal.terms.validation.walk import validate
 
 NAME: Final = "HyperParameterTuningJobName"
 STATUS: Final = "HyperParameterTuningJobStatus"

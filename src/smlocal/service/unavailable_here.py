@@ -8,11 +8,11 @@ from typing import Any
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.local_path import longest_match
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.model.structure import members
-from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.contract.coverage.members import MEMBERS
 from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.service.job_kind import as_training
+from smlocal.terms.model.structure import members
+from smlocal.terms.validation.violation import Path
 
 _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
 _SUBMIT_DIRECTORY = "sagemaker_submit_directory"

@@ -22,9 +22,9 @@ from smlocal.data.sources.s3_listing import machine_error
 from smlocal.data.sources.source_errors import RequestedSource
 from smlocal.errors import SmlocalError
 from smlocal.errors.submitting import UploadFailedError, UploadNameError, UploadSourceChangedError
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.rights import EVERYTHING
-from smlocal.jobs.contract.s3_uri import bucket_name, split_s3_uri
+from smlocal.terms.listing import Listing
+from smlocal.terms.rights import EVERYTHING
+from smlocal.terms.s3_uri import bucket_name, split_s3_uri
 
 _THREADS = 8
 _FORBIDDEN = 403

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.sagemaker.contract.outcome.describe import MESSAGES, JobFacts, TransitionFacts, describe
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 _TIMES: Final = re.compile(r"(?:Time|Timestamp)$")
 _SECONDS: Final = ("TrainingTimeInSeconds", "BillableTimeInSeconds")

@@ -24,10 +24,10 @@ from smlocal.data.artifacts.tree import walk
 from smlocal.data.sources.s3.client import S3Client
 from smlocal.data.sources.s3.writer import UploadTarget
 from smlocal.errors import ArtifactError
-from smlocal.jobs.contract.statuses import COMPLETED, JobStatus
 from smlocal.jobs.planning.recall import remember
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.plan import build_plan
+from smlocal.terms.statuses import COMPLETED, JobStatus
 
 PREFIX = "models/a b/job/output/"
 DENIED = "Artifact upload failed:Error 7: AccessDenied (403): said AccessDenied"

@@ -15,8 +15,8 @@ from smlocal.data.channels.interface import StagedChannel
 from smlocal.data.sources.local_listing import list_source
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Resource, ResourceKind
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.inputs.plan import Staging
+from smlocal.terms.listing import Listing
 
 TARGET = "/opt/ml/input/data/train"
 Docker = Callable[..., str]

@@ -14,8 +14,8 @@ from tests.kit.s3_servers import REGION, S3Server
 
 from smlocal.data.channels.fastfile.mount import FuseMount
 from smlocal.data.sources.s3.client import open_store
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.rights import EVERYTHING
+from smlocal.terms.listing import Listing
+from smlocal.terms.rights import EVERYTHING
 
 BASE = "data/"
 

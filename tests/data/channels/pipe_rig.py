@@ -15,10 +15,10 @@ from tests.kit.s3_servers import S3Server, opened
 from smlocal.data.channels.pipe.feeder import PipeFeeder
 from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.client import S3Client
-from smlocal.jobs.contract.failures import Failure
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
 from smlocal.sagemaker.running import reason as reason_of
+from smlocal.terms.failures import Failure
+from smlocal.terms.listing import Listing
 
 INPUT = "/opt/ml/input/data"
 

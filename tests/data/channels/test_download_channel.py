@@ -25,9 +25,9 @@ from smlocal.data.channels.interface import StagedChannel
 from smlocal.data.sources.progress import Progress
 from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.errors import StagingError
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.rights import EVERYTHING
 from smlocal.jobs.planning.aspects.inputs.plan import Staging
+from smlocal.terms.listing import Listing
+from smlocal.terms.rights import EVERYTHING
 
 MIB = 1 << 20
 ROOT = Path(__file__).parents[3]

@@ -15,7 +15,7 @@ from tests.data.channels.fastfile_rig import Mounter, mounter, seed
 from tests.kit.noise import noise
 from tests.kit.s3_servers import S3Server, S3Servers
 
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 NOBODY = 65534
 BIG = noise(20 << 20)

@@ -22,14 +22,14 @@ from tests.kit.s3_servers import REGION, S3Server, S3Servers
 from smlocal.data.channels.fastfile.availability import unmount_below
 from smlocal.data.channels.fastfile.mount import FuseMount
 from smlocal.errors import StreamNotStartedError
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 BIG = noise(40 << 20)
 
 MOUNT_AND_WAIT = """
 import sys, time
 from smlocal.data.channels.fastfile.mount import FuseMount
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 listing = Listing(root="", bucket_uri="s3://b/", prefix="", key_base="", paths=["file"], sizes=[1], etags=['"e"'],
                   total_bytes=1, whole_tree=False)
 mount = FuseMount.start(listing, region="eu-west-1", directory=sys.argv[1], died=print)
@@ -211,7 +211,7 @@ import os, shutil, subprocess, sys, tempfile
 from smlocal.data.channels.fastfile.availability import why_no_fuse
 from smlocal.data.channels.fastfile.mount import FuseMount
 from smlocal.data.channels.fastfile.availability import unmount_below
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 trouble = why_no_fuse()
 assert trouble is None, trouble
 listing = Listing(root="", bucket_uri={one_listing.bucket_uri!r}, prefix="", key_base="data/", paths=["small"],

@@ -16,8 +16,8 @@ from smlocal.data.channels.interface import Means, StagedChannel
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import ResourceKind
 from smlocal.errors import EngineError
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.inputs.plan import Staging, choose_staging
+from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]
 Digest = Callable[[Path], Mapping[str, object]]

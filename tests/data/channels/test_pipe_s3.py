@@ -21,7 +21,7 @@ from tests.kit.s3_servers import ON_MOTO, S3Server, S3Servers, opened
 from smlocal.data.channels.pipe import feeder as sender
 from smlocal.data.channels.pipe.stop import StoppedError
 from smlocal.errors import StagingError
-from smlocal.jobs.contract.listing import Listing, Shard
+from smlocal.terms.listing import Listing, Shard
 
 LARGE = noise(20_000_000)
 DOWNLOAD = "ClientError: Data download failed:Unable to download object"

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import pytest
 
 from smlocal.data.channels.interface import StagedChannel
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.inputs.plan import Staging
+from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]
 Digest = Callable[[Path], Mapping[str, object]]

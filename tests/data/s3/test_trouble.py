@@ -22,7 +22,7 @@ from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.data.sources.s3.error_responses import FetchCancelledError, download_failure, until_cancelled
 from smlocal.data.sources.s3.interface import S3Error, S3Object
 from smlocal.data.sources.s3.object_stream import ObjectStream
-from smlocal.jobs.contract.rights import EVERYTHING
+from smlocal.terms.rights import EVERYTHING
 
 
 def read(store: S3Client, wanted: S3Object, start: int, length: int) -> bytes:

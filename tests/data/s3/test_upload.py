@@ -368,7 +368,7 @@ def test_memory_does_not_grow_with_the_file(s3_servers: Callable[[str], Any], tm
         file.truncate(400 << 20)
     code = (
         "import os, resource, sys\n"
-        "from smlocal.jobs.contract.rights import EVERYTHING\n"
+        "from smlocal.terms.rights import EVERYTHING\n"
         "from smlocal.data.sources.s3.client import open_store\n"
         "from smlocal.data.sources.s3.upload_body import GrowingFile\n"
         "from smlocal.data.sources.s3.upload import Item, upload_all\n"

@@ -7,7 +7,7 @@ from tests.kit.s3_servers import REGION, S3Server, S3Servers, opened
 
 from smlocal.data.sources.channel import ChannelSource, list_channel
 from smlocal.data.sources.s3.client import S3Client
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 ROLE = "arn:aws:iam::111122223333:role/r"
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.kit.s3_servers import REGION, S3Server, environment, opened, reserve_port
 
 from smlocal.errors import CredentialsMissingError, S3UnreachableError, SourceEmptyError
-from smlocal.jobs.contract.listing import Listing, Shard
 from smlocal.sagemaker.contract.documents.config_files import manifest
+from smlocal.terms.listing import Listing, Shard
 
 Lister = Callable[..., Listing]
 TREE = [

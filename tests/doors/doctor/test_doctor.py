@@ -17,8 +17,8 @@ from tests.kit import Run, until
 from tests.kit.fixtures import run_docker
 from tests.kit.s3_servers import S3Servers
 
-from smlocal.jobs.contract.statuses import COMPLETED
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED
 
 Checks = dict[str, dict[str, Any]]
 

@@ -17,8 +17,8 @@ from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Written
 from smlocal.errors import EngineError
 from smlocal.jobs import container_run
 from smlocal.jobs.container_run import ContainerRun
-from smlocal.jobs.contract.limits import Limits
 from smlocal.jobs.decide.events import ContainerEvent, ContainerExited, ContainerLost
+from smlocal.terms.limits import Limits
 
 Spec = Callable[..., ContainerSpec]
 

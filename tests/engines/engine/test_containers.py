@@ -8,7 +8,7 @@ from tests.kit import until
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineNameInUseError
-from smlocal.jobs.contract.gpus import GpuDevices
+from smlocal.terms.gpus import GpuDevices
 
 Run = Callable[..., tuple[int, bytes]]
 Spec = Callable[..., ContainerSpec]

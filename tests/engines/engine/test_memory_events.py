@@ -13,7 +13,7 @@ from smlocal.engine.container_end import killed_for_memory, ran_out_of_memory
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import find_endpoint
 from smlocal.engine.interface import ContainerSpec
-from smlocal.jobs.contract.limits import Limits
+from smlocal.terms.limits import Limits
 
 Spec = Callable[..., ContainerSpec]
 

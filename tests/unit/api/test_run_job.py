@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from smlocal.api import run_job as module
-from smlocal.jobs.contract.statuses import StopCause
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.decide.events import StopAsked
+from smlocal.terms.statuses import StopCause
 
 MOST_LINES = 60
 

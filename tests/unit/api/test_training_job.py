@@ -14,9 +14,9 @@ from smlocal.errors import (
     NothingToPublishError,
     SmlocalError,
 )
-from smlocal.jobs.contract.statuses import COMPLETED, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
+from smlocal.terms.statuses import COMPLETED, JobPhase, JobStatus, PhaseMessage
 
 
 @pytest.fixture(autouse=True)

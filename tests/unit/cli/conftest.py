@@ -10,8 +10,8 @@ import pytest
 from tests.kit import Run
 from tests.kit.forked import run_smlocal
 
-from smlocal.jobs.contract.statuses import COMPLETED, FAILED, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED, FAILED, JobPhase, JobStatus, PhaseMessage
 
 
 @pytest.fixture

@@ -47,8 +47,8 @@ def test_help_imports_click_and_little_else(arguments: tuple[str, ...], tmp_path
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home that remembers a finished job."""
-    from smlocal.jobs.contract.statuses import COMPLETED
     from smlocal.jobs.store.jobs import Store
+    from smlocal.terms.statuses import COMPLETED
 
     with Store.open(str(tmp_path)) as store:
         store.create(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.jobs.contract.statuses import COMPLETED
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from smlocal.engine.documents import container_document
 from smlocal.engine.engine_facts import cdi_gpus
 from smlocal.engine.interface import ContainerSpec
-from smlocal.jobs.contract.gpus import GpuDevices
+from smlocal.terms.gpus import GpuDevices
 
 
 def discovered(*names: str) -> dict[str, Any]:

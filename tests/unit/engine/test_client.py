@@ -14,7 +14,7 @@ from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.interface import Resource, ResourceKind
 from smlocal.engine.timeouts import Timeouts
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError
-from smlocal.jobs.contract.gpus import GpuDevices
+from smlocal.terms.gpus import GpuDevices
 
 PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)\r\nContent-Length: 2\r\n\r\nOK"
 Serve = Callable[..., str]

@@ -8,7 +8,7 @@ import pytest
 from smlocal.engine.documents import container_document
 from smlocal.engine.engine_facts import plain_runtime
 from smlocal.engine.interface import ContainerSpec
-from smlocal.jobs.contract.gpus import GpuDevices, names_gpus
+from smlocal.terms.gpus import GpuDevices, names_gpus
 
 NVIDIA = {"path": "/usr/bin/nvidia-container-runtime", "runtimeArgs": []}
 RUNC = {"path": "runc"}

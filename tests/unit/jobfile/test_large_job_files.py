@@ -6,8 +6,8 @@ import pytest
 
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
 from smlocal.jobfile.reading import load_document
-from smlocal.jobs.contract.masking import HIDDEN, masked
 from smlocal.sagemaker.jobfile.job_file import read_job
+from smlocal.terms.masking import HIDDEN, masked
 
 _MEBI = 1 << 20
 

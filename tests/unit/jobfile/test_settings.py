@@ -10,9 +10,9 @@ import pytest
 from smlocal.api.overrides import Overrides, member_path
 from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Taker, Values
 from smlocal.jobfile.settings import OPTIONS, SET_BY_CLIENTS, LocalSettings, refused_settings
-from smlocal.jobs.contract.model.structure import Structure, members
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.terms.model.structure import Structure, members
 
 SOURCE = Path(__file__).resolve().parents[3] / "src" / "smlocal"
 SIGNATURE: Mapping[str, Any] = get_type_hints(Overrides)

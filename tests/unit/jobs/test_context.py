@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from smlocal.jobs.context import Phases
-from smlocal.jobs.contract.statuses import JobPhase, PhaseMessage
 from smlocal.jobs.control.requests import StagingStoppedError, StopRequests
 from smlocal.jobs.history import STOP
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import Reporter
+from smlocal.terms.statuses import JobPhase, PhaseMessage
 
 
 def test_a_stored_stop_is_found_with_the_next_phase_or_message(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.kit.pytest_plugin_option import WITH_PLUGIN
 
-from smlocal.jobs.contract.statuses import COMPLETED
 from smlocal.jobs.store.jobs import Store
 from smlocal.pytest_plugin.this_run import unique_name
+from smlocal.terms.statuses import COMPLETED
 
 ROOT = Path(__file__).parents[3]
 ONE_JOB = """

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.statuses import COMPLETED, FAILED, JobPhase, JobStatus, PhaseMessage
-from smlocal.jobs.contract.usage import Point
 from smlocal.jobs.metrics.found_values import ValuesFile
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
 from smlocal.jobs.usage.series import SeriesFile
 from smlocal.jobs.usage.usage_watch import series_path
 from smlocal.sagemaker.usage_block import MeasuredHost, usage_block
+from smlocal.terms.statuses import COMPLETED, FAILED, JobPhase, JobStatus, PhaseMessage
+from smlocal.terms.usage import Point
 
 BEGAN = 1_790_000_000.0
 

@@ -9,10 +9,10 @@ import pytest
 from jinja2 import UndefinedError
 from tests.kit.tensor_files import save
 
-from smlocal.jobs.contract.usage import Point
 from smlocal.jobs.store.jobs import Store
 from smlocal.report.job_report import read_job_report
 from smlocal.report.page import render, render_report
+from smlocal.terms.usage import Point
 
 HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\"'&amp;"
 VOID = {"meta", "link", "br"}

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.usage import ContainerUsage, Point
 from smlocal.jobs.usage.series import UsageSeries
 from smlocal.report.charts import host_charts
+from smlocal.terms.usage import ContainerUsage, Point
 
 FIGURES: dict[str, Any] = {
     "Name": "algo-1",

@@ -7,7 +7,6 @@ import pytest
 
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts, MachineFacts
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.aspects.network.plan import NetworkFacts
@@ -17,6 +16,7 @@ from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.plan import build_plan
+from smlocal.terms.listing import Listing
 
 LISTING = Listing(
     root="/data/train",

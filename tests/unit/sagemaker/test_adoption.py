@@ -11,7 +11,6 @@ import pytest
 from smlocal.api.recovering import recover
 from smlocal.engine.engines import engines_at
 from smlocal.errors import JobNotAdoptedError
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.control.adopt import _end_without_folder
 from smlocal.jobs.documents import LOCAL, RECALL
 from smlocal.jobs.planning.facts import Facts
@@ -19,6 +18,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import remember
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import LeftOnEngine
+from smlocal.terms.statuses import JobStatus
 
 ABSENT = "unix:///absent.sock"
 

@@ -7,11 +7,11 @@ import pytest
 
 from smlocal.data.channels.cache.folder import Cache
 from smlocal.data.channels.cache.get_tree import tree_name
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.control.requests import StagingStoppedError, StopRequests
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.view import Reporter
+from smlocal.terms.listing import Listing
 
 IN_S3 = Listing(
     root="",

@@ -9,7 +9,6 @@ import pytest
 from tests.unit.sagemaker.conftest import REQUEST
 
 from smlocal.jobfile.document import Document, RanBefore
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts, GpuFacts
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.limits.plan import LimitFacts
@@ -18,6 +17,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.jobfile.job_file import read_job
 from smlocal.sagemaker.notes import RULES
 from smlocal.sagemaker.plan import build_plan
+from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]
 S3 = {"S3OutputPath": "s3://bucket/x"}

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from smlocal.jobs.containers import container_spec
-from smlocal.jobs.contract.gpus import GpuDevices
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.preparing import plan_document
+from smlocal.terms.gpus import GpuDevices
+from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]
 CONFIG = "/opt/ml/input/config"

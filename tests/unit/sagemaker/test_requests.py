@@ -9,9 +9,9 @@ from pages.coverage import sagemaker_coverage
 
 from smlocal.api.request_tables import coverage_tables, job_file_schema
 from smlocal.cli.request_names import OF_SAGEMAKER, REQUESTS
-from smlocal.jobs.contract.model.structure import Structure, members, split
-from smlocal.jobs.contract.support import Support
 from smlocal.sagemaker.requests import REQUESTS as KNOWN
+from smlocal.terms.model.structure import Structure, members, split
+from smlocal.terms.support import Support
 
 TABLES = {id(each.table): each.table for each in KNOWN.values()}.values()
 

@@ -2,10 +2,10 @@ from typing import Any
 
 from smlocal.jobfile.option import Taker
 from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
-from smlocal.jobs.contract.model.structure import members
 from smlocal.sagemaker.contract.coverage.members import TABLE
 from smlocal.sagemaker.jobfile.job_file import FAULT_KINDS
 from smlocal.sagemaker.requests import job_file_schema
+from smlocal.terms.model.structure import members
 
 
 def resolve(schema: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:

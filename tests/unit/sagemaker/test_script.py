@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.script import docker_line, shell_script
+from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]
 FOLDER = "algo-1/input/data/train"

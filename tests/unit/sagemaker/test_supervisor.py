@@ -14,8 +14,6 @@ from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerState, Engine, Resource, ResourceKind
 from smlocal.errors import EngineLostError, EngineUnreachableError, HomeUnusableError
 from smlocal.jobs.containers import HOST_LABEL
-from smlocal.jobs.contract.failures import INTERNAL_ERROR
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus, StopCause
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, HostEnd
 from smlocal.jobs.decide.events import StopAsked
@@ -26,6 +24,8 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervision import make_context
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.jobs.view import Reporter
+from smlocal.terms.failures import INTERNAL_ERROR
+from smlocal.terms.statuses import JobPhase, JobStatus, StopCause
 
 NAME = "job-1"
 ABSENT = "unix:///absent.sock"

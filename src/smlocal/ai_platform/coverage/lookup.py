@@ -6,8 +6,8 @@ from typing import Any
 
 from smlocal.ai_platform.coverage.tables import CUSTOM_JOB, TRAINING_JOB, CoverageRow
 from smlocal.ai_platform.model.members import ReplicaJobKind
-from smlocal.jobs.contract.support import Support
-from smlocal.jobs.contract.validation.violation import Path
+from smlocal.terms.support import Support
+from smlocal.terms.validation.violation import Path
 
 
 def table(kind: ReplicaJobKind) -> Mapping[str, CoverageRow]:

@@ -26,9 +26,9 @@ from smlocal.jobfile.option import LOCAL, Taker
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.jobfile.yaml_text import one_line, yaml_text
-from smlocal.jobs.contract.hosts import listed
-from smlocal.jobs.contract.support import Support
-from smlocal.jobs.contract.validation.violation import Violation
+from smlocal.terms.hosts import listed
+from smlocal.terms.support import Support
+from smlocal.terms.validation.violation import Violation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -58,7 +58,7 @@ class HeldBytes:
                 share.go_on()
 
 
-class Content:
+class BodyContent:
     """The bytes of one body, as they come.
 
     A large one has memory of its own, which is the system's again when it is dropped. The allocator would keep it.

@@ -10,11 +10,11 @@ from smlocal.api.run import plan
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.jobs.interface import Request
-from smlocal.jobs.contract.limits import read_size
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.terms.limits import read_size
+from smlocal.terms.listing import Listing
 
 CHECKPOINTS = "checkpoints"
 """Below the output folder."""

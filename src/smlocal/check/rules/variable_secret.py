@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
-from smlocal.jobs.contract.masking import looks_secret, without_passwords
+from smlocal.terms.masking import looks_secret, without_passwords
 
 _KEY_ID = re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")
 _BUILD_ARGUMENTS = re.compile(r"(?:RUN )?\|\d+ (.*?) /\S+ -\w*c ", re.DOTALL)

@@ -13,8 +13,8 @@ from smlocal.cli.job_of_service import service_options
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.jobs.contract.masking import masked
 from smlocal.service.service import Service
+from smlocal.terms.masking import masked
 
 if TYPE_CHECKING:
     from smlocal.service.compare.differences import Comparison, Difference, Section

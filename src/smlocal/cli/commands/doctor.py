@@ -12,7 +12,7 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.doctor.judgement import Judgement
 from smlocal.doctor.machine import Machine
 from smlocal.doctor.run_checks import CHECKS, ready, run_checks
-from smlocal.jobs.contract.masking import without_passwords
+from smlocal.terms.masking import without_passwords
 
 _MARKS = {"ok": ("✔", GREEN), "warning": ("!", YELLOW), "problem": ("✗", RED), "unknown": ("?", YELLOW)}
 _NAME = 15

@@ -17,9 +17,9 @@ from smlocal.cli.terminal.links import with_file_links
 from smlocal.cli.terminal.printable import printable
 from smlocal.endpoint.local_mode import LocalModeLine, local_mode_lines
 from smlocal.errors import JobUnknownError, SmlocalError
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.store.home import home_directory, prepare_home
 from smlocal.sagemaker.contract.identity import DEFAULT_REGION
+from smlocal.terms.statuses import JobStatus
 
 if TYPE_CHECKING:
     from smlocal.jobs.view import JobView

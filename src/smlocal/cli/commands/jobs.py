@@ -12,7 +12,7 @@ from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, selection_of
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.jobs.contract.statuses import training_seconds
+from smlocal.terms.statuses import training_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

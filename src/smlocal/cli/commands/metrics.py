@@ -12,9 +12,9 @@ from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.views.figures import sparkline
-from smlocal.jobs.contract.metric_values import MetricValue
 from smlocal.jobs.metrics.found_values import MetricSummary
 from smlocal.jobs.metrics.job_metrics import JobMetrics
+from smlocal.terms.metric_values import MetricValue
 
 _HEAD = ("METRIC", "LAST", "MIN", "MAX", "COUNT", "")
 _LONGEST_NAME = 40

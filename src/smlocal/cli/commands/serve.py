@@ -7,7 +7,7 @@ import click
 
 from smlocal.cli.shown_help import shown_command
 from smlocal.errors.serving import ServeMissingError
-from smlocal.jobs.contract.s3_uri import may_be_bucket
+from smlocal.terms.s3_uri import may_be_bucket
 
 PORT = 4597
 _PACKAGES = ("cryptography", "starlette", "uvicorn")

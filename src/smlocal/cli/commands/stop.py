@@ -11,7 +11,7 @@ from smlocal.api.stopping import LONGEST_GRACE
 from smlocal.cli.job_argument import completed_jobs, job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.errors import JobUnknownError
-from smlocal.jobs.contract.statuses import JobStatus
+from smlocal.terms.statuses import JobStatus
 
 _MOST_SHOWN = 5
 _NOT_CONFIRMED = 2

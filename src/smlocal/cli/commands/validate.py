@@ -16,8 +16,8 @@ from smlocal.cli.terminal.errors import error_document, show_error
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.masking import without_passwords
 from smlocal.jobs.finish.report_path import check_report_path, write_report
+from smlocal.terms.masking import without_passwords
 
 if TYPE_CHECKING:
     from smlocal.api.job_source import Validated

@@ -10,7 +10,7 @@ from smlocal.cli.terminal.layout import RED, paint, width_of, wrapped
 from smlocal.cli.terminal.links import with_page_links
 from smlocal.cli.terminal.printable import json_without_commands, own_lines, printable
 from smlocal.errors import SmlocalError, UsageRefusedError
-from smlocal.jobs.contract.masking import without_passwords
+from smlocal.terms.masking import without_passwords
 
 _WIDTH = 80
 

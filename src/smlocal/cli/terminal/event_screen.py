@@ -13,10 +13,10 @@ from smlocal.cli.terminal.printable import Changes, json_without_commands
 from smlocal.cli.terminal.screen import Screen
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
-from smlocal.jobs.contract.statuses import StopCause
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.view import JobView
+from smlocal.terms.statuses import StopCause
 
 _SECONDS_BETWEEN = 1.0
 

@@ -38,10 +38,10 @@ from smlocal.cli.views.log_lines import host_prefix, prefixed_lines, stamp
 from smlocal.cli.views.summary import failure, service_summary, shown_files, status_there, summary
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
-from smlocal.jobs.contract.statuses import JobStatus, StopCause
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.view import JobView, Reporter, StartView
+from smlocal.terms.statuses import JobStatus, StopCause
 
 _NAME_WIDTH = 13
 _WITH_OUTPUT = {"Training", "Processing"}

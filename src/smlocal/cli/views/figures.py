@@ -12,10 +12,10 @@ from typing import Any
 
 from smlocal.base.readable import readable_bytes
 from smlocal.cli.terminal.layout import shortened
-from smlocal.jobs.contract.log_view import view_of
-from smlocal.jobs.contract.usage import MIB, MemoryVerdict, Point, readable_memory
 from smlocal.jobs.usage.series import read_series
 from smlocal.sagemaker.contract.metric_definitions import definitions_of
+from smlocal.terms.log_view import view_of
+from smlocal.terms.usage import MIB, MemoryVerdict, Point, readable_memory
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 MIN_VALUES = 4

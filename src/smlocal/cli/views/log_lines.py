@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from smlocal.jobs.contract.log_view import LogView
 from smlocal.jobs.logs.log_times import LogTimes
+from smlocal.terms.log_view import LogView
 
 _UNKNOWN = "unknown".ljust(len("2026-11-20T14:12:07.123Z"))
 _COLOURS = ("36", "35", "32", "33", "34", "1;36", "1;35", "1;32", "1;33", "1;34")

@@ -12,9 +12,9 @@ from smlocal.base.readable import readable_bytes, short_path
 from smlocal.cli.terminal.layout import BOLD, GREEN, RED, YELLOW, paint, row, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.cli.views.figures import metric_lines, summary_lines
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.view import JobView
 from smlocal.sagemaker.showing import EMPTY_REASON, NO_TEXT
+from smlocal.terms.statuses import JobStatus
 
 COLOURS: Mapping[str, str] = {
     JobStatus.COMPLETED: f"{BOLD};{GREEN}",

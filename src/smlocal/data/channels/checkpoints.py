@@ -12,8 +12,8 @@ from smlocal.data.channels.download_channel import downloadable, service_errors
 from smlocal.data.channels.interface import Check, no_check
 from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.interface import listed_object
-from smlocal.jobs.contract.checkpoints import Restored, Stamp
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.checkpoints import Restored, Stamp
+from smlocal.terms.listing import Listing
 
 if TYPE_CHECKING:
     from smlocal.data.sources.s3.client import S3Client

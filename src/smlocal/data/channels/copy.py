@@ -15,7 +15,7 @@ from smlocal.base.removal import remove_tree
 from smlocal.data.channels.interface import Check, Means, no_check
 from smlocal.data.sources.local_path import opener_of
 from smlocal.errors import StagingError
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 _DIRECTORY_MODE = 0o755
 _FULL = {ENOSPC, EDQUOT}

@@ -16,7 +16,7 @@ from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error, S3Object, listed_object
 from smlocal.errors import StagingError
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 if TYPE_CHECKING:
     from smlocal.data.sources.s3.client import S3Client

@@ -8,8 +8,8 @@ from smlocal.data.channels.copy import copy_tree, link_tree
 from smlocal.data.channels.interface import Copying, Means, StagedChannel, unbroken
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import EngineError
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.inputs.plan import Staging
+from smlocal.terms.listing import Listing
 
 
 def prepare_channel(

@@ -9,9 +9,9 @@ from smlocal.data.sources.manifest import list_manifest
 from smlocal.data.sources.s3.interface import ObjectStore
 from smlocal.data.sources.selection import check_local_paths
 from smlocal.data.sources.source_errors import Caller, RequestedSource
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
-from smlocal.jobs.contract.s3_uri import s3_form, split_s3_uri
+from smlocal.terms.listing import Listing
+from smlocal.terms.rights import EVERYTHING, Rights
+from smlocal.terms.s3_uri import s3_form, split_s3_uri
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

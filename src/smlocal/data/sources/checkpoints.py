@@ -11,10 +11,10 @@ from smlocal.data.sources.local_path import cleaned, is_remote, local_path, long
 from smlocal.data.sources.s3.interface import ObjectStore, S3Object
 from smlocal.data.sources.s3_listing import select_in_s3
 from smlocal.data.sources.source_errors import Caller, RequestedSource
-from smlocal.jobs.contract.checkpoints import UPLOADING, folder_key
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
-from smlocal.jobs.contract.s3_uri import bucket_name, s3_form, split_s3_uri
+from smlocal.terms.checkpoints import UPLOADING, folder_key
+from smlocal.terms.listing import Listing
+from smlocal.terms.rights import EVERYTHING, Rights
+from smlocal.terms.s3_uri import bucket_name, s3_form, split_s3_uri
 
 _LONGEST = 255
 """Bytes of a name, on every file system in use."""

@@ -21,9 +21,9 @@ from smlocal.data.sources.local_path import (
 from smlocal.data.sources.mounts import copy_reasons, mount_points
 from smlocal.data.sources.selection import invalid_part, names_folder
 from smlocal.data.sources.source_errors import Caller, RequestedSource
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
-from smlocal.jobs.contract.s3_uri import split_s3_uri
+from smlocal.terms.listing import Listing
+from smlocal.terms.rights import EVERYTHING, Rights
+from smlocal.terms.s3_uri import split_s3_uri
 
 _LOCAL = "file:///"
 

@@ -10,8 +10,8 @@ from contextlib import suppress
 from smlocal.base.no_links import Opener, open_file
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import PathNotAllowedError
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.rights import Rights
+from smlocal.terms.listing import Listing
+from smlocal.terms.rights import Rights
 
 _LONGEST = 4096
 """Bytes of a path on Linux."""

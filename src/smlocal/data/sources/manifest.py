@@ -25,8 +25,8 @@ from smlocal.data.sources.s3.error_responses import checksum_mismatch, download_
 from smlocal.data.sources.s3.interface import ObjectStore, S3Error, listed_object
 from smlocal.data.sources.selection import invalid_part, is_marker, lay_out, split_prefix
 from smlocal.data.sources.source_errors import RequestedSource
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.s3_uri import s3_form, split_s3_uri
+from smlocal.terms.listing import Listing
+from smlocal.terms.s3_uri import s3_form, split_s3_uri
 
 _PIECE = 1 << 20
 

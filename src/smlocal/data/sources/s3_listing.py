@@ -15,9 +15,9 @@ from smlocal.errors import (
     S3UnreachableError,
     SmlocalError,
 )
-from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.s3_uri import bucket_name, split_s3_uri
+from smlocal.terms.clock import CLOCK_REMEDY, is_wrong_clock
+from smlocal.terms.listing import Listing
+from smlocal.terms.s3_uri import bucket_name, split_s3_uri
 
 _FIRST_PAGE = 1_000
 """Keys in one page of a listing; the object itself comes first."""

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.local_path import sizes_and_modes
 from smlocal.data.sources.s3.interface import S3Object
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 
 class OutOfOrderError(Exception):

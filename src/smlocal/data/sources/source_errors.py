@@ -11,9 +11,9 @@ from smlocal.errors import (
     SourceUnmappedError,
     SourceUnreadableError,
 )
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
-from smlocal.jobs.contract.s3_uri import bucket_name, split_s3_uri
-from smlocal.jobs.contract.validation.suggestions import close_matches
+from smlocal.terms.rights import EVERYTHING, Rights
+from smlocal.terms.s3_uri import bucket_name, split_s3_uri
+from smlocal.terms.validation.suggestions import close_matches
 
 _NAMED = 5
 

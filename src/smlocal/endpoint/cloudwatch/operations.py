@@ -12,7 +12,6 @@ from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.page_tokens import key_of, token_of
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
-from smlocal.jobs.contract.usage import MIB, ContainerUsage, Point
 from smlocal.jobs.documents import PLAN
 from smlocal.jobs.metrics.job_metrics import JobMetrics, job_metrics
 from smlocal.jobs.planning.aspects.engines.look import memory_mib
@@ -22,6 +21,7 @@ from smlocal.sagemaker.contract.instance_types import InstanceType, size_here
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.processing import facts as processing
 from smlocal.sagemaker.transform import facts as transforms
+from smlocal.terms.usage import MIB, ContainerUsage, Point
 
 
 def invalid_value(message: str) -> ServiceError:

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.web.bodies import Content
+from smlocal.base.web.bodies import BodyContent
 from smlocal.base.web.rules import BODY_SECONDS
 from smlocal.endpoint.invocations.connections import BrokenOffError, Connections, EndpointAnswer
 from smlocal.endpoint.invocations.event_stream import CONTENT_TYPE, model_stream_error, payload_part
@@ -218,7 +218,7 @@ def _message_head(name: str, request: Request, size: int, *, streamed: bool) -> 
 async def _body(request: Request, most: int, stack: AsyncExitStack) -> bytes | memoryview:
     """The whole body. It has its room until the end of `stack`."""
     stated = request.headers.get("content-length", "0")
-    body, size = Content(), 0
+    body, size = BodyContent(), 0
     too_large = states_more(stated, most)
     try:
         async with asyncio.timeout(BODY_SECONDS):

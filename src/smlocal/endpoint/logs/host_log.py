@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.log_view import view_of
 from smlocal.jobs.logs.log_times import TimesIndex, in_milliseconds, times_path
+from smlocal.terms.log_view import view_of
 
 _LONGEST: Final = 1 << 18
 """Bytes of a line. A longer one is several events. Lines in different blocks of this size are not joined."""

@@ -13,7 +13,6 @@ from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.logs.host_log import HostLog
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
-from smlocal.jobs.contract.statuses import JobPhase
 from smlocal.jobs.logs.log_readers import log_path
 from smlocal.jobs.logs.log_times import TimesIndex, in_milliseconds, times_path
 from smlocal.jobs.store.records import JobRecord
@@ -23,6 +22,7 @@ from smlocal.sagemaker.hosting.named_endpoint import endpoint_of
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.processing import facts as processing
 from smlocal.sagemaker.transform import facts as transforms
+from smlocal.terms.statuses import JobPhase
 
 _ENDPOINTS: Final = "/aws/sagemaker/Endpoints/"
 _STREAM = re.compile(r"(?P<job>[a-zA-Z0-9-]+)/(?P<host>[a-zA-Z0-9-]+)-(?P<second>\d+)(?:/data-log)?", re.ASCII)

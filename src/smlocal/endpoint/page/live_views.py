@@ -15,13 +15,13 @@ from smlocal.endpoint.page_tokens import token_of
 from smlocal.endpoint.sagemaker.pages import position_of
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.store.job_search import JobSearch
 from smlocal.jobs.store.records import JobRecord
 from smlocal.report.formatting import duration
 from smlocal.report.job_report import read_job_report
 from smlocal.report.page import about_job, render
+from smlocal.terms.statuses import JobStatus
 
 _LOOK_SECONDS = 0.25
 """For the list of jobs."""

@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.page.topic import Topic, event
-from smlocal.jobs.contract.log_view import LogView
+from smlocal.terms.log_view import LogView
 
 LOOK_SECONDS = 0.1
 """How often a log is looked at: lines are shown in batches."""

@@ -9,10 +9,10 @@ from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, R
 
 from smlocal.base.web.rules import ALWAYS, FOR_DATA
 from smlocal.endpoint.serving import Serving
-from smlocal.jobs.contract.log_view import LogView
 from smlocal.jobs.documents import LOCAL
 from smlocal.jobs.logs.log_readers import host_logs
 from smlocal.report.page import render
+from smlocal.terms.log_view import LogView
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; "

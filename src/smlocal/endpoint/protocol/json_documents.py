@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from smlocal.endpoint.call import ServiceError
-from smlocal.jobs.contract.json_size import MOST_PARTS, too_large
+from smlocal.terms.json_size import MOST_PARTS, too_large
 
 _MOST_LEVELS = 50
 """The most levels of brackets. No valid call has half of them."""

@@ -14,8 +14,8 @@ from botocore.loaders import Loader
 from botocore.model import OperationModel, ServiceModel
 
 from smlocal.endpoint.call import ServiceError, validation_error
-from smlocal.jobs.contract.model.structure import Items, Text, Whole
-from smlocal.jobs.contract.validation.wording import (
+from smlocal.terms.model.structure import Items, Text, Whole
+from smlocal.terms.validation.wording import (
     NOT_NULL,
     Broken,
     broken_number,

@@ -14,7 +14,7 @@ from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Signatures
 from smlocal.errors import PathNotAllowedError
 from smlocal.jobfile.settings import SET_BY_CLIENTS
-from smlocal.jobs.contract.rights import Rights
+from smlocal.terms.rights import Rights
 
 _BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
 _LOCATIONS = {"S3Uri", "S3OutputPath", "ModelDataUrl"}

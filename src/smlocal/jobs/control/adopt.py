@@ -13,8 +13,6 @@ from smlocal.data.artifacts.atomic_write import remove_partial
 from smlocal.engine.docker import connect
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
-from smlocal.jobs.contract.failures import INTERNAL_ERROR
-from smlocal.jobs.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage, StopCause
 from smlocal.jobs.control.found_containers import find_containers, hosts_with_containers, remove_unseen
 from smlocal.jobs.control.requests import StagingStoppedError, StopSignals
 from smlocal.jobs.decide.events import unexpected_error
@@ -41,6 +39,8 @@ from smlocal.jobs.store.records import LeftOnEngine, Transition
 from smlocal.jobs.supervision import make_context, supervise_submitted, supervisor_of
 from smlocal.jobs.supervisor import Supervisor, end_job, remember_left
 from smlocal.jobs.view import Reporter
+from smlocal.terms.failures import INTERNAL_ERROR
+from smlocal.terms.statuses import Ending, JobPhase, JobStatus, PhaseMessage, StopCause
 
 _WITH_CONTAINERS = {JobPhase.TRAINING, JobPhase.STOPPING, JobPhase.INTERRUPTED}
 """The phases that end with the last container."""

@@ -15,7 +15,6 @@ from typing import Self
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.channels.interface import Check
 from smlocal.errors import JobNotInterruptibleError
-from smlocal.jobs.contract.statuses import JobPhase, PhaseMessage, StopCause
 from smlocal.jobs.decide.events import Event, EventQueue, Interrupted, KillAsked, StopAsked, Woken
 from smlocal.jobs.documents import LOCAL, REQUEST
 from smlocal.jobs.finish.describe import write_copies
@@ -24,6 +23,7 @@ from smlocal.jobs.history import INTERRUPT, STOP
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import supervised
+from smlocal.terms.statuses import JobPhase, PhaseMessage, StopCause
 
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 WAKE_SIGNAL = signal.SIGUSR1

@@ -9,7 +9,7 @@ from typing import Any
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.s3.aws_session import Credentials, caller_credentials, missing
 from smlocal.errors import ClockWrongError, CredentialsMissingError, RoleNotAssumedError, SmlocalError
-from smlocal.jobs.contract.clock import CLOCK_REMEDY, is_wrong_clock
+from smlocal.terms.clock import CLOCK_REMEDY, is_wrong_clock
 
 AHEAD_SECONDS = 1200.0
 """Clients ask for new keys 15 minutes before the old ones expire."""

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.terms.hosts import Host
 
 SUPPORTED: Final = ("ml.p3.16xlarge", "ml.p3dn.24xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge")
 """The instance types that the library runs on."""

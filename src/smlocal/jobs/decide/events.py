@@ -10,9 +10,9 @@ from select import POLLIN, poll
 from threading import RLock
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.failures import Failure
-from smlocal.jobs.contract.statuses import StopCause
 from smlocal.jobs.planning.aspects.faults.plan import FaultPlan
+from smlocal.terms.failures import Failure
+from smlocal.terms.statuses import StopCause
 
 _READ_BYTES = 4096
 _LONGEST_WAIT = 3_600_000

@@ -5,8 +5,6 @@ from dataclasses import field, replace
 from typing import assert_never
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.failures import INTERNAL_ERROR
-from smlocal.jobs.contract.statuses import StopCause
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, HostEnd
 from smlocal.jobs.decide.events import (
     ContainerExited,
@@ -21,6 +19,8 @@ from smlocal.jobs.decide.events import (
     ThreadDied,
 )
 from smlocal.jobs.planning.model import StopPlan
+from smlocal.terms.failures import INTERNAL_ERROR
+from smlocal.terms.statuses import StopCause
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

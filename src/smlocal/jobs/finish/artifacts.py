@@ -24,7 +24,6 @@ from smlocal.errors import (
     MachineNotReadyError,
     NothingToPackError,
 )
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.documents import LOCAL, RECALL, UNSENT, unsent_document
 from smlocal.jobs.finish.describe import DESCRIBE, describe_job, write_copy
 from smlocal.jobs.host.host_run import HostRun
@@ -34,6 +33,7 @@ from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
+from smlocal.terms.statuses import JobStatus
 
 if TYPE_CHECKING:
     from smlocal.data.artifacts.s3_publish import Publisher, PublishResult

@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import Any
 
 from smlocal.base.files import DRAFT, replace_file
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.documents import DECISION, FINAL_METRICS, LOCAL, PLAN, RECALL, REQUEST, RULES
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.planning.model import JobPlan
@@ -19,6 +18,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView
+from smlocal.terms.statuses import JobStatus
 
 DESCRIBE = "describe"
 _RESERVE = ".reserve"

@@ -20,8 +20,6 @@ from smlocal.data.sources.s3.writer import S3Writer, UploadTarget
 from smlocal.data.sources.s3_listing import machine_error
 from smlocal.data.sources.source_errors import RequestedSource
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
-from smlocal.jobs.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.jobs.documents import LOCAL, RECALL, UNSENT, published_document, unsent_document
 from smlocal.jobs.kinds import not_finished, spoken_of
 from smlocal.jobs.planning.model import JobPlan
@@ -29,6 +27,8 @@ from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
 from smlocal.jobs.store.records import JobRecord
+from smlocal.terms.rights import EVERYTHING, Rights
+from smlocal.terms.s3_uri import bucket_name, s3_form, split_s3_uri
 
 _S3 = "s3://"
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from smlocal.base.ci.junit import Case, CaseVerdict, Suite, junit
 from smlocal.errors import JobUnknownError, SmlocalError
-from smlocal.jobs.contract.made_names import without_time
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.documents import LOCAL, REPORT_FILES
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.finish.report_path import write_report
@@ -18,6 +16,8 @@ from smlocal.jobs.logs.log_readers import host_logs, read_log_tail
 from smlocal.jobs.prepared import ReportFiles
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
+from smlocal.terms.made_names import without_time
+from smlocal.terms.statuses import JobStatus
 
 _GROUP = "smlocal.job"
 

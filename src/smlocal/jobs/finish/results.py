@@ -10,7 +10,6 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.job_artifacts import Artifacts
 from smlocal.errors import EngineError
 from smlocal.jobs.attempt import Attempt
-from smlocal.jobs.contract.statuses import Ending
 from smlocal.jobs.decide.attempt_outcome import RestartPolicy
 from smlocal.jobs.documents import DECISION, FINAL_METRICS, UNSENT, published_document, unsent_document
 from smlocal.jobs.finish.artifacts import unpacked_directory
@@ -20,6 +19,7 @@ from smlocal.jobs.metrics.job_metrics import MetricsReport
 from smlocal.jobs.mirrored.saving import NOT_SAVED, not_saved_document
 from smlocal.jobs.planning.model import JobPlan, note_documents
 from smlocal.jobs.usage.usage_watch import usage_directory
+from smlocal.terms.statuses import Ending
 
 if TYPE_CHECKING:
     from smlocal.data.artifacts.s3_publish import PublishResult

@@ -24,12 +24,12 @@ from smlocal.errors import (
     SourceUnreadableError,
     TooManyHostsError,
 )
-from smlocal.jobs.contract.failures import CANNOT_PULL, INTERNAL_ERROR, NO_CAPACITY, Failure, input_failure
-from smlocal.jobs.contract.statuses import FAILED, STOPPED, Ending, StopCause
 from smlocal.jobs.documents import FINAL_METRICS, LOCAL
 from smlocal.jobs.finish.describe import write_copies
 from smlocal.jobs.kinds import running
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.failures import CANNOT_PULL, INTERNAL_ERROR, NO_CAPACITY, Failure, input_failure
+from smlocal.terms.statuses import FAILED, STOPPED, Ending, StopCause
 
 _DATA = (
     SourceEmptyError,

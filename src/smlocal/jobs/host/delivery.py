@@ -11,11 +11,11 @@ from smlocal.data.channels.download_channel import download_channel
 from smlocal.data.channels.interface import Check, Copying, Means, StagedChannel, no_check, unbroken
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError, StagingError
-from smlocal.jobs.contract.failures import INTERNAL_ERROR, Failure
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.jobs.view import Reporter
+from smlocal.terms.failures import INTERNAL_ERROR, Failure
+from smlocal.terms.listing import Listing
 
 if TYPE_CHECKING:
     from smlocal.data.channels.fastfile.mount import FuseMount

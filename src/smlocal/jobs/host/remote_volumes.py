@@ -21,10 +21,10 @@ from smlocal.engine.containers import idle_spec
 from smlocal.engine.interface import Engine, Mount, Resource, ResourceKind
 from smlocal.errors import StagingError
 from smlocal.jobs.containers import labels as labels_of
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.terms.listing import Listing
 
 _PIECE = 1 << 20
 Folders = Sequence[tuple[str, Mount]]

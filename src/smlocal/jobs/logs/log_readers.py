@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from smlocal.jobs.contract.log_view import LogView, view_of
-from smlocal.jobs.contract.metric_values import MAX_LINE
 from smlocal.jobs.logs.log_times import LogTimes, times_path
+from smlocal.terms.log_view import LogView, view_of
+from smlocal.terms.metric_values import MAX_LINE
 
 if TYPE_CHECKING:
     from smlocal.jobs.store.jobs import Store

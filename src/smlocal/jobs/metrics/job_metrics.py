@@ -12,17 +12,17 @@ from subprocess import TimeoutExpired
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.metric_values import (
+from smlocal.jobs.documents import REQUEST
+from smlocal.jobs.kinds import showing
+from smlocal.jobs.metrics.found_values import MetricSummary, read_state, read_values, summaries
+from smlocal.jobs.store.jobs import Store
+from smlocal.terms.metric_values import (
     MAX_SLOW_LINES,
     SEARCH_SECONDS,
     MetricPattern,
     MetricValue,
     final_metric_data,
 )
-from smlocal.jobs.documents import REQUEST
-from smlocal.jobs.kinds import showing
-from smlocal.jobs.metrics.found_values import MetricSummary, read_state, read_values, summaries
-from smlocal.jobs.store.jobs import Store
 
 STUCK_SECONDS: Final = 10.0
 """After the containers have ended, the process is killed if it reads nothing for so long."""

@@ -17,8 +17,10 @@ from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.metric_regex import compile_regex, required_text
-from smlocal.jobs.contract.metric_values import (
+from smlocal.jobs.logs.log_readers import LogReader
+from smlocal.jobs.metrics.found_values import ValuesFile, write_state
+from smlocal.terms.metric_regex import compile_regex, required_text
+from smlocal.terms.metric_values import (
     MAX_LINE,
     MAX_SLOW_LINES,
     SEARCH_SECONDS,
@@ -26,8 +28,6 @@ from smlocal.jobs.contract.metric_values import (
     TriedDefinition,
     number_in,
 )
-from smlocal.jobs.logs.log_readers import LogReader
-from smlocal.jobs.metrics.found_values import ValuesFile, write_state
 
 _MIN_PAUSE, _MAX_PAUSE = 0.05, 1.0
 """Seconds between two looks at the logs: longer the longer nothing is written."""

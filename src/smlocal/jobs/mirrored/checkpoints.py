@@ -11,11 +11,11 @@ from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.mirrored.folders import restored_record_path
 from smlocal.jobs.planning.aspects.mirrored.plan import CheckpointPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, checkpoint_directory
+from smlocal.terms.listing import Listing
 
 
 def restore_checkpoints(

@@ -10,9 +10,9 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.artifact_errors import Check, no_check
 from smlocal.data.artifacts.mirror.folder_target import FolderTarget
 from smlocal.data.artifacts.mirror.target import FileChangedError, MirrorState, Target
-from smlocal.jobs.contract.checkpoints import Restored, Stamp
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, checkpoint_directory, collector_directory, host_directory
+from smlocal.terms.checkpoints import Restored, Stamp
 
 if TYPE_CHECKING:
     from smlocal.data.sources.s3.client import S3Client

@@ -6,10 +6,6 @@ from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts
-from smlocal.jobs.contract.hosts import Host
-from smlocal.jobs.contract.limits import Limits
-from smlocal.jobs.contract.metric_values import MetricPattern
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
 from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators
 from smlocal.jobs.planning.aspects.credentials.plan import CredentialPlan
 from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
@@ -24,6 +20,10 @@ from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.rules.plan import RulesPlan
 from smlocal.jobs.planning.aspects.serving.plan import ServerPlan, ServingPlan
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
+from smlocal.terms.hosts import Host
+from smlocal.terms.limits import Limits
+from smlocal.terms.metric_values import MetricPattern
+from smlocal.terms.rights import EVERYTHING, Rights
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

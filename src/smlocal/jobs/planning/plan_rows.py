@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 
-from smlocal.jobs.contract.masking import masked, masked_request
 from smlocal.jobs.planning.model import JobPlan
+from smlocal.terms.masking import masked, masked_request
 
 COLUMN = 13
 """The width of the heads."""

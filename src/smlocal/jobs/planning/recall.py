@@ -10,8 +10,8 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from smlocal.errors import EarlierPlanError
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.terms.listing import Listing
 
 _LEFT_OUT: Mapping[type, Mapping[str, Any]] = {
     HostPlan: {"files": {}},

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.store.database import FILE_NAME, database_errors, open_database
 from smlocal.jobs.store.records import COLUMNS, JobRecord, record_of
+from smlocal.terms.statuses import JobStatus
 
 SortBy = Literal["name", "created", "status"]
 """A column."""

@@ -17,8 +17,6 @@ from smlocal.errors import (
     JobUnknownError,
     NameInUseError,
 )
-from smlocal.jobs.contract.statuses import STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
-from smlocal.jobs.contract.warm_pools import POOLS
 from smlocal.jobs.store import resources
 from smlocal.jobs.store.database import FIRST_PLATFORM, database_errors, open_database
 from smlocal.jobs.store.home import (
@@ -51,6 +49,8 @@ from smlocal.jobs.store.records import (
     stop_pending,
 )
 from smlocal.jobs.store.resources import Change, StoredResource
+from smlocal.terms.statuses import STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
+from smlocal.terms.warm_pools import POOLS
 
 Records = list[JobRecord]
 

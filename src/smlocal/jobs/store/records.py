@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.statuses import STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
+from smlocal.terms.statuses import STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
 
 _WAITS = "status = 'InProgress' AND secondary_status = 'Pending'"
 _UNFINISHED = "status IN ('InProgress', 'Stopping')"

@@ -12,7 +12,9 @@ from typing import Any, Final, Protocol
 
 from smlocal.base.removal import remove_tree
 from smlocal.errors import JobUnknownError
-from smlocal.jobs.contract.warm_pools import (
+from smlocal.jobs.store.home import home_unusable
+from smlocal.jobs.store.records import JobRecord, StoredJob
+from smlocal.terms.warm_pools import (
     FOLDER,
     KEPT,
     LIKE,
@@ -26,8 +28,6 @@ from smlocal.jobs.contract.warm_pools import (
     job_of,
     pool_state,
 )
-from smlocal.jobs.store.home import home_unusable
-from smlocal.jobs.store.records import JobRecord, StoredJob
 
 WARM_POOL: Final = "warm-pool"
 """The kind of document of a job that has one. It is made when the job has its machines."""

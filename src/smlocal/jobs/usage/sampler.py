@@ -15,8 +15,8 @@ from typing import Any
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.interface import Engine, Statistics
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.jobs.contract.usage import Point
 from smlocal.jobs.usage.series import SeriesFile
+from smlocal.terms.usage import Point
 
 _ENDED = {404, 409}
 """HTTP statuses of an engine for a container that does not run any more."""

@@ -8,7 +8,7 @@ from dataclasses import field, fields
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.usage import ContainerUsage, Point
+from smlocal.terms.usage import ContainerUsage, Point
 
 _COLUMNS = [each.name for each in fields(Point)]
 _COMMENT = "# "

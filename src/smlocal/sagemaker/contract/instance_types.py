@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.hosts import EVERY
-from smlocal.jobs.contract.usage import MIB, HostUsage, MemoryVerdict, readable_memory
+from smlocal.terms.hosts import EVERY
+from smlocal.terms.usage import MIB, HostUsage, MemoryVerdict, readable_memory
 
 LOCAL, LOCAL_GPU = "local", "local_gpu"
 """This machine without and with its GPUs, as in the SDK's local mode."""

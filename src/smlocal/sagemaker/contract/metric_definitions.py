@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.jobs.contract.metric_values import MetricPattern
+from smlocal.terms.metric_values import MetricPattern
 
 
 def definitions_of(request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:

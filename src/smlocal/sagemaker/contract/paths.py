@@ -2,7 +2,7 @@
 
 import posixpath
 
-from smlocal.jobs.contract.checkpoints import within
+from smlocal.terms.checkpoints import within
 
 ROOT = "/opt/ml"
 INPUT = "/opt/ml/input"

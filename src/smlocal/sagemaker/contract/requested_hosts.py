@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from smlocal.jobs.contract.hosts import Host
 from smlocal.sagemaker.contract.documents.hosts import heterogeneous, homogeneous
 from smlocal.sagemaker.contract.model.request import ResourceConfig
+from smlocal.terms.hosts import Host
 
 MAX_PLANNED_HOSTS = 1000
 """A plan for more would be too long to read: each host is told of all others."""

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from smlocal.jobs.contract.hosts import Host
-from smlocal.jobs.contract.json_size import compact
-from smlocal.jobs.contract.statuses import JobStatus
-from smlocal.jobs.contract.warm_pools import PoolState
+from smlocal.terms.hosts import Host
+from smlocal.terms.json_size import compact
+from smlocal.terms.statuses import JobStatus
+from smlocal.terms.warm_pools import PoolState
 
 if TYPE_CHECKING:
     from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest

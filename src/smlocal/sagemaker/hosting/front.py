@@ -19,7 +19,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.base.unix_sockets import listen_at, remove_socket
 from smlocal.base.web import rules
-from smlocal.base.web.bodies import SMALL, Content, HeldBytes, Share
+from smlocal.base.web.bodies import SMALL, BodyContent, HeldBytes, Share
 from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
 from smlocal.sagemaker.hosting.connections import Connection, Loop, Timer, accept_from, allow_many
@@ -142,7 +142,7 @@ class ClientConnection(Connection):
         self._exchange: Exchange | None = None
         self._head: MessageHead | None = None
         self._body: Body | None = None
-        self._content = Content()
+        self._content = BodyContent()
         self._share: Share | None = None
         """Its part of the bytes that may be held together."""
         self._waiting = b""
@@ -240,7 +240,7 @@ class ClientConnection(Connection):
 
     def _forget_request(self) -> None:
         """Its bytes are not needed any more."""
-        self._content = Content()
+        self._content = BodyContent()
         if self._share is not None:
             share, self._share = self._share, None
             share.give_back()

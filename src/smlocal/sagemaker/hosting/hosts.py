@@ -8,10 +8,6 @@ from dataclasses import replace
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import ImageFacts
 from smlocal.engine.interface import Engine
-from smlocal.jobs.contract.gpus import VISIBLE_DEVICES
-from smlocal.jobs.contract.hosts import Host
-from smlocal.jobs.contract.limits import Limits
-from smlocal.jobs.contract.validation.violation import Path
 from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators, accelerators_of
 from smlocal.jobs.planning.aspects.engines.look import plain_runtime
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts
@@ -28,6 +24,10 @@ from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.model_data import mounted
 from smlocal.sagemaker.hosting.model_file import ModelFile
 from smlocal.sagemaker.hosting.variants import Container, Variant
+from smlocal.terms.gpus import VISIBLE_DEVICES
+from smlocal.terms.hosts import Host
+from smlocal.terms.limits import Limits
+from smlocal.terms.validation.violation import Path
 
 Models = Mapping[Path, tuple[ModelPlan, ...]]
 """The models of each container, by its place in the document."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from smlocal.jobs.contract.member_table import MemberTable, Row, emulated, recorded, refused
-from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
 from smlocal.sagemaker.hosting.facts import MODELS
+from smlocal.terms.member_table import MemberTable, Row, emulated, recorded, refused
+from smlocal.terms.validation.violation import Path, Violation, spoken
 
 
 def _container(name: str) -> dict[str, Row]:

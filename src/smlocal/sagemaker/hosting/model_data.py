@@ -16,13 +16,13 @@ from smlocal.errors import CredentialsMissingError, SourceEmptyError
 from smlocal.errors.hosting import ModelMissingError, ModelUnmappedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.rights import Rights
-from smlocal.jobs.contract.validation.violation import Path
 from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.model.hosting import ContainerDefinition, S3ModelDataSource
+from smlocal.terms.listing import Listing
+from smlocal.terms.rights import Rights
+from smlocal.terms.validation.violation import Path
 
 ADDITIONAL: Final = "/opt/ml/additional-model-data-sources"
 """The folder with those of AdditionalModelDataSources, by their names (seen, and in the constants of the SDK)."""

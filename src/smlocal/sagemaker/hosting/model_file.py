@@ -11,9 +11,6 @@ from smlocal.jobfile.local_block import read_local, wrong_region
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.model.structure import Items, Structure, Whole, member_types, members, split
-from smlocal.jobs.contract.validation.violation import Path, Violation
-from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.sagemaker.contract.model.hosting import (
     CreateEndpointConfigInput,
@@ -32,6 +29,9 @@ from smlocal.sagemaker.hosting.variants import (
     variants_of,
 )
 from smlocal.sagemaker.jobfile.job_file import without_nulls
+from smlocal.terms.model.structure import Items, Structure, Whole, member_types, members, split
+from smlocal.terms.validation.violation import Path, Violation
+from smlocal.terms.validation.walk import validate
 
 SERVING: Final = "Serving"
 """The block of limits in `Local`, which only endpoints have."""

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobFinishedError, JobUnknownError
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.control.requests import ask_to_stop
 from smlocal.jobs.documents import REQUEST
@@ -20,6 +19,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.showing import status_word
+from smlocal.terms.statuses import JobStatus
 
 ENDPOINT: Final = "endpoint"
 """The kind of resource."""

@@ -3,13 +3,13 @@
 from collections.abc import Collection
 from typing import Any, assert_never
 
-from smlocal.jobs.contract.failures import Failure, FailureKind
-from smlocal.jobs.contract.statuses import FAILED, STOPPED, Ending, StopCause
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.jobs.kinds import BesideJob, JobContext
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract.outcome import failure_reason
 from smlocal.sagemaker.hosting import facts
+from smlocal.terms.failures import Failure, FailureKind
+from smlocal.terms.statuses import FAILED, STOPPED, Ending, StopCause
 
 _NO_IMAGE = "The image of the primary container cannot be pulled."
 

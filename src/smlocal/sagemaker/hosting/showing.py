@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.contract.metric_values import MetricPattern
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus, StopCause
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, shown
+from smlocal.terms.metric_values import MetricPattern
+from smlocal.terms.statuses import JobPhase, JobStatus, StopCause
 
 DOCUMENTS: Final[tuple[str, ...]] = (HOSTING, WEIGHTS)
 """Where it is invoked, and the weights of its variants."""

@@ -11,9 +11,6 @@ from smlocal.base.parallel import run_each
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
 from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
-from smlocal.jobs.contract.failures import INTERNAL_ERROR, FailureKind, input_failure
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.statuses import FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
 from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
 from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide.attempt_outcome import HostEnd
@@ -37,6 +34,9 @@ from smlocal.sagemaker.hosting.running import reason_of
 from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.service_answers import Identity
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state, shown
+from smlocal.terms.failures import INTERNAL_ERROR, FailureKind, input_failure
+from smlocal.terms.listing import Listing
+from smlocal.terms.statuses import FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
 
 
 @dataclass(kw_only=True, slots=True)

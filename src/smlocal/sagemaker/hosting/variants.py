@@ -5,7 +5,6 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.validation.violation import Path, Violation
 from smlocal.sagemaker.contract.model.hosting import (
     ContainerDefinition,
     CreateModelInput,
@@ -13,6 +12,7 @@ from smlocal.sagemaker.contract.model.hosting import (
     S3ModelDataSource,
 )
 from smlocal.sagemaker.hosting import facts
+from smlocal.terms.validation.violation import Path, Violation
 
 _FLAT: Final = ("ModelName", "PrimaryContainer", "Containers", "InferenceExecutionConfig")
 """Members of a single model, which a file with a list of models has not."""

@@ -22,10 +22,6 @@ from smlocal.jobfile.local_block import (
 from smlocal.jobfile.option import LOCAL, Taker
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import Fault, LocalSettings
-from smlocal.jobs.contract.placement import SPREAD
-from smlocal.jobs.contract.support import Support
-from smlocal.jobs.contract.validation.violation import Violation
-from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.coverage.members import MEMBERS, TABLE
 from smlocal.sagemaker.contract.documents.hosts import host_names
 from smlocal.sagemaker.contract.identity import is_region_name
@@ -34,6 +30,10 @@ from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count, with_selected
 from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile.skeleton import or_skeleton
+from smlocal.terms.placement import SPREAD
+from smlocal.terms.support import Support
+from smlocal.terms.validation.violation import Violation
+from smlocal.terms.validation.walk import validate
 
 _LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
 FAULT_KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo", "CapacityError", "ResourceLimitExceeded")

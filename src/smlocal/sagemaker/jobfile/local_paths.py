@@ -7,9 +7,9 @@ from typing import Any, get_args, get_origin
 from smlocal.data.sources.local_path import is_remote
 from smlocal.errors import PathInDescriptionError
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.model.structure import Items, Structure, Text, member_types, split
-from smlocal.jobs.contract.validation.violation import Path, dotted
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.terms.model.structure import Items, Structure, Text, member_types, split
+from smlocal.terms.validation.violation import Path, dotted
 
 _MOST_SHOWN = 20
 _LONGEST = 200

@@ -9,9 +9,9 @@ from typing import Any, Final, Literal, get_args, get_origin
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import RequestInvalidError, RequestSkeletonError
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.model.structure import Structure, members, split
-from smlocal.jobs.contract.validation.violation import Path, dotted
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.terms.model.structure import Structure, members, split
+from smlocal.terms.validation.violation import Path, dotted
 
 _RESOURCES: Final = "ResourceConfig"
 _NEEDED: Final = (

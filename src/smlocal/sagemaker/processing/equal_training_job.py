@@ -7,7 +7,6 @@ from typing import Final
 
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.validation.violation import Path
 from smlocal.sagemaker.contract.model.request import (
     AlgorithmSpecification,
     Channel,
@@ -22,6 +21,7 @@ from smlocal.sagemaker.contract.model.request import (
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.processing.job_file import Input, ProcessingFile
 from smlocal.sagemaker.processing.outputs import publishes
+from smlocal.terms.validation.violation import Path
 
 _ELSEWHERE: Final = "s3://smlocal"
 """Where no artifact goes: a processing job has none."""

@@ -12,9 +12,6 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.checkpoints import within
-from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
-from smlocal.jobs.contract.validation.walk import missing, validate
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.contract.model.processing import (
     CreateProcessingJobRequest,
@@ -25,6 +22,9 @@ from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
 from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.members import MEMBERS
+from smlocal.terms.checkpoints import within
+from smlocal.terms.validation.violation import Path, Violation, spoken
+from smlocal.terms.validation.walk import missing, validate
 
 WITHOUT_USE: Final = {
     "Code": "processing jobs have no /opt/ml/code; give the code as an input",

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from smlocal.jobs.contract.member_table import MemberTable, Row, emulated, recorded, refused
+from smlocal.terms.member_table import MemberTable, Row, emulated, recorded, refused
 
 _INPUT: Final = "ProcessingInputs[].S3Input"
 _OUTPUT: Final = "ProcessingOutputConfig.Outputs[]"

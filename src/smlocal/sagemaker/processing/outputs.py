@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from smlocal.data.sources.local_path import cleaned, is_remote, local_path, longest_match
-from smlocal.jobs.contract.checkpoints import within
-from smlocal.jobs.contract.s3_uri import s3_form
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.aspects.output.look import folder_at
 from smlocal.sagemaker.processing.job_file import ProcessingFile, UploadedOutput
+from smlocal.terms.checkpoints import within
+from smlocal.terms.s3_uri import s3_form
 
 _MEMBER = "ProcessingOutputConfig"
 _PREFIX = "output-"

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
-from smlocal.jobs.contract.hosts import Host
-from smlocal.jobs.contract.json_size import compact
 from smlocal.jobs.documents import JOB, REQUEST, STRICT
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
@@ -41,6 +39,8 @@ from smlocal.sagemaker.processing.equal_training_job import equal_training_job
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
 from smlocal.sagemaker.processing.members import MEMBERS
 from smlocal.sagemaker.processing.outputs import collectors_of
+from smlocal.terms.hosts import Host
+from smlocal.terms.json_size import compact
 
 _NOTE_RULES = (
     *INPUT_RULES,

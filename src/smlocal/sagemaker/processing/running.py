@@ -3,14 +3,14 @@
 import re
 from typing import Final
 
-from smlocal.jobs.contract.failures import Failure, FailureKind
-from smlocal.jobs.contract.statuses import Ending
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.jobs.kinds import BesideJob, JobContext
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker import running as training
 from smlocal.sagemaker.contract.outcome import failure_reason
 from smlocal.sagemaker.usage_block import planned_usage as usage
+from smlocal.terms.failures import Failure, FailureKind
+from smlocal.terms.statuses import Ending
 
 __all__ = ["begin_rules", "docker_command", "ending", "for_attempt", "hint", "reason", "usage"]
 

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.contract.metric_values import MetricPattern
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.documents import LOCAL, RECALL, REQUEST
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
@@ -17,6 +15,8 @@ from smlocal.sagemaker.contract.documents.hosts import host_names as names_of
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.outputs import shown
 from smlocal.sagemaker.showing import CAUSES
+from smlocal.terms.metric_values import MetricPattern
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 DOCUMENTS: Final[tuple[str, ...]] = (RECALL,)
 """Where the outputs go."""

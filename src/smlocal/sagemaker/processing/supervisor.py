@@ -4,14 +4,14 @@ import os
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.failures import input_failure
-from smlocal.jobs.contract.statuses import FAILED, Ending, JobStatus
 from smlocal.jobs.host.symptoms import failure_file
 from smlocal.jobs.planning.model import collector_directory
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.outputs import shown
 from smlocal.sagemaker.processing.showing import EXIT_MESSAGE, OUTPUTS
+from smlocal.terms.failures import input_failure
+from smlocal.terms.statuses import FAILED, Ending, JobStatus
 
 
 @dataclass(kw_only=True, slots=True)

@@ -28,7 +28,7 @@ class CancelledError(Exception):
     """The job is being stopped."""
 
 
-class ContainerConnection:
+class BlockingConnection:
     """Open, or not made yet. It is used by one thread at a time."""
 
     __slots__ = ("_arrived", "_deadline", "_poll", "_socket", "_stopped", "reusable")

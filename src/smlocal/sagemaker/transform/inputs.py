@@ -12,10 +12,10 @@ from smlocal.data.sources.channel import ChannelSource, list_channel
 from smlocal.data.sources.local_path import open_listed
 from smlocal.data.sources.s3.error_responses import FetchCancelledError
 from smlocal.data.sources.s3.interface import listed_object
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.rights import Rights
 from smlocal.sagemaker.transform.container_connection import CancelledError
 from smlocal.sagemaker.transform.transform_file import TransformFile
+from smlocal.terms.listing import Listing
+from smlocal.terms.rights import Rights
 
 if TYPE_CHECKING:
     from smlocal.data.sources.s3.client import S3Client

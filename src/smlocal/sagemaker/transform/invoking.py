@@ -14,7 +14,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.web.messages import MessageError
 from smlocal.sagemaker.hosting.route import Address
 from smlocal.sagemaker.transform import facts
-from smlocal.sagemaker.transform.container_connection import CancelledError, ContainerConnection
+from smlocal.sagemaker.transform.container_connection import BlockingConnection, CancelledError
 
 _PIECE: Final = 1 << 18
 _IN_MEMORY: Final = 1 << 18
@@ -94,7 +94,7 @@ class Invoker:
     """For large answers."""
     most: int | None = None
     """Bytes of an answer; None: no limit."""
-    _free: list[ContainerConnection] = field(default_factory=list)
+    _free: list[BlockingConnection] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
     _pipe: list[int] = field(default_factory=lambda: list(os.pipe()))
     """Closing the second end wakes every request; no end is left when nobody asks any more."""
@@ -167,7 +167,7 @@ class Invoker:
         except (OSError, MessageError) as error:
             raise InvocationError([facts.NO_ANSWER], retried=not chunked) from error
 
-    def _exchanged(self, connection: ContainerConnection, payload: Any, *, chunked: bool) -> Answer:
+    def _exchanged(self, connection: BlockingConnection, payload: Any, *, chunked: bool) -> Answer:
         whole = self.spool()
         reply = _Reply(whole=whole, most=self.most)
         try:
@@ -182,7 +182,7 @@ class Invoker:
         whole.seek(0)
         return whole
 
-    def _taken(self) -> ContainerConnection | None:
+    def _taken(self) -> BlockingConnection | None:
         """A connection that was used before and is still open."""
         with self._lock:
             while self._free:
@@ -192,7 +192,7 @@ class Invoker:
                 found.close()
         return None
 
-    def _connected(self, seconds: float) -> ContainerConnection:
+    def _connected(self, seconds: float) -> BlockingConnection:
         """A new connection."""
         where = self.address()
         with self._lock:
@@ -200,7 +200,7 @@ class Invoker:
                 raise CancelledError
             if where is None:
                 raise InvocationError([facts.NO_ANSWER])
-            connection = ContainerConnection(where, self._pipe[0])
+            connection = BlockingConnection(where, self._pipe[0])
         try:
             connection.connect(seconds)
         except BaseException:
@@ -208,7 +208,7 @@ class Invoker:
             raise
         return connection
 
-    def _given_back(self, connection: ContainerConnection) -> None:
+    def _given_back(self, connection: BlockingConnection) -> None:
         if not connection.reusable:
             connection.close()
             return

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from smlocal.jobs.contract.member_table import MemberTable, Row, emulated, recorded, refused, works
 from smlocal.sagemaker.hosting.members import MEMBERS as OF_ENDPOINTS
+from smlocal.terms.member_table import MemberTable, Row, emulated, recorded, refused, works
 
 _PIPELINE: Final = "Inference pipelines are not transformed here; give one container as PrimaryContainer."
 _OF_THE_MODEL: Final = (

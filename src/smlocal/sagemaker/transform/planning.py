@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.planning.aspects.output.look import DEFAULT_OUTPUT, folder_at
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
@@ -29,6 +28,7 @@ from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.members import MEMBERS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
+from smlocal.terms.listing import Listing
 
 _REMOTE: Final = ("s3://", "https://")
 _CONTAINERS: Final = 1

@@ -2,12 +2,12 @@
 
 from typing import assert_never
 
-from smlocal.jobs.contract.failures import Failure, FailureKind
-from smlocal.jobs.contract.statuses import COMPLETED, FAILED, STOPPED, Ending
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.sagemaker.contract.outcome import failure_reason
 from smlocal.sagemaker.hosting.running import begin_rules, docker_command, for_attempt, hint, usage
 from smlocal.sagemaker.transform import facts
+from smlocal.terms.failures import Failure, FailureKind
+from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending
 
 __all__ = ["begin_rules", "docker_command", "ending", "for_attempt", "hint", "reason", "usage"]
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.contract.statuses import JobPhase, StopCause
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
@@ -12,6 +11,7 @@ from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.hosting import facts as of_endpoints
 from smlocal.sagemaker.hosting import showing as endpoints_showing
 from smlocal.sagemaker.transform import facts
+from smlocal.terms.statuses import JobPhase, StopCause
 
 host_called = endpoints_showing.host_called
 metrics = endpoints_showing.metrics

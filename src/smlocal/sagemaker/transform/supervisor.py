@@ -13,9 +13,6 @@ from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.context import end_details
-from smlocal.jobs.contract.failures import INTERNAL_ERROR, input_failure
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.statuses import Ending, JobPhase, PhaseMessage
 from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, ContainerLost, Event, ThreadDied, Woken
@@ -36,6 +33,9 @@ from smlocal.sagemaker.transform.publishing import move_outputs
 from smlocal.sagemaker.transform.showing import RESULTS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 from smlocal.sagemaker.transform.transformation import Transformation
+from smlocal.terms.failures import INTERNAL_ERROR, input_failure
+from smlocal.terms.listing import Listing
+from smlocal.terms.statuses import Ending, JobPhase, PhaseMessage
 
 _PROGRESS_SECONDS: Final = 0.5
 _END_SECONDS: Final = 30.0

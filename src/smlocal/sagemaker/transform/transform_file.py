@@ -13,9 +13,6 @@ from smlocal.jobfile.local_block import read_local
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.model.structure import members
-from smlocal.jobs.contract.validation.violation import Violation
-from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.contract.model.hosting import CreateModelInput
 from smlocal.sagemaker.contract.model.transform import CreateTransformJobRequest, DataProcessing
@@ -25,6 +22,9 @@ from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import FORMS, form_of
 from smlocal.sagemaker.transform.json_path import JsonPathError, parse
 from smlocal.sagemaker.transform.members import MEMBERS
+from smlocal.terms.model.structure import members
+from smlocal.terms.validation.violation import Violation
+from smlocal.terms.validation.walk import validate
 
 _OUTPUT: Final = "Output"
 USED: Final = frozenset({*TAKEN, _OUTPUT})

@@ -19,7 +19,6 @@ from smlocal.base.gzip_errors import GZIP_ERRORS
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
 from smlocal.data.sources.s3.interface import S3Error
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.decide.events import unexpected_error
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.container_connection import CancelledError
@@ -28,6 +27,7 @@ from smlocal.sagemaker.transform.inputs import OpenStore, opened, shown_name
 from smlocal.sagemaker.transform.invoking import Answer, InvocationError, Invoker, PayloadError
 from smlocal.sagemaker.transform.parameters import Parameters
 from smlocal.sagemaker.transform.records import RecordsError, payloads
+from smlocal.terms.listing import Listing
 
 _COPIED: Final = 1 << 20
 

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any, Final, Literal
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
 from smlocal.sagemaker.tuning import facts
+from smlocal.terms.validation.violation import Path, Violation, spoken
 
 _NUMBERS: Final = ("IntegerParameterRanges", "ContinuousParameterRanges")
 _CATEGORIES: Final = "CategoricalParameterRanges"

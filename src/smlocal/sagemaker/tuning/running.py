@@ -3,12 +3,12 @@
 from collections.abc import Collection
 from typing import Any, assert_never
 
-from smlocal.jobs.contract.failures import Failure, FailureKind
-from smlocal.jobs.contract.statuses import COMPLETED, FAILED, STOPPED, Ending
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.jobs.kinds import BesideJob, JobContext
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract.outcome import failure_reason
+from smlocal.terms.failures import Failure, FailureKind
+from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending
 
 
 def for_attempt(plan: JobPlan, number: int) -> JobPlan:  # noqa: ARG001 - there is one attempt

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.contract.metric_values import MetricPattern
-from smlocal.jobs.contract.statuses import JobPhase, StopCause
 from smlocal.jobs.kinds import Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY, TUNING
+from smlocal.terms.metric_values import MetricPattern
+from smlocal.terms.statuses import JobPhase, StopCause
 
 DOCUMENTS: Final[tuple[str, ...]] = (TUNING,)
 """The search in numbers."""

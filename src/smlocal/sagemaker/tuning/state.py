@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.sagemaker.tuning.search import Search, Verdict
 from smlocal.sagemaker.tuning.trials import Objective, Trial, document_kind, trial_of
+from smlocal.terms.statuses import JobStatus
 
 EARLIER: Final = "tuning-earlier"
 """What the parents of a warm start have found."""

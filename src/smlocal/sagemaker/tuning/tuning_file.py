@@ -13,8 +13,6 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
-from smlocal.jobs.contract.validation.walk import missing, validate
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
@@ -24,6 +22,8 @@ from smlocal.sagemaker.tuning.members import MEMBERS
 from smlocal.sagemaker.tuning.ranges import broken_ranges, combinations, ranges_of
 from smlocal.sagemaker.tuning.search import SearchPlan
 from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition
+from smlocal.terms.validation.violation import Path, Violation, spoken
+from smlocal.terms.validation.walk import missing, validate
 
 _NAME_LENGTH: Final = 32
 _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9]+")

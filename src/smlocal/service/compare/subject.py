@@ -9,8 +9,8 @@ from typing import IO, Any
 from smlocal.base.foreign_archive.archive import ForeignArchive
 from smlocal.base.foreign_archive.stream import ArchiveError, opened, pieces_of
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.compared_job import ComparedEnd, ComparedJob
 from smlocal.service.job_end import NO_LOG, JobEnd, Phase, end_of
+from smlocal.terms.compared_job import ComparedEnd, ComparedJob
 
 ARTIFACT_NAMES = ("model.tar.gz", "output.tar.gz")
 

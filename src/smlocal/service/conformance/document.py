@@ -11,8 +11,8 @@ from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import ConformanceDocumentError
-from smlocal.jobs.contract.masking import masked
 from smlocal.service.conformance.probe import SCHEMA, masked_tree
+from smlocal.terms.masking import masked
 
 Document = dict[str, Any]
 Signs = Mapping[str, list[tuple[str, float]]]

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.statuses import COMPLETED, FAILED
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED, FAILED
 
 HOSTILE = "</pre></script><script>alert(1)</script>\x1b[31mred"
 

@@ -4,7 +4,7 @@ from tests.kit.replica_members import leaves
 
 from smlocal.ai_platform.coverage import lookup
 from smlocal.ai_platform.model.members import ReplicaJobKind
-from smlocal.jobs.contract.support import Support
+from smlocal.terms.support import Support
 
 
 def _covers(row: str, member: str) -> bool:

@@ -9,7 +9,7 @@ from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.option import Taker
 from smlocal.jobfile.reading import load_document
 from smlocal.jobfile.settings import LocalSettings, refused_settings
-from smlocal.jobs.contract.model.structure import members
+from smlocal.terms.model.structure import members
 
 CUSTOM_JOB = """\
 workerPoolSpecs:

@@ -18,7 +18,7 @@ from smlocal.cli.main import run_command_line
 from smlocal.jobfile.option import Taker
 from smlocal.jobfile.reading import load_document
 from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
-from smlocal.jobs.contract.model.structure import members as structure_members
+from smlocal.terms.model.structure import members as structure_members
 
 Json = dict[str, Any]
 POOL: Json = {"machineSpec": {"machineType": "n1-standard-4"}, "containerSpec": {"imageUri": "image"}}

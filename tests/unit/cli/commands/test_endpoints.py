@@ -10,11 +10,11 @@ import pytest
 from tests.kit import Run
 
 from smlocal.api.job_names import jobs_to_end
-from smlocal.jobs.contract.statuses import FAILED, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
 from smlocal.sagemaker.hosting.named_endpoint import body_of, record_new
 from smlocal.sagemaker.hosting.state import HOSTING, State
+from smlocal.terms.statuses import FAILED, JobPhase, JobStatus, PhaseMessage
 
 Make = Callable[..., None]
 

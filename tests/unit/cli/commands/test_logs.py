@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.jobs.contract.statuses import COMPLETED
 from smlocal.jobs.logs.log_times import TimesFile, times_path
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED
 
 Run = Callable[..., bytes]
 

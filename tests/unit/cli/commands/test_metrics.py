@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.kit import Run
 
-from smlocal.jobs.contract.statuses import COMPLETED
 from smlocal.jobs.metrics.found_values import ValuesFile, write_state
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from smlocal.api.execution import check_name
 from smlocal.api.training_job import TrainingJob
 from smlocal.cli.main import run_command_line
 from smlocal.errors import JobNotFinishedError, NameInUseError
-from smlocal.jobs.contract.statuses import COMPLETED
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED
 
 Json = dict[str, Any]
 POOL: Json = {"machineSpec": {"machineType": "n1-standard-4"}, "containerSpec": {"imageUri": "image"}}

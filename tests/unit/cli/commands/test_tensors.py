@@ -12,8 +12,8 @@ import pytest
 from tests.kit import Run
 from tests.kit.tensor_files import save, save_collections
 
-from smlocal.jobs.contract.statuses import COMPLETED
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED
 
 HOOK = {"DebugHookConfig": {"S3OutputPath": "s3://bucket/debug"}}
 

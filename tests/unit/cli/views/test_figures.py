@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from smlocal.cli.views.figures import describe_lines, evenly, summary_lines
-from smlocal.jobs.contract.usage import MIB, Point
 from smlocal.jobs.usage.series import SeriesFile
 from smlocal.jobs.usage.usage_watch import series_path
 from smlocal.sagemaker.usage_block import MeasuredHost, usage_block
+from smlocal.terms.usage import MIB, Point
 
 GPU = {"gpu_percent": 97, "gpu_memory": 15_000 * MIB}
 

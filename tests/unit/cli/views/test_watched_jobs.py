@@ -9,8 +9,8 @@ import pytest
 from tests.doors.cli.terminal import Terminal
 from tests.kit import Run
 
-from smlocal.jobs.contract.statuses import COMPLETED
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED
 
 Remember = Callable[..., None]
 

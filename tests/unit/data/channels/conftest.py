@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.data.sources.local_listing import list_source
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from smlocal.data.channels.copy import copy_tree, link_tree
 from smlocal.data.channels.interface import Means
 from smlocal.data.sources.local_listing import list_source
 from smlocal.errors import StagingError
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 Lister = Callable[[Path], Listing]
 PRIVATE = ("unshare", "--mount", "--propagation", "private")

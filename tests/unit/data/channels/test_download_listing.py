@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.data.channels.download_channel import check_paths, with_sizes_and_etags, without_duplicates
 from smlocal.errors import StagingError
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 
 def listing(*paths: str, sizes: tuple[int, ...] = (), keys: tuple[str, ...] = ()) -> Listing:

@@ -12,7 +12,7 @@ import pytest
 from smlocal.data.sources.channel import ChannelSource, list_channel
 from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.interface import ObjectStore
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 NOBODY = 65534
 

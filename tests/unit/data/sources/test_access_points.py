@@ -13,8 +13,8 @@ from smlocal.data.sources.s3.interface import ObjectStore, S3Error
 from smlocal.data.sources.s3_listing import machine_error
 from smlocal.data.sources.source_errors import Caller, RequestedSource
 from smlocal.errors import AwsConfigurationError, SourceEmptyError
-from smlocal.jobs.contract.listing import Listing
 from smlocal.sagemaker.contract.documents.config_files import manifest
+from smlocal.terms.listing import Listing
 
 ARNS = [
     "arn:aws:s3:us-east-1:123456789012:accesspoint/name",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import SourceEmptyError, SourceMissingError, SourceUnmappedError
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]

@@ -9,7 +9,7 @@ import pytest
 
 from smlocal.data.sources.checkpoints import list_again, list_checkpoints
 from smlocal.errors import OutputUnusableError, SmlocalError, SourceUnmappedError, SourceUnreadableError
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 Fill = Callable[..., Path]
 Lister = Callable[..., Listing]

@@ -11,7 +11,7 @@ import pytest
 
 from smlocal.data.sources.s3.interface import S3Object
 from smlocal.data.sources.selection import select
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 KEYS = 10_000
 TAME = [

@@ -11,7 +11,7 @@ import pytest
 
 from smlocal.data.sources.mounts import copy_reasons
 from smlocal.errors import SourceUnreadableError
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]

@@ -12,8 +12,8 @@ import pytest
 from smlocal.data.sources.channel import ChannelSource, list_channel
 from smlocal.data.sources.s3.interface import ObjectStore
 from smlocal.errors import SourceEmptyError, SourceMissingError, SourceUnmappedError, SourceUnreadableError
-from smlocal.jobs.contract.listing import Listing
 from smlocal.sagemaker.contract.documents.config_files import manifest
+from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]

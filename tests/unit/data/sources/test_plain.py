@@ -10,8 +10,8 @@ import pytest
 
 from smlocal.data.sources.local_listing import list_folder
 from smlocal.data.sources.local_path import MAX_CHECKED
-from smlocal.jobs.contract.listing import Listing
 from smlocal.sagemaker.contract.documents.config_files import manifest
+from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]

@@ -13,7 +13,7 @@ from tests.kit import examples
 
 from smlocal.data.sources.local_listing import list_source
 from smlocal.errors import SourceEmptyError
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]

@@ -8,7 +8,7 @@ from smlocal.data.sources.local_path import local_path
 from smlocal.data.sources.s3.client import open_store
 from smlocal.data.sources.s3.interface import S3Error, S3Object
 from smlocal.errors import PathNotAllowedError
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
+from smlocal.terms.rights import EVERYTHING, Rights
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from smlocal.data.sources.s3.interface import S3Object
 from smlocal.data.sources.selection import OutOfOrderError, check_local_paths, select
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 FASTFILE_WORDS = (
     "Failed to download data. For FastFile mode, partial S3 prefix is not supported. S3 prefix has to end with a full "

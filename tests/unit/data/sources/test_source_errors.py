@@ -9,7 +9,7 @@ import pytest
 
 from smlocal.data.sources.local_listing import list_folder, list_source
 from smlocal.errors import SourceEmptyError, SourceMissingError, SourceUnmappedError, SourceUnreadableError
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]

@@ -8,7 +8,7 @@ from tests.unit.report.conftest import BEGAN, StoredJob
 
 from smlocal.endpoint.call import ServiceError
 from smlocal.endpoint.serving import Serving
-from smlocal.jobs.contract.usage import Point
+from smlocal.terms.usage import Point
 
 MINUTE = BEGAN - BEGAN % 60
 """The whole minute before the jobs begin."""

@@ -14,9 +14,9 @@ from smlocal.endpoint.application import Application
 from smlocal.endpoint.browsers import Hosts
 from smlocal.endpoint.http_server import listen
 from smlocal.endpoint.serving import Options, open_serving
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.logs.log_times import ENTRY
 from smlocal.jobs.submission.scheduler import InstanceLimit
+from smlocal.terms.statuses import JobStatus
 
 _HOSTS = tuple(f"algo-{number}" for number in range(1, 101))
 _SERVER_ERROR = 500

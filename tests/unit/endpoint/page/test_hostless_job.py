@@ -11,7 +11,7 @@ from tests.unit.endpoint.sagemaker.test_tuning_jobs import request
 from smlocal.endpoint.application import Application
 from smlocal.endpoint.browsers import Hosts
 from smlocal.endpoint.serving import Serving
-from smlocal.jobs.contract.statuses import STOPPED, StopCause
+from smlocal.terms.statuses import STOPPED, StopCause
 
 
 @pytest.fixture

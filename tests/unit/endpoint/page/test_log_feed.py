@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from smlocal.endpoint.page.log_feed import LogFeed, read_piece, read_tail
 from smlocal.endpoint.page.topic import event
-from smlocal.jobs.contract.log_view import view_of
+from smlocal.terms.log_view import view_of
 
 
 def told(events: bytes) -> str:

@@ -9,8 +9,8 @@ from tests.unit.endpoint.sagemaker.test_tuning_jobs import request as tuning_req
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.endpoint.serving import Serving
-from smlocal.jobs.contract.statuses import FAILED
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import FAILED
 
 RemovedAfter = Callable[[str, str], None]
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from smlocal.jobs.contract.statuses import StopCause
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.history import Past, read_past
 from smlocal.jobs.store.records import StoredEvent
+from smlocal.terms.statuses import StopCause
 
 
 def read(*events: tuple[str, Any]) -> Past:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from smlocal.errors import JobNotInterruptibleError
-from smlocal.jobs.contract.statuses import JobPhase
 from smlocal.jobs.control.requests import ask_to_interrupt
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import JobPhase
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.jobs.contract.statuses import StopCause
 from smlocal.jobs.control.requests import WAKE_SIGNAL, StagingStoppedError, StopRequests, StopSignals, write_wakeup
 from smlocal.jobs.decide.events import KillAsked, StopAsked, Woken
+from smlocal.terms.statuses import StopCause
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.data_parallel import data_parallel_trouble
 from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
 from smlocal.jobs.planning.recall import recall, remember
+from smlocal.terms.data_parallel import data_parallel_trouble
 
 ASKED = {"HyperParameters": {"sagemaker_distributed_dataparallel_enabled": "true"}}
 DDP = {"HyperParameters": {"sagemaker_pytorch_ddp_enabled": "true"}}

@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.statuses import JobStatus, StopCause
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.decide.events import (
     ContainerExited,
@@ -19,6 +18,7 @@ from smlocal.jobs.decide.events import (
 from smlocal.jobs.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
 from smlocal.jobs.planning.model import StopPlan
 from smlocal.sagemaker.running import ending
+from smlocal.terms.statuses import JobStatus, StopCause
 
 LIMITS = StopPlan(max_runtime=1000, grace=120, peer_grace=10)
 

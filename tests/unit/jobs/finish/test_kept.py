@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.statuses import JobStatus
 from smlocal.jobs.finish.artifacts import unpacked_directory
 from smlocal.jobs.finish.describe import (
     has_kept_containers,
@@ -15,6 +14,7 @@ from smlocal.jobs.finish.describe import (
     mark_containers_kept,
     unmark_containers_kept,
 )
+from smlocal.terms.statuses import JobStatus
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.log_view import view_of
 from smlocal.jobs.logs.log_file import rewrite_log
 from smlocal.jobs.logs.log_readers import LogReader
 from smlocal.jobs.logs.log_times import TimesFile, times_path
+from smlocal.terms.log_view import view_of
 
 
 class Log:

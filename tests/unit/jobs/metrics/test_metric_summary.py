@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.metric_values import MetricPattern, MetricValue
 from smlocal.jobs.metrics.found_values import (
     MetricSummary,
     ValuesFile,
@@ -15,6 +14,7 @@ from smlocal.jobs.metrics.found_values import (
     summaries,
     write_state,
 )
+from smlocal.terms.metric_values import MetricPattern, MetricValue
 
 LOSS, ACC = MetricPattern(name="loss", regex="()"), MetricPattern(name="acc", regex="()")
 HOSTS = ["algo-1", "algo-2"]

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.metric_values import MetricPattern, number_in
 from smlocal.jobs.metrics.metrics_process import Searcher, SearchLimit, try_line
+from smlocal.terms.metric_values import MetricPattern, number_in
 
 BOMB = r"(a+)+$"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import EarlierPlanError
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import engine_of_each_host, recall, remember
+from smlocal.terms.listing import Listing
 
 STORED = Path(__file__).parent / "stored"
 """Plans as smlocal stored them before they were made of records."""

@@ -2,9 +2,9 @@
 
 import pytest
 
-from smlocal.jobs.contract.statuses import COMPLETED, FAILED, Ending, JobStatus
 from smlocal.jobs.store.job_search import JobSearch
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED, FAILED, Ending, JobStatus
 
 JOBS: tuple[tuple[str, float, Ending | None, float], ...] = (
     ("train-b", 10.0, COMPLETED, 50.0),

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import HomeUnusableError, JobNotFinishedError, JobUnknownError, NameInUseError
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import supervised
 from smlocal.jobs.store.records import LeftOnEngine
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 
 def create(store: Store, name: str, created: float = 1000.0) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import InstanceLimitError, JobFinishedError, NameInUseError
-from smlocal.jobs.contract.statuses import COMPLETED, JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import supervised
+from smlocal.terms.statuses import COMPLETED, JobPhase, JobStatus, PhaseMessage
 
 Wait = Callable[..., None]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import HomeUnusableError
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 CREATE = """
 import os, sys
@@ -34,7 +34,7 @@ else:
 
 WRITE_FOR_EVER = """
 import os, sys
-from smlocal.jobs.contract.statuses import JobPhase as S, JobStatus as T
+from smlocal.terms.statuses import JobPhase as S, JobStatus as T
 from smlocal.jobs.store.jobs import Store
 print("ready", flush=True)
 number = 0

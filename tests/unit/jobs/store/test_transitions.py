@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.errors import JobFinishedError, JobUnknownError
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, Transition
+from smlocal.terms.statuses import JobPhase, JobStatus, PhaseMessage
 
 GOING = JobStatus.IN_PROGRESS
 PHASES = [

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.statuses import COMPLETED
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.warm_pools import WARM_POOL, change_period, clear_ended, join, keep, state_of
+from smlocal.terms.statuses import COMPLETED
 
 LIKE = '{"InstanceType":"ml.m5.large"}'
 

@@ -18,12 +18,12 @@ from smlocal.errors import (
     WaitTimeoutError,
 )
 from smlocal.errors.shells import ContainerNotRunningError
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.control.orphans import orphans
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import supervised
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.scheduler import InstanceLimit
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 Submit = Callable[..., JobRecord]
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.engine.interface import Statistics
-from smlocal.jobs.contract.usage import Point
 from smlocal.jobs.usage.sampler import GpuUsage, PointBuilder, point_seconds, sampling_pause
+from smlocal.terms.usage import Point
 
 
 def sample(at: float, **numbers: Any) -> Statistics:

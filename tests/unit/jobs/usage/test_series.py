@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.usage import ContainerUsage, Point
 from smlocal.jobs.usage.series import SeriesFile, parse_series, read_series
 from smlocal.jobs.usage.usage_watch import series_path
+from smlocal.terms.usage import ContainerUsage, Point
 
 
 def point(at: float = 101.25, **numbers: Any) -> Point:

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.script import ScriptSecrets, docker_line, shell_script
+from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]
 PAYLOADS = {

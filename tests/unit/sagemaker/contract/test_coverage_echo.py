@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from smlocal.cli.main import run_command_line
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
-from smlocal.jobs.contract.support import Support
 from smlocal.sagemaker.contract.coverage.members import TABLE
 from smlocal.sagemaker.contract.outcome.describe import JobFacts, describe, request_only
+from smlocal.terms.statuses import JobPhase, JobStatus
+from smlocal.terms.support import Support
 
 JOB = JobFacts(
     name="job",

@@ -14,12 +14,12 @@ from tests.kit import examples
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.model.as_pydantic import pydantic_model
-from smlocal.jobs.contract.validation.walk import validate
 from smlocal.sagemaker.contract.coverage.members import TABLE
 from smlocal.sagemaker.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.sagemaker.contract.model.request import Channel, CreateTrainingJobRequest, DataSource
 from smlocal.sagemaker.jobfile.job_file import read_job
+from smlocal.terms.model.as_pydantic import pydantic_model
+from smlocal.terms.validation.walk import validate
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
 ANYTHING = st.recursive(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from smlocal.jobs.contract.statuses import JobStatus
-from smlocal.jobs.contract.warm_pools import PoolState
 from smlocal.sagemaker.contract.warm_pool import last_message, pool_member
+from smlocal.terms.statuses import JobStatus
+from smlocal.terms.warm_pools import PoolState
 
 STATES = {
     "InUse": PoolState(status="InUse"),

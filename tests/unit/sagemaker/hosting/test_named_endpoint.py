@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
@@ -22,6 +21,7 @@ from smlocal.sagemaker.hosting.named_endpoint import (
     is_settled,
     settle,
 )
+from smlocal.terms.statuses import JobPhase, JobStatus, PhaseMessage
 
 
 @pytest.fixture

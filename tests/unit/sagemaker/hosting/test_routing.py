@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.planning.aspects.network.plan import HostNames
 from smlocal.jobs.planning.aspects.serving.plan import ServerPlan, VariantPlan
 from smlocal.jobs.planning.model import HostPlan
 from smlocal.sagemaker.hosting.route import AnswerError, Step
 from smlocal.sagemaker.hosting.routing import Router
+from smlocal.terms.hosts import Host
 
 VARIANT = "x-amzn-sagemaker-target-variant"
 CONTAINER = "x-amzn-sagemaker-target-container-hostname"

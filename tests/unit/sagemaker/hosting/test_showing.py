@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.sagemaker.hosting import showing
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, invocation_seconds, read_state
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 REQUEST: dict[str, Any] = {
     "EndpointName": "here",

@@ -11,7 +11,6 @@ from smlocal.engine.engines import engines_at
 from smlocal.engine.facts import EngineFacts
 from smlocal.engine.interface import ContainerState
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.statuses import JobPhase
 from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.decide.events import ContainerExited, Woken
@@ -26,6 +25,7 @@ from smlocal.sagemaker.hosting.model_file import read_model
 from smlocal.sagemaker.hosting.planning import plan_endpoint
 from smlocal.sagemaker.hosting.state import WEIGHTS, read_state
 from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
+from smlocal.terms.statuses import JobPhase
 
 NAME = "supervised-endpoint"
 STARTED = "2026-01-01T00:00:00Z"

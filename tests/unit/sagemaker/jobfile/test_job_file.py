@@ -9,11 +9,11 @@ from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
 from smlocal.jobfile.settings import CheckSettings, LocalSettings
-from smlocal.jobs.contract.member_table import Value
-from smlocal.jobs.contract.support import Support
 from smlocal.sagemaker.contract.coverage.members import TABLE
 from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
+from smlocal.terms.member_table import Value
+from smlocal.terms.support import Support
 
 TEXT = """\
 TrainingJobName: a

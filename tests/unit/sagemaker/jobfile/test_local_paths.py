@@ -13,12 +13,12 @@ from smlocal.api.job_source import read_document
 from smlocal.api.overrides import Overrides
 from smlocal.errors import PathInDescriptionError, SourceUnmappedError
 from smlocal.jobfile.document import Document, Elsewhere, recorded_document
-from smlocal.jobs.contract.validation.violation import Path as Place
 from smlocal.jobs.planning.aspects.inputs.look import list_inputs, store_of
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.aspects.rules.asked import rule_locations
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.jobfile.local_paths import local_locations, locations
+from smlocal.terms.validation.violation import Path as Place
 
 _MODEL = Path(botocore.__file__).parent / "data" / "sagemaker" / "2017-07-24" / "service-2.json.gz"
 SHAPES: dict[str, Any] = json.loads(gzip.decompress(_MODEL.read_bytes()))["shapes"]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from smlocal.jobs.contract.failures import CANNOT_PULL, INTERNAL_ERROR, NO_CAPACITY, Failure, FailureKind, input_failure
-from smlocal.jobs.contract.statuses import JobStatus, StopCause
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.running import ending
+from smlocal.terms.failures import CANNOT_PULL, INTERNAL_ERROR, NO_CAPACITY, Failure, FailureKind, input_failure
+from smlocal.terms.statuses import JobStatus, StopCause
 
 
 @pytest.mark.parametrize(

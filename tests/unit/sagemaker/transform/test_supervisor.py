@@ -3,11 +3,11 @@
 import pytest
 
 from smlocal.engine.interface import ContainerState
-from smlocal.jobs.contract.statuses import JobPhase, StopCause
 from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.history import Past
 from smlocal.sagemaker.transform.supervisor import begins_again
+from smlocal.terms.statuses import JobPhase, StopCause
 
 STOPPED = Past(outcome=AttemptOutcome(stopped=StopCause.REQUEST))
 STATES = {

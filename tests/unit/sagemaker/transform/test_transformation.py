@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.listing import Listing
 from smlocal.sagemaker.transform.data_processing import Processing, RecordForm
 from smlocal.sagemaker.transform.invoking import Invoker
 from smlocal.sagemaker.transform.json_path import parse
 from smlocal.sagemaker.transform.parameters import Parameters
 from smlocal.sagemaker.transform.transformation import Transformation
+from smlocal.terms.listing import Listing
 
 Work = Callable[..., Transformation]
 JSON: dict[str, Any] = {"records": RecordForm.JSON, "answers": RecordForm.JSON}

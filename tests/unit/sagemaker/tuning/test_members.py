@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.support import Support
 from smlocal.sagemaker.contract.coverage.members import TABLE as TRAINING
 from smlocal.sagemaker.tuning.members import MEMBERS, TABLE
+from smlocal.terms.support import Support
 
 Shapes = dict[str, Any]
 

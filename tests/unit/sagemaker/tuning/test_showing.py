@@ -7,12 +7,12 @@ import pytest
 from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST
 
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.sagemaker.tuning.children import close_lines, training_job
 from smlocal.sagemaker.tuning.preparing import instance_hours
 from smlocal.sagemaker.tuning.showing import counted, describe
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 
 def read(**changes: Any) -> TuningFile:

@@ -10,13 +10,13 @@ from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST
 
 from smlocal.errors.tuning import WarmStartError
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus, PhaseMessage
 from smlocal.jobs.documents import REQUEST as REQUEST_DOCUMENT
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.trials import Trial, document_kind
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of, with_earlier
+from smlocal.terms.statuses import JobPhase, JobStatus, PhaseMessage
 
 
 @pytest.fixture

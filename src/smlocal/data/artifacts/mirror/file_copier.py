@@ -16,7 +16,7 @@ from signal import SIGURG
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.mirror.target import FileChangedError, MirrorState, OpenTarget, PathConflictError, always
-from smlocal.jobs.contract.checkpoints import Stamp
+from smlocal.terms.checkpoints import Stamp
 
 _CLOCK_TICK_SECONDS = 0.02
 """The file system's clock may give two writes within this time the same mtime."""

@@ -13,7 +13,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.artifact_errors import Check, no_check
 from smlocal.data.artifacts.atomic_write import copy_bytes, sync_file
 from smlocal.data.artifacts.mirror.target import PathConflictError, always, check_unchanged
-from smlocal.jobs.contract.checkpoints import UPLOADING
+from smlocal.terms.checkpoints import UPLOADING
 
 _NOT_A_FOLDER = {errno.ENOTDIR, errno.ELOOP}
 

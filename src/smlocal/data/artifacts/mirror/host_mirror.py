@@ -28,7 +28,7 @@ from smlocal.data.artifacts.mirror.inotify import (
     Watches,
 )
 from smlocal.data.artifacts.mirror.target import MirrorState, OpenTarget
-from smlocal.jobs.contract.checkpoints import UPLOADING, Restored
+from smlocal.terms.checkpoints import UPLOADING, Restored
 
 SCAN_SECONDS = 5.0
 """Between two scans of folders that cannot be watched."""

@@ -14,7 +14,7 @@ from smlocal.data.artifacts.mirror import inotify
 from smlocal.data.artifacts.mirror.host_mirror import HostMirror
 from smlocal.data.artifacts.mirror.inotify import Watches
 from smlocal.data.artifacts.mirror.target import MirrorState, OpenTarget, Target
-from smlocal.jobs.contract.checkpoints import Restored
+from smlocal.terms.checkpoints import Restored
 
 _GATHER_SECONDS = 0.05
 """From the first event to reading it, so that more events come together and the kernel merges equal ones."""

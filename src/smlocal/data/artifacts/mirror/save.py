@@ -15,7 +15,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.artifact_errors import artifact_errors
 from smlocal.data.artifacts.mirror.target import OpenTarget, PathConflictError, Target
 from smlocal.data.artifacts.tree import Clash, Entry, HostTree, merge, open_if_present, skipped_note
-from smlocal.jobs.contract.checkpoints import UPLOADING, Restored, Stamp
+from smlocal.terms.checkpoints import UPLOADING, Restored, Stamp
 
 _Files = dict[bytes, tuple[HostTree, Entry]]
 

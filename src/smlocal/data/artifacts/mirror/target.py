@@ -9,7 +9,7 @@ from typing import Protocol
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.tree import Clash
-from smlocal.jobs.contract.checkpoints import Restored, Stamp
+from smlocal.terms.checkpoints import Restored, Stamp
 
 
 class PathConflictError(Exception):

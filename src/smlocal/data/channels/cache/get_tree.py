@@ -22,7 +22,7 @@ from smlocal.data.channels.cache.folder import (
 )
 from smlocal.data.channels.copy import Duplicator
 from smlocal.data.channels.interface import Check, no_check
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 
 class DamagedInUseError(Exception):

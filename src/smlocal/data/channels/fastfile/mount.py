@@ -17,8 +17,8 @@ from smlocal.data.channels.fastfile.availability import unmount
 from smlocal.data.channels.fastfile.tree import write_index
 from smlocal.data.channels.fastfile.unread import NOT_CHECKED, Unread, read_unread
 from smlocal.errors import StreamNotStartedError
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
+from smlocal.terms.listing import Listing
+from smlocal.terms.rights import EVERYTHING, Rights
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 5.0

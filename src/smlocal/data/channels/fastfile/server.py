@@ -17,7 +17,7 @@ from smlocal.data.channels.fastfile.filesystem import READ_SECONDS, FileSystem
 from smlocal.data.channels.fastfile.tree import Tree
 from smlocal.data.channels.fastfile.unread import NOT_CHECKED, Unread, UnreadLog
 from smlocal.data.sources.s3.client import open_store
-from smlocal.jobs.contract.rights import Rights
+from smlocal.terms.rights import Rights
 
 _SIGNALS = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 _DEPTH_BITS = 10
 """A key has at most 1,024 bytes, so a path has fewer folders."""

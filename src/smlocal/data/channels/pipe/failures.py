@@ -4,7 +4,7 @@ from errno import EACCES, ENOENT, ENOTDIR, EPERM
 
 from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error
-from smlocal.jobs.contract.failures import input_failure
+from smlocal.terms.failures import input_failure
 
 _S3_ERRORS = {
     ENOENT: "NoSuchKey: The specified key does not exist.",

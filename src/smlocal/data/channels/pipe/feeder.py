@@ -26,8 +26,8 @@ from smlocal.data.channels.pipe.stop import Stop, StoppedError
 from smlocal.data.sources.s3.interface import ObjectStore, S3Error, S3Object
 from smlocal.data.sources.s3.object_stream import ObjectStream
 from smlocal.errors import StagingError
-from smlocal.jobs.contract.failures import INTERNAL_ERROR, Failure
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
+from smlocal.terms.failures import INTERNAL_ERROR, Failure
 
 _STOP_SECONDS = 0.9
 """How long `stop` waits for the threads."""

@@ -9,8 +9,8 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.channels.pipe.stop import StoppedError
 from smlocal.data.sources.s3.interface import ObjectStore, S3Object, listed_object
 from smlocal.data.sources.s3.object_stream import ObjectStream, StreamClosedError
-from smlocal.jobs.contract.listing import epoch_order
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
+from smlocal.terms.listing import epoch_order
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

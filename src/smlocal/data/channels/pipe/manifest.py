@@ -14,10 +14,10 @@ from smlocal.data.channels.pipe.object_bytes import open_regular
 from smlocal.data.sources.local_path import is_remote, local_path, longest_match
 from smlocal.data.sources.s3.interface import S3Error, S3Object
 from smlocal.errors import PathNotAllowedError
-from smlocal.jobs.contract.listing import epoch_order
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
-from smlocal.jobs.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
+from smlocal.terms.listing import epoch_order
+from smlocal.terms.rights import EVERYTHING, Rights
+from smlocal.terms.s3_uri import bucket_name, split_s3_uri
 
 _REFERENCE = "-ref"
 _FULL = {ENOSPC, EDQUOT}

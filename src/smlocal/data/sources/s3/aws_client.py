@@ -21,7 +21,7 @@ from smlocal.data.sources.s3.aws_session import (
 )
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.errors import AwsConfigurationError, CredentialsMissingError
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
+from smlocal.terms.rights import EVERYTHING, Rights
 
 _READ_TIMEOUT = 20.0
 _SLOW_READ_TIMEOUT = 300.0

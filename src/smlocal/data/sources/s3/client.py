@@ -25,7 +25,7 @@ from smlocal.data.sources.s3.interface import S3Error, S3Object
 from smlocal.data.sources.s3.range_reader import ObjectBody, RangeReader, get_object
 from smlocal.data.sources.s3.stored_checksum import expected_checksum
 from smlocal.errors import CredentialsMissingError
-from smlocal.jobs.contract.rights import Rights
+from smlocal.terms.rights import Rights
 
 RETRY_SECONDS = 60.0
 

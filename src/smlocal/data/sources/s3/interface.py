@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 from smlocal.data.sources.s3.checksum import Checksum
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 
 class S3Object(NamedTuple):

@@ -7,11 +7,11 @@ from typing import Final, Protocol, cast
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.hosts import Host
 from smlocal.jobs.planning.aspects.accelerators.plan import neuron_devices, wants_gpus
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, machine_facts
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.limits.plan import wants_limits
+from smlocal.terms.hosts import Host
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from smlocal.jobs.contract.member_table import MemberTable, Row, emulated, recorded, refused, works
+from smlocal.terms.member_table import MemberTable, Row, emulated, recorded, refused, works
 
 _MODES = {
     "File": works("Every object is a file when the container starts."),

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
-from smlocal.jobs.contract.gpus import VISIBLE_DEVICES
-from smlocal.jobs.contract.hosts import Host
-from smlocal.jobs.contract.json_size import compact
-from smlocal.jobs.contract.listing import Listing
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.hosts import INTERFACE, ResourceConfigKeys, resource_config
 from smlocal.sagemaker.contract.model.request import Channel, CreateTrainingJobRequest, FileSystemDataSource
+from smlocal.terms.gpus import VISIBLE_DEVICES
+from smlocal.terms.hosts import Host
+from smlocal.terms.json_size import compact
+from smlocal.terms.listing import Listing
 
 _INTERNAL_SPELLING = {
     None: None,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from smlocal.jobs.contract.hosts import GROUP, Host
 from smlocal.sagemaker.contract.instance_types import type_gpus, type_neuron
+from smlocal.terms.hosts import GROUP, Host
 
 INTERFACE = "eth0"
 ResourceConfigKeys = Literal["newest", "without-topology", "three-keys"]

@@ -5,8 +5,8 @@ Written by scripts/generate-models from botocore 1.44.5; do not edit.
 
 from typing import Annotated
 
-from smlocal.jobs.contract.model.structure import Items, Structure
 from smlocal.sagemaker.contract.model import shapes
+from smlocal.terms.model.structure import Items, Structure
 
 # ruff: noqa: D101 - each is the service's structure of that name
 

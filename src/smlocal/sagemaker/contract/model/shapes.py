@@ -5,7 +5,7 @@ Written by scripts/generate-models from botocore 1.44.5; do not edit.
 
 from typing import Annotated, Literal
 
-from smlocal.jobs.contract.model.structure import Items, OrHere, Text, Whole
+from smlocal.terms.model.structure import Items, OrHere, Text, Whole
 
 TrainingJobName = Annotated[str, Text(minimum=1, maximum=63, pattern="[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")]
 HyperParameterKey = Annotated[str, Text(minimum=0, maximum=256, pattern=".*")]

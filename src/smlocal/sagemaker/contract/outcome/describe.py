@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus, PhaseMessage, training_seconds
-from smlocal.jobs.contract.warm_pools import PoolState
 from smlocal.sagemaker.contract.outcome.rule_statuses import shown_statuses
 from smlocal.sagemaker.contract.warm_pool import last_message, pool_member
+from smlocal.terms.statuses import JobPhase, JobStatus, PhaseMessage, training_seconds
+from smlocal.terms.warm_pools import PoolState
 
 DEFAULT_MAX_RUNTIME = 86_400
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from smlocal.jobs.contract.metric_regex import regex_problem
-from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
-from smlocal.jobs.contract.validation.walk import MOST_VIOLATIONS, missing
+from smlocal.terms.metric_regex import regex_problem
+from smlocal.terms.validation.violation import Path, Violation, spoken
+from smlocal.terms.validation.walk import MOST_VIOLATIONS, missing
 
 _Found = Iterator[Violation]
 _MOST_REGEXES = 40

@@ -14,7 +14,7 @@ from smlocal.data.artifacts.mirror.target import MirrorState, Target
 from smlocal.data.artifacts.tree import walk
 from smlocal.data.channels.checkpoints import restore
 from smlocal.data.sources.checkpoints import list_checkpoints
-from smlocal.jobs.contract.checkpoints import UPLOADING, Restored
+from smlocal.terms.checkpoints import UPLOADING, Restored
 
 Rigs = Callable[..., "Rig"]
 

@@ -10,7 +10,7 @@ from tests.unit.data.artifacts.mirror.mirror_rig import Rigs, files_in, mirrors
 
 from smlocal.data.artifacts.mirror import host_mirror
 from smlocal.data.artifacts.mirror.target import MirrorState
-from smlocal.jobs.contract.checkpoints import Restored, Stamp
+from smlocal.terms.checkpoints import Restored, Stamp
 
 
 @pytest.mark.slow(0.5)

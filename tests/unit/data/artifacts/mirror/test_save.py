@@ -19,7 +19,7 @@ from smlocal.data.artifacts.tree import HostTree, walk
 from smlocal.data.channels.checkpoints import restore
 from smlocal.data.sources.checkpoints import list_checkpoints
 from smlocal.errors import ArtifactError
-from smlocal.jobs.contract.checkpoints import Restored
+from smlocal.terms.checkpoints import Restored
 
 Files = Mapping[str, str]
 

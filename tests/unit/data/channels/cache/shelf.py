@@ -9,7 +9,7 @@ from pathlib import Path
 from smlocal.data.channels.cache.folder import Cache, folders_of
 from smlocal.data.channels.cache.get_tree import get_tree
 from smlocal.data.channels.interface import Check, no_check
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 ENDPOINT = "http://127.0.0.1:9000"
 

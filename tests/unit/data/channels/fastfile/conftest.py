@@ -10,7 +10,7 @@ from smlocal.data.channels.fastfile.filesystem import FileSystem
 from smlocal.data.channels.fastfile.tree import Tree, write_index
 from smlocal.data.sources.s3.checksum import Checksum
 from smlocal.data.sources.s3.interface import S3Error, S3Object
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 if TYPE_CHECKING:
     from smlocal.data.channels.fastfile.unread import Unread

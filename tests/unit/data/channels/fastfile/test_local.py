@@ -8,7 +8,7 @@ from pathlib import Path
 
 from smlocal.data.channels.file import prepare_read_only
 from smlocal.data.channels.interface import Check, Means, no_check
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 Lister = Callable[[Path], Listing]
 TARGET = "/opt/ml/input/data/train"

@@ -14,9 +14,9 @@ import pytest
 from smlocal.data.channels.pipe.feeder import PipeFeeder
 from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.interface import ObjectStore
-from smlocal.jobs.contract.failures import Failure
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
 from smlocal.sagemaker.running import reason as reason_of
+from smlocal.terms.failures import Failure
 
 
 @dataclass(kw_only=True)

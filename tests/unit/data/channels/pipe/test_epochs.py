@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
-from smlocal.jobs.contract.listing import Shard
+from smlocal.terms.listing import Shard
 
 Feeding = Callable[..., Any]
 FILES = {f"{number:02}": b"%02d " % number for number in range(40)}

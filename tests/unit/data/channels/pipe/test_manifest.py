@@ -15,8 +15,8 @@ from smlocal.data.channels.pipe.failures import FeedError
 from smlocal.data.channels.pipe.manifest import Manifest
 from smlocal.data.sources.local_listing import list_source
 from smlocal.errors import StagingError
-from smlocal.jobs.contract.listing import Shard
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
+from smlocal.terms.listing import Shard
 
 Feeding = Callable[..., Any]
 

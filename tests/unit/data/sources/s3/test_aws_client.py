@@ -102,7 +102,7 @@ def test_an_access_point_of_another_service_is_signed_for_that(configure: Config
 WITHOUT_AWSCRT = """
 import sys
 sys.modules["awscrt"] = None
-from smlocal.jobs.contract.rights import EVERYTHING
+from smlocal.terms.rights import EVERYTHING
 from smlocal.data.sources.s3.client import open_store
 from smlocal.data.sources.s3.interface import S3Error, S3Object
 store = open_store("eu-west-1", rights=EVERYTHING, retry_seconds=600)

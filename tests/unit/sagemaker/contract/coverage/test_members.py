@@ -7,10 +7,10 @@ from tests.contract.member_tests import TEST_OF
 
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.reading import load_document
-from smlocal.jobs.contract.member_table import Value
-from smlocal.jobs.contract.support import Support
 from smlocal.sagemaker.contract.coverage.members import MEMBERS, TABLE
 from smlocal.sagemaker.jobfile.job_file import read_job
+from smlocal.terms.member_table import Value
+from smlocal.terms.support import Support
 
 Request = Callable[..., dict[str, Any]]
 

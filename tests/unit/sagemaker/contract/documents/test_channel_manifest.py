@@ -1,7 +1,7 @@
 import os
 
-from smlocal.jobs.contract.listing import Listing
 from smlocal.sagemaker.contract.documents.config_files import manifest
+from smlocal.terms.listing import Listing
 
 
 def listing(*paths: str, bucket_uri: str = "s3://bucket/", prefix: str = "a/b", key_base: str = "a/b/") -> Listing:

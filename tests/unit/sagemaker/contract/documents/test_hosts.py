@@ -1,7 +1,7 @@
 import json
 
-from smlocal.jobs.contract.json_size import compact
 from smlocal.sagemaker.contract.documents.hosts import homogeneous, resource_config
+from smlocal.terms.json_size import compact
 
 
 def test_one_host_gives_the_280_bytes_that_were_seen() -> None:

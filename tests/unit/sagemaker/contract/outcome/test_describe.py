@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.statuses import JobPhase, JobStatus
 from smlocal.sagemaker.contract.outcome.describe import JobFacts, TransitionFacts, describe, request_only
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 JOB = JobFacts(
     name="Task1-ABC",

@@ -16,8 +16,6 @@ from smlocal.engine.facts import EngineFacts
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import GpuUnavailableError, GpuUnknownError, MachineNotReadyError, NeuronUnavailableError
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.gpus import GpuDevices
-from smlocal.jobs.contract.hosts import EVERY, Host
 from smlocal.jobs.planning.aspects.accelerators.plan import (
     GPUS_LABEL,
     AcceleratorFacts,
@@ -31,6 +29,8 @@ from smlocal.jobs.planning.aspects.accelerators.plan import (
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.looks import Asked
+from smlocal.terms.gpus import GpuDevices
+from smlocal.terms.hosts import EVERY, Host
 
 _SMI_SECONDS = 30
 """`nvidia-smi` may first have to start the driver."""

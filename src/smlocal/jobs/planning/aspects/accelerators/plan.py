@@ -5,8 +5,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.gpus import GpuDevices
-from smlocal.jobs.contract.hosts import EVERY, Host
+from smlocal.terms.gpus import GpuDevices
+from smlocal.terms.hosts import EVERY, Host
 
 if TYPE_CHECKING:
     from smlocal.jobfile.settings import LocalSettings

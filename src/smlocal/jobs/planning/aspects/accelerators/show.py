@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from shlex import quote
 
-from smlocal.jobs.contract.gpus import GpuDevices
-from smlocal.jobs.contract.hosts import EVERY
 from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.terms.gpus import GpuDevices
+from smlocal.terms.hosts import EVERY
 
 
 def host_kinds(plan: JobPlan) -> list[str]:

@@ -13,9 +13,9 @@ from smlocal.engine.interface import Engine
 from smlocal.engine.swarm import check_swarm
 from smlocal.errors import MachineNotReadyError
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.gpus import names_gpus
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts, engine_of_each
 from smlocal.jobs.planning.model import JobPlan
+from smlocal.terms.gpus import names_gpus
 
 _Answer = TypeVar("_Answer")
 

@@ -21,9 +21,9 @@ from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import EngineError
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine
 from smlocal.jobs.store.remembered import remember_tried, tried
+from smlocal.terms.listing import Listing
 
 LABEL: Final = "folder-trial"
 _TRIAL_TARGET: Final = "/smlocal-trial"

@@ -5,10 +5,10 @@ from dataclasses import field
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts
-from smlocal.jobs.contract.hosts import Host
-from smlocal.jobs.contract.placement import PlacementChoice
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts
 from smlocal.jobs.planning.aspects.limits.plan import LimitFacts
+from smlocal.terms.hosts import Host
+from smlocal.terms.placement import PlacementChoice
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from smlocal.base.readable import readable_bytes
-from smlocal.jobs.contract.masking import masked_words
 from smlocal.jobs.planning.aspects.image.plan import MODEL_TRAINER_STOP, init_program, is_model_trainer, is_shell_form
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.sagemaker.contract.paths import CODE
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.terms.masking import masked_words
 
 _NAMED_FILES = 3
 

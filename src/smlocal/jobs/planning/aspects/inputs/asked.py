@@ -2,12 +2,12 @@
 
 from smlocal.engine.facts import EngineFacts
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.hosts import Host
-from smlocal.jobs.contract.listing import WHOLE, Listing, Shard
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts, PipePlan, TreePlan, choose_staging
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.config_files import channels_of, effective_mode, is_for, manifest
 from smlocal.sagemaker.contract.model.request import Channel, CreateTrainingJobRequest
+from smlocal.terms.hosts import Host
+from smlocal.terms.listing import WHOLE, Listing, Shard
 
 _AUGMENTED = "AugmentedManifestFile"
 

@@ -21,10 +21,6 @@ from smlocal.errors import (
     SourceEmptyError,
 )
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.model.structure import is_local_path
-from smlocal.jobs.contract.s3_uri import s3_form, split_s3_uri
-from smlocal.jobs.contract.validation.violation import Path
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngines
 from smlocal.jobs.planning.aspects.engines.look_folders import (
     engines_with_other_mounts,
@@ -35,6 +31,10 @@ from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.sagemaker.contract.documents.config_files import effective_mode
 from smlocal.sagemaker.contract.model.request import Channel
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.terms.listing import Listing
+from smlocal.terms.model.structure import is_local_path
+from smlocal.terms.s3_uri import s3_form, split_s3_uri
+from smlocal.terms.validation.violation import Path
 
 _THIS_MACHINE = "file:///"
 _CONNECT_SECONDS = 3.0

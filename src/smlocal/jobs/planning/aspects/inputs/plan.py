@@ -5,8 +5,8 @@ from dataclasses import field
 from typing import Literal
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.listing import WHOLE, Listing, Shard
-from smlocal.jobs.contract.rights import EVERYTHING, Rights
+from smlocal.terms.listing import WHOLE, Listing, Shard
+from smlocal.terms.rights import EVERYTHING, Rights
 
 Staging = Literal["overlay", "copy", "bind", "fuse", "send"]
 """`bind`: mounted read-only or as it is; `fuse`: objects streamed from S3; `send`: sent into a volume of an engine that

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from smlocal.base.readable import short_path
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan, TreePlan
 from smlocal.jobs.planning.aspects.rules.asked import rule_locations
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.sagemaker.contract.documents.config_files import effective_mode
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.terms.listing import Listing
 
 _IN_PLACE = {"overlay", "bind"}
 _HOW = {

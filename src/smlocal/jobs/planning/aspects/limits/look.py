@@ -10,12 +10,12 @@ from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import LimitUnusableError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.limits import Limits, read_size, read_ulimit
-from smlocal.jobs.contract.usage import readable_memory
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.limits.plan import LimitFacts
 from smlocal.jobs.planning.aspects.looks import Asked
+from smlocal.terms.limits import Limits, read_size, read_ulimit
+from smlocal.terms.usage import readable_memory
 
 _RESERVED = 1 << 30
 """Bytes of the disk that volumes do not use, so that the disk of this machine does not become full."""

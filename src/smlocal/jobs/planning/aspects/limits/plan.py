@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.hosts import Host
-from smlocal.jobs.contract.limits import Limits, read_size, read_ulimit
 from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
+from smlocal.terms.hosts import Host
+from smlocal.terms.limits import Limits, read_size, read_ulimit
 
 if TYPE_CHECKING:
     from smlocal.jobfile.settings import LocalSettings

@@ -5,14 +5,14 @@ from shlex import quote
 from typing import Any
 
 from smlocal.base.readable import readable_bytes
-from smlocal.jobs.contract.limits import Limits
-from smlocal.jobs.contract.usage import readable_memory
 from smlocal.jobs.planning.aspects.inputs.plan import delivered_bytes
 from smlocal.jobs.planning.aspects.limits.plan import MIB
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.sagemaker.contract.instance_types import InstanceType, instance_type, is_this_machine
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.terms.limits import Limits
+from smlocal.terms.usage import readable_memory
 
 
 def limit_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:

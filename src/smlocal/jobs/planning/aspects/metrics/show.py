@@ -1,10 +1,10 @@
 """Notes on the regexes of MetricDefinitions."""
 
-from smlocal.jobs.contract.metric_regex import never_a_number, wanted_controls
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.sagemaker.contract.metric_definitions import definitions_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.terms.metric_regex import never_a_number, wanted_controls
 
 
 def _dialect(plan: JobPlan, job: JobFile) -> str | None:

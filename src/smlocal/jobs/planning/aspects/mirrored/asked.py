@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.checkpoints import folder_key
-from smlocal.jobs.contract.s3_uri import s3_form
 from smlocal.jobs.planning.aspects.mirrored.plan import (
     TENSORS,
     CheckpointPlan,
@@ -15,6 +13,8 @@ from smlocal.jobs.planning.aspects.mirrored.plan import (
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.contract.paths import container_path, is_own_mount
+from smlocal.terms.checkpoints import folder_key
+from smlocal.terms.s3_uri import s3_form
 
 
 def mirrored_of(

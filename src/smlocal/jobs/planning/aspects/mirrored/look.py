@@ -8,13 +8,13 @@ from smlocal.data.sources.local_path import cleaned, is_remote, local_path, long
 from smlocal.data.sources.s3.interface import ObjectStore
 from smlocal.data.sources.source_errors import Caller
 from smlocal.errors import CredentialsMissingError, FieldRefusedError, S3UnreachableError, SourceEmptyError
-from smlocal.jobs.contract.checkpoints import overlap
-from smlocal.jobs.contract.listing import Listing
-from smlocal.jobs.contract.validation.violation import Violation
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredFacts
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.paths import container_path, unusable
 from smlocal.sagemaker.jobfile.job_file import JobFile, unsupported_request
+from smlocal.terms.checkpoints import overlap
+from smlocal.terms.listing import Listing
+from smlocal.terms.validation.violation import Violation
 
 
 def list_mirrored(job: JobFile, *, strict: bool, region: str, store: Callable[[], ObjectStore]) -> MirroredFacts:

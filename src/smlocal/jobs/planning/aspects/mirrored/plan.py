@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.listing import Listing
+from smlocal.terms.listing import Listing
 
 TENSORS = "tensors"
 END_OF_TENSORS = "training_job_end.ts"

@@ -5,11 +5,11 @@ from shlex import quote
 from typing import Any
 
 from smlocal.base.readable import short_path
-from smlocal.jobs.contract.checkpoints import UPLOADING
 from smlocal.jobs.planning.aspects.inputs.show import files_text
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.terms.checkpoints import UPLOADING
 
 
 def mirrored_entries(plan: JobPlan, mount: str) -> dict[str, str]:

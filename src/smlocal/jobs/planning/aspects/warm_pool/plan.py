@@ -3,7 +3,7 @@
 import os
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.warm_pools import POOLS, folder_name
+from smlocal.terms.warm_pools import POOLS, folder_name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

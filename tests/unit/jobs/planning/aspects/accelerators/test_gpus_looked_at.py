@@ -5,10 +5,10 @@ import pytest
 from smlocal.engine.facts import EngineFacts
 from smlocal.errors import GpuUnavailableError
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.gpus import GpuDevices
 from smlocal.jobs.planning.aspects.accelerators.look import try_gpus
 from smlocal.jobs.planning.aspects.accelerators.plan import GpuFacts
 from smlocal.sagemaker.contract.documents.hosts import homogeneous
+from smlocal.terms.gpus import GpuDevices
 
 ELSEWHERE = EngineFacts(
     address="tcp://far",

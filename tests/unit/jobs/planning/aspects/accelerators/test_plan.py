@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.contract.gpus import GpuDevices
-from smlocal.jobs.contract.hosts import EVERY
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts, GpuFacts, gpu_counts, share_out
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.contract.documents.hosts import heterogeneous, homogeneous
 from smlocal.sagemaker.script import shell_script
+from smlocal.terms.gpus import GpuDevices
+from smlocal.terms.hosts import EVERY
 
 Planner = Callable[..., JobPlan]
 FOUR = ("0", "1", "2", "3")

@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.placement import SPREAD
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
+from smlocal.terms.placement import SPREAD
 
 NAMES = st.lists(st.text(min_size=1), min_size=1, max_size=40, unique=True)
 

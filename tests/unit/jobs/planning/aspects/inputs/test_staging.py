@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.inputs.plan import Staging, choose_staging
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.script import shell_script
+from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]
 

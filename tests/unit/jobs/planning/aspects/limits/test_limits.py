@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.limits import Limits
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.limits.plan import LimitFacts, own_memory_limit
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall, remember
 from smlocal.sagemaker.script import shell_script
+from smlocal.terms.limits import Limits
+from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]
 GIB = 1 << 30

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from smlocal.data.artifacts.artifact_errors import PackingStoppedError
-from smlocal.jobs.contract.listing import Listing
 from smlocal.jobs.finish.cleanup import clear_disk
 from smlocal.jobs.mirrored.saving import all_names, keep_not_saved, not_saved_document, save_mirrored
 from smlocal.jobs.planning.model import JobPlan, checkpoint_directory
+from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]
 

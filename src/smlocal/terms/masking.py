@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from smlocal.jobs.contract.json_size import compact, too_large
+from smlocal.terms.json_size import compact, too_large
 
 # Not compiled here: they are used rarely.
 _PAIR = (

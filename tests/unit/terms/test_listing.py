@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.jobs.contract.listing import WHOLE, Listing, Shard
 from smlocal.sagemaker.contract.documents.config_files import manifest
+from smlocal.terms.listing import WHOLE, Listing, Shard
 
 PLAIN = Listing(
     root="/d/a",

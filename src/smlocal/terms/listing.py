@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.s3_uri import bucket_name
+from smlocal.terms.s3_uri import bucket_name
 
 # Which objects each host gets (`ShardedByS3Key`), and their order in each epoch if they are shuffled.
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.metric_values import (
+from smlocal.sagemaker.contract.metric_definitions import definitions_of
+from smlocal.terms.metric_values import (
     MetricPattern,
     MetricValue,
     TriedDefinition,
@@ -14,7 +15,6 @@ from smlocal.jobs.contract.metric_values import (
     number_in,
     single_precision,
 )
-from smlocal.sagemaker.contract.metric_definitions import definitions_of
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.model.structure import Checked, Items, Member, OrHere, Structure, Text, Whole, members, split
+from smlocal.terms.model.structure import Checked, Items, Member, OrHere, Structure, Text, Whole, members, split
 
 _CONFIG = ConfigDict(frozen=True, extra="forbid", strict=True, protected_namespaces=())
 

@@ -44,7 +44,7 @@ class Member:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Structure:
-    """Stores values without checks; `smlocal.jobs.contract.validation.walk` validates them."""
+    """Stores values without checks; `smlocal.terms.validation.walk` validates them."""
 
     def __init__(self, **given: Any) -> None:
         """Take the members by name; others get their default."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.log_view import LogView, view_of
+from smlocal.terms.log_view import LogView, view_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.listing import WHOLE, Shard, epoch_order
+from smlocal.terms.listing import WHOLE, Shard, epoch_order
 
 LENGTHS = st.integers(0, 300)
 COUNTS = st.integers(1, 20)

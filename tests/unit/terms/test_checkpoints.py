@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.checkpoints import overlap
 from smlocal.sagemaker.contract.documents.config_files import config_files
 from smlocal.sagemaker.contract.documents.hosts import homogeneous
 from smlocal.sagemaker.contract.paths import container_path, is_own_mount, unusable
+from smlocal.terms.checkpoints import overlap
 
 S3URI = "CheckpointConfig.S3Uri"
 LOCAL_PATH = "CheckpointConfig.LocalPath"

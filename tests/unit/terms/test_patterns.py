@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kit import examples
 
-from smlocal.jobs.contract.model.structure import Text, matches, translate
 from smlocal.sagemaker.contract.model import describe, shapes
+from smlocal.terms.model.structure import Text, matches, translate
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.model.structure import Items, Text, Whole
+from smlocal.terms.model.structure import Items, Text, Whole
 
 NOT_NULL = "Member must not be null"
 _LONGEST_VALUE = 80

@@ -2,8 +2,8 @@
 
 import pytest
 
-from smlocal.jobs.contract.masking import looks_secret
 from smlocal.sagemaker.contract.coverage.members import TABLE
+from smlocal.terms.masking import looks_secret
 
 SECRETS = """\
 db_password DB_PASSWORD dbPassword db.password db-password PGPASSWORD passwd PASSWORD_HASH Password2 pass_phrase

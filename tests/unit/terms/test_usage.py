@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.contract.usage import (
+from smlocal.sagemaker.contract.instance_types import NEAR, Advice, advise, instance_type, instance_types
+from smlocal.terms.usage import (
     MIB,
     ContainerUsage,
     HostUsage,
@@ -13,7 +14,6 @@ from smlocal.jobs.contract.usage import (
     host_usage,
     readable_memory,
 )
-from smlocal.sagemaker.contract.instance_types import NEAR, Advice, advise, instance_type, instance_types
 
 KINDS = ["ml.m5.large", "ml.g4dn.xlarge", "ml.p4d.24xlarge", "ml.trn1.2xlarge"]
 

@@ -6,8 +6,8 @@ import pytest
 
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.gpus import gpus_trouble, read_gpus
 from smlocal.sagemaker.jobfile.job_file import read_job
+from smlocal.terms.gpus import gpus_trouble, read_gpus
 
 REQUEST = {
     "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.contract.masking import (
+from smlocal.terms.masking import (
     masked,
     masked_file,
     masked_request,

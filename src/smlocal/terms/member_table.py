@@ -5,9 +5,9 @@ from dataclasses import field
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.model.structure import Structure, members
-from smlocal.jobs.contract.support import Support
-from smlocal.jobs.contract.validation.violation import Path, Violation, spoken
+from smlocal.terms.model.structure import Structure, members
+from smlocal.terms.support import Support
+from smlocal.terms.validation.violation import Path, Violation, spoken
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.contract.masking import HIDDEN, masked, masked_words, with_strings
-from smlocal.jobs.contract.model.structure import (
+from smlocal.terms.masking import HIDDEN, masked, masked_words, with_strings
+from smlocal.terms.model.structure import (
     Checked,
     Items,
     OrHere,
@@ -21,9 +21,9 @@ from smlocal.jobs.contract.model.structure import (
     members,
     split,
 )
-from smlocal.jobs.contract.validation.suggestions import closest
-from smlocal.jobs.contract.validation.violation import Path, Violation, dotted, kind_of, spoken
-from smlocal.jobs.contract.validation.wording import (
+from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import Path, Violation, dotted, kind_of, spoken
+from smlocal.terms.validation.wording import (
     NOT_NULL,
     Broken,
     broken_number,

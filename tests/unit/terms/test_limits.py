@@ -6,7 +6,8 @@ import pytest
 
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.jobs.contract.limits import (
+from smlocal.sagemaker.jobfile.job_file import read_job
+from smlocal.terms.limits import (
     cpus_trouble,
     memory_trouble,
     read_size,
@@ -14,7 +15,6 @@ from smlocal.jobs.contract.limits import (
     shared_memory_trouble,
     ulimits_trouble,
 )
-from smlocal.sagemaker.jobfile.job_file import read_job
 
 
 @pytest.mark.parametrize(

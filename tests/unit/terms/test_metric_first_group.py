@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.jobs.contract.metric_regex import never_a_number
+from smlocal.terms.metric_regex import never_a_number
 
 
 @pytest.mark.parametrize(
