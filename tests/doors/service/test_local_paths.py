@@ -31,12 +31,16 @@ def test_a_line_that_names_a_file_of_this_machine_fails_the_job_and_its_rerun(
         "TrainingJobStatus": "Completed",
     }
     (tmp_path / "answer.json").write_text(json.dumps(answer))
-    (tmp_path / "job.json").write_text(json.dumps(request))
+    own = {**source, "S3Uri": "./bucket/lines"}  # the user's own file, and not one that stands for an object of S3
+    channels = [{"ChannelName": "train", "DataSource": {"S3DataSource": own}}]
+    (tmp_path / "job.json").write_text(json.dumps({**request, "InputDataConfig": channels}))
+    (tmp_path / "mapped.json").write_text(json.dumps(request))
     mapped = ("--source", f"s3://bucket={tmp_path}/bucket", "--json")
     commands = {
         "described-lines-run": ("run", "answer.json", *mapped),
         "described-lines-again": ("rerun", "described-lines-run", "--json"),
         "described-lines-own": ("run", "job.json", *mapped),
+        "described-lines-mapped": ("run", "mapped.json", *mapped),
     }
     for name, words in commands.items():
         done = smlocal_run(*words, "--name", name, cwd=tmp_path)
