@@ -16,9 +16,10 @@ from smlocal.api.overrides import Overrides
 from smlocal.engine.timeouts import VARIABLE
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.store.lease import supervised
+from smlocal.jobs.submission.recording import record_waiting
 from smlocal.jobs.submission.scheduler import Scheduler
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.submit import submit
+from smlocal.sagemaker.submit import waiting_job
 
 WAITS = "echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.02; done; echo done >/opt/ml/model/m"
 CRASHES = int(os.environ.get("SMLOCAL_CRASHES", "20"))
@@ -49,7 +50,7 @@ def submitted(life: Any) -> Submit:
         }
         job, _ = read_source(request, Overrides(), strict=False)
         assert isinstance(job, JobFile)
-        return submit(job, name=name, store=life.store).name
+        return record_waiting(waiting_job(job, name), name=name, store=life.store).name
 
     return record
 

@@ -28,12 +28,14 @@ from smlocal.endpoint.page.log_feed import LogFeed, read_piece, read_tail, size_
 from smlocal.endpoint.page.responses import DATA_HEADERS, html, moved, own_file, problem
 from smlocal.endpoint.page.topic import ALIVE, BEGIN, Topics, event, part_event
 from smlocal.endpoint.protocol.query import form_fields
-from smlocal.endpoint.sagemaker.creating import limit_to_rights, start_job
+from smlocal.endpoint.sagemaker.creating import with_data
+from smlocal.endpoint.sagemaker.job_operations import limit_to_rights, start
 from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Signatures
 from smlocal.errors import JobFinishedError, JobUnknownError, SmlocalError
 from smlocal.jobs.logs.log_readers import host_logs
 from smlocal.report.page import render
+from smlocal.sagemaker.submit import waiting_job
 
 _STYLE = f"{PREFIX}style.css"
 _MOST_STREAMS = 500
@@ -279,7 +281,9 @@ def new_job(serving: Serving, text: str) -> str | Mistake:
         region = local.get("Region") if isinstance(local, dict) else None
         limit_to_rights(serving, document, region=region or serving.region)
         job, name = read_document(document, {}, path=None, fill_in=False, strict=False)
-        start_job(serving, job, name=name, region=job.local.Region or serving.region)
+        with ExitStack() as stack:
+            job = with_data(serving, job, stack, name=name, region=job.local.Region or serving.region)
+            start(serving, waiting_job(job, name), name=name)
     except SmlocalError as error:
         return Mistake(sentence=error.sentence, details=error.details, remedy=error.remedy)
     except ServiceError as error:

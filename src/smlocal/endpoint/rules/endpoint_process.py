@@ -23,7 +23,7 @@ from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.protocol import json_documents, query
 from smlocal.endpoint.protocol.aws_names import by_form, by_target, stated_scope
 from smlocal.endpoint.protocol.models import check_parameters, operation_model
-from smlocal.endpoint.sagemaker.jobs import list_training_jobs, stop_training_job
+from smlocal.endpoint.sagemaker.jobs import TRAINING_JOBS, list_training_jobs
 from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobs.history import DEFECT, RULE_ACTION
 from smlocal.jobs.store.jobs import Store
@@ -59,7 +59,7 @@ def _stop(serving: RuleServing, call: AwsCall) -> dict[str, Any]:
         over = True
     if not over:
         serving.record(call, "stoptraining", {"TrainingJobName": name})  # first: the stop may end this job
-    return stop_training_job(serving, call)
+    return TRAINING_JOBS.stop(serving, call)
 
 
 # The part of SNS that actions use. Messages are kept in the job's history and not sent.

@@ -1,103 +1,49 @@
-"""CreateTrainingJob, including code that an SDK has uploaded."""
+"""The requests of training jobs: their data, and code that an SDK has uploaded."""
 
 import json
 import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, Any
 
 from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive, unpack
 from smlocal.base.foreign_archive.stream import ArchiveError, BeyondLimitError, pieces_of
 from smlocal.base.removal import remove_tree
-from smlocal.endpoint.call import AwsCall, ServiceError, validation_error
+from smlocal.endpoint.call import AwsCall, validation_error
 from smlocal.endpoint.objects.bucket_folder import Bucket
 from smlocal.endpoint.objects.listing import walk
 from smlocal.endpoint.objects.s3_documents import S3CallError
-from smlocal.endpoint.sagemaker.request_folders import bucket_of, local_block, no_objects
+from smlocal.endpoint.sagemaker.job_operations import refusals_answered, request_document
+from smlocal.endpoint.sagemaker.request_folders import bucket_of, no_objects
 from smlocal.endpoint.serving import CODE, Serving
-from smlocal.errors import (
-    InstanceLimitError,
-    NameInUseError,
-    OutputUnusableError,
-    PathNotAllowedError,
-    RequestInvalidError,
-    SmlocalError,
-)
-from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.sagemaker.submit import submit
 
 
-def create_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """Record the job, and answer. It is started by a process of its own."""
-    job = _read(serving, call)
+def read_request(serving: Serving, call: AwsCall, stack: ExitStack) -> JobFile:
+    """The validated job, with its code."""
+    document = request_document(serving, call)
+    with refusals_answered():
+        job = read_job(document, strict=False)
     name = job.request.TrainingJobName
-    if name is None:
-        raise validation_error(
-            "1 validation error detected: Value null at 'trainingJobName' failed to satisfy constraint: "
-            "Member must not be null"
-        )
-    try:
-        return {"TrainingJobArn": start_job(serving, job, name=name, region=call.region).arn}
-    except NameInUseError:
-        raise ServiceError(
-            "ResourceInUse",
-            "Training job names must be unique within an AWS account and region, and a training job with this name "
-            f"already exists ({name})",
-        ) from None
-    except InstanceLimitError as error:
-        raise ServiceError("ResourceLimitExceeded", error.sentence) from None
+    return job if name is None else with_data(serving, job, stack, name=name, region=call.region)
 
 
-def limit_to_rights(serving: Serving, document: Document, *, region: str) -> None:
-    """Give the document the `Local` block that a client of this server may have; `ServiceError` if it asks for more."""
-    document.data[LOCAL] = {**local_block(serving, document.data), "Region": region}
+def with_data(serving: Serving, job: JobFile, stack: ExitStack, *, name: str, region: str) -> JobFile:
+    """A job whose document was limited to the rights of clients, with the code that it names.
 
-
-def start_job(serving: Serving, job: JobFile, *, name: str, region: str) -> JobRecord:
-    """Record a job whose document was limited to the rights of clients."""
+    `ServiceError` if one of its channels has no objects. `stack` removes the code if the job is not recorded.
+    """
     missing = next(_without_data(serving, job), None)
     if missing is not None:
         raise no_objects(missing, region=region, role=job.raw.get("RoleArn", ""))
-    with submitted_code(serving, name, job.raw) as code:
-        if code is not None and job.local.Code is None:
-            job.document.data[LOCAL]["Code"] = code
-            job = read_job(job.document, strict=False)
-        try:
-            record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
-        except (OutputUnusableError, PathNotAllowedError) as error:
-            raise validation_error(in_one_line(error)) from None
-    serving.waiting_jobs.look()
-    serving.submitted(name)
-    return record
-
-
-def _read(serving: Serving, call: AwsCall) -> JobFile:
-    """The validated job. The folder for relative paths is the root: there is none that a client knows."""
-    document = Document(dict(call.parameters), name="request", directory="/")
-    limit_to_rights(serving, document, region=call.region)
-    with refusals_answered():
-        return read_job(document, strict=False)
-
-
-@contextmanager
-def refusals_answered() -> Iterator[None]:
-    """Answer the errors of a block that reads a request, as the service does if smlocal knows its words."""
-    try:
-        yield
-    except RequestInvalidError as error:
-        raise validation_error(error.service_message or in_one_line(error)) from None
-    except SmlocalError as error:
-        raise validation_error(in_one_line(error)) from None
-
-
-def in_one_line(error: SmlocalError) -> str:
-    """The sentence with its details and remedies."""
-    return "; ".join([error.with_details, *error.remedy])
+    code = stack.enter_context(submitted_code(serving, name, job.raw))
+    if code is None or job.local.Code is not None:
+        return job
+    job.document.data[LOCAL]["Code"] = code
+    return read_job(job.document, strict=False)
 
 
 def _without_data(serving: Serving, job: JobFile) -> Iterator[str]:

@@ -14,6 +14,7 @@ from smlocal.errors import JobNotFinishedError, JobUnknownError, NameInUseError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.submission.recording import record_waiting
 from smlocal.sagemaker.hosting.model_file import ModelFile
 from smlocal.sagemaker.hosting.named_endpoint import (
     ENDPOINT,
@@ -28,7 +29,7 @@ from smlocal.sagemaker.hosting.named_endpoint import (
     stop_job,
 )
 from smlocal.sagemaker.hosting.named_endpoint import delete_endpoint as delete
-from smlocal.sagemaker.hosting.planning import submit
+from smlocal.sagemaker.hosting.planning import waiting_job
 from smlocal.sagemaker.hosting.state import WEIGHTS
 
 _KIND: Final = Kind(name=ENDPOINT, spoken="endpoint", in_arn="endpoint")
@@ -249,7 +250,7 @@ def _start(serving: Serving, model: ModelFile, endpoint: str) -> tuple[str, str]
         try:
             if ended:
                 serving.store.remove(job)
-            return job, submit(model, name=job, store=serving.store).arn
+            return job, record_waiting(waiting_job(model, job), name=job, store=serving.store).arn
         except (NameInUseError, JobUnknownError, JobNotFinishedError):  # another call was first
             there = find_endpoint(serving.store, endpoint)
             if there is not None and there.update is None and there.in_progress:

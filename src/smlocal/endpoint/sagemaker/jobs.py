@@ -4,39 +4,31 @@ All they need is a store, so the endpoint of debugger rules has some of them too
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from smlocal.api.stopping import stop
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
+from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
 from smlocal.endpoint.sagemaker.pages import page_of, take_jobs
-from smlocal.errors import JobFinishedError, JobUnknownError
+from smlocal.errors import JobUnknownError
 from smlocal.jobs.documents import REQUEST
-from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.store.warm_pools import WARM_POOL, change_period, state_of
 from smlocal.sagemaker.contract.warm_pool import pool_member
 from smlocal.sagemaker.name import NAME
 
-
-def describe_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Exactly the members of the service."""
-    return describe_job(serving.store, called_job(serving, call).name, service=True)
-
-
-def called_job(serving: HasStore, call: AwsCall) -> JobRecord:
-    """The job that the call names. Jobs of other platforms are not known to SageMaker."""
-    try:
-        record = serving.store.get(call.parameters["TrainingJobName"])
-    except JobUnknownError:
-        raise unknown_job() from None
-    if record.platform != NAME:
-        raise unknown_job()
-    return record
+TRAINING_JOBS: Final = NamedJobs(
+    platform=NAME,
+    stem="TrainingJob",
+    spoken="training job",
+    in_use_text="Training job names must be unique within an AWS account and region, and a training job with this name "
+    "already exists ({name})",
+    unknown_text="Requested resource not found.",
+)
 
 
 def unknown_job() -> ServiceError:
     """The error that waiters of botocore expect."""
-    return validation_error("Requested resource not found.")
+    return validation_error(TRAINING_JOBS.unknown_text)
 
 
 _MOST_TAGS = 50
@@ -143,24 +135,13 @@ def _summary(record: JobRecord) -> dict[str, Any]:
     return summary
 
 
-def stop_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
-    """Answers once the stop is recorded."""
-    try:
-        stop(serving.store, called_job(serving, call).name, grace=None, on_message=lambda _: None)
-    except JobUnknownError:
-        raise unknown_job() from None
-    except JobFinishedError as error:
-        raise validation_error(error.sentence) from None
-    return {}
-
-
 _RECORDED = ("ProfilerConfig", "ProfilerRuleConfigurations", "RemoteDebugConfig")
 
 
 def update_training_job(serving: HasStore, call: AwsCall) -> dict[str, Any]:
     """Record what the service would change, which reaches no running container, or change an available warm pool."""
     asked = call.parameters
-    record = called_job(serving, call)
+    record = TRAINING_JOBS.called(serving, call)
     changes = {member: asked[member] for member in _RECORDED if member in asked}
     keep_alive = asked.get("ResourceConfig")
     ended = record.status.terminal and (bool(changes) or keep_alive is None)

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.endpoint.call import validation_error
-from smlocal.endpoint.sagemaker.creating import in_one_line, limit_to_rights
+from smlocal.endpoint.sagemaker.job_operations import limit_to_rights, refusals_answered
 from smlocal.endpoint.sagemaker.request_folders import NO_OBJECT
 from smlocal.endpoint.serving import Serving
-from smlocal.errors import RequestInvalidError, SmlocalError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, read_model
@@ -31,12 +30,8 @@ def model_file(
     limit_to_rights(serving, document, region=region)
     if serving.options.with_key:
         document.set((LOCAL, SERVING, "Key"), True)
-    try:
+    with refusals_answered():
         return read_model(document)
-    except RequestInvalidError as error:
-        raise validation_error(error.service_message or in_one_line(error)) from None
-    except SmlocalError as error:
-        raise validation_error(in_one_line(error)) from None
 
 
 def local_of(*requests: Mapping[str, Any]) -> dict[str, Any] | None:

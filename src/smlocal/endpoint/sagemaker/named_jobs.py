@@ -1,4 +1,7 @@
-"""What is the same for jobs of all kinds but training jobs: found by their names, described and stopped."""
+"""The jobs of one kind as clients name them: found, described and stopped.
+
+All that is needed is a store, so the endpoint of debugger rules has them too.
+"""
 
 from typing import Any
 
@@ -12,19 +15,31 @@ from smlocal.jobs.store.records import JobRecord
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NamedJobs:
-    """The jobs of one kind."""
+    """One kind, in the service's words."""
 
     platform: str
-    member: str
-    """Of a call, which has the name of the job."""
-    ended: str = ""
+    stem: str
+    """`TrainingJob`: the names of operations and members are made of it."""
+    spoken: str
+    """`training job`, in sentences."""
+    in_use_text: str = (
+        "Job name must be unique within an AWS account and region, and a job with this name already exists ({arn})"
+    )
+    """About a new job whose `name` a job with this `arn` has."""
+    unknown_text: str = "Could not find requested job with name: {name}"
+    """About a name that no job has."""
+    ended_text: str = ""
     """Refuses to stop a job that has this `status`; without it, the job's own words do."""
 
+    @property
+    def name_member(self) -> str:
+        """The member of a call with the name of the job."""
+        return f"{self.stem}Name"
+
     def called(self, serving: HasStore, call: AwsCall) -> JobRecord:
-        """The job that a call names."""
-        name = call.parameters[self.member]
+        """The job that a call names. Jobs of other kinds are not known."""
         try:
-            record = serving.store.get(name)
+            record = serving.store.get(call.parameters[self.name_member])
         except JobUnknownError:
             raise self.unknown(call) from None
         if record.platform != self.platform:
@@ -32,15 +47,19 @@ class NamedJobs:
         return record
 
     def unknown(self, call: AwsCall) -> ServiceError:
-        """The answer about a name that no job has."""
-        return validation_error(f"Could not find requested job with name: {call.parameters[self.member]}")
+        """The answer about a name that no job has: the one that waiters of botocore expect."""
+        return validation_error(self.unknown_text.format(name=call.parameters[self.name_member]))
 
-    def in_use(self, serving: HasStore, call: AwsCall) -> ServiceError:
+    def in_use(self, serving: HasStore, name: str) -> ServiceError:
         """The answer about a new job whose name a job has."""
-        return ServiceError(
-            "ResourceInUse",
-            "Job name must be unique within an AWS account and region, and a job with this name already exists "
-            f"({serving.store.get(call.parameters[self.member]).arn})",
+        return ServiceError("ResourceInUse", self.in_use_text.format(name=name, arn=serving.store.get(name).arn))
+
+    def without_name(self) -> ServiceError:
+        """The answer to a request without a name."""
+        member = self.name_member[0].lower() + self.name_member[1:]
+        return validation_error(
+            f"1 validation error detected: Value null at '{member}' failed to satisfy constraint: "
+            "Member must not be null"
         )
 
     def describe(self, serving: HasStore, call: AwsCall) -> dict[str, Any]:
@@ -55,6 +74,8 @@ class NamedJobs:
         except JobUnknownError:
             raise self.unknown(call) from None
         except JobFinishedError as error:
-            said = self.ended.format(status=serving.store.get(name).status) if self.ended else error.sentence
+            said = error.sentence
+            if self.ended_text:
+                said = self.ended_text.format(status=serving.store.get(name).status)
             raise validation_error(said) from None
         return {}

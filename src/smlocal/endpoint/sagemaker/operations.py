@@ -3,14 +3,14 @@
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
-from smlocal.api.removing import remove
 from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, validation_error
 from smlocal.endpoint.page_tokens import token_of
 from smlocal.endpoint.protocol.models import seconds_of, service_model
-from smlocal.endpoint.sagemaker.creating import create_training_job
+from smlocal.endpoint.sagemaker.creating import read_request
 from smlocal.endpoint.sagemaker.endpoints import (
     create_endpoint,
     delete_endpoint,
@@ -19,16 +19,14 @@ from smlocal.endpoint.sagemaker.endpoints import (
     update_endpoint,
     update_endpoint_weights_and_capacities,
 )
+from smlocal.endpoint.sagemaker.job_operations import JobOperations
 from smlocal.endpoint.sagemaker.jobs import (
+    TRAINING_JOBS,
     add_tags,
-    called_job,
     delete_tags,
-    describe_training_job,
     list_tags,
     list_training_jobs,
-    stop_training_job,
     tags_of,
-    unknown_job,
     update_training_job,
 )
 from smlocal.endpoint.sagemaker.models import (
@@ -42,42 +40,39 @@ from smlocal.endpoint.sagemaker.models import (
     list_models,
 )
 from smlocal.endpoint.sagemaker.pages import offset_in
-from smlocal.endpoint.sagemaker.processing import (
-    PROCESSING_JOBS,
-    create_processing_job,
-    delete_processing_job,
-    list_processing_jobs,
-)
-from smlocal.endpoint.sagemaker.transforms import (
-    TRANSFORM_JOBS,
-    create_transform_job,
-    list_transform_jobs,
-)
-from smlocal.endpoint.sagemaker.tuning import HANDLERS as TUNING
+from smlocal.endpoint.sagemaker.processing import PROCESSING
+from smlocal.endpoint.sagemaker.transforms import TRANSFORM
+from smlocal.endpoint.sagemaker.tuning import TUNING
 from smlocal.endpoint.serving import Serving
-from smlocal.errors import JobNotFinishedError, JobUnknownError
+from smlocal.errors import JobUnknownError
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.warm_pools import WARM_POOL, state_of
 from smlocal.sagemaker.name import NAME
+from smlocal.sagemaker.submit import waiting_job
 from smlocal.sagemaker.tuning import facts as tuning
 
 
 def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Remove a finished job without an available warm pool. Its artifacts stay."""
-    record = called_job(serving, call)
-    name = record.name
-    try:
-        pool = state_of(record, serving.store.document(name, WARM_POOL))
+    record = TRAINING_JOBS.called(serving, call)
+    with suppress(JobUnknownError):  # it is removed at the same time
+        pool = state_of(record, serving.store.document(record.name, WARM_POOL))
         if pool is not None and pool.status == "Available":
             raise validation_error("The request was rejected because the training job retains an Available warm pool.")
-        remove(serving.store, name, stop=False, force=False, abandon=False, on_message=serving.log)
-    except JobUnknownError:
-        raise unknown_job() from None
-    except JobNotFinishedError:
-        status = serving.store.get(name).status
-        raise validation_error(f"The request was rejected because the training job is in status {status}.") from None
-    return {}
+    return TRAINING.delete(serving, call)
+
+
+TRAINING: Final = JobOperations(
+    jobs=TRAINING_JOBS,
+    read=read_request,
+    waiting=waiting_job,
+    others={
+        "DeleteTrainingJob": delete_training_job,
+        "ListTrainingJobs": list_training_jobs,
+        "UpdateTrainingJob": update_training_job,
+    },
+)
 
 
 # Search, for training jobs and tuning jobs.
@@ -253,34 +248,22 @@ HANDLERS: Mapping[str, Handler] = {
     "CreateEndpoint": create_endpoint,
     "CreateEndpointConfig": create_endpoint_config,
     "CreateModel": create_model,
-    "CreateProcessingJob": create_processing_job,
-    "CreateTrainingJob": create_training_job,
-    "CreateTransformJob": create_transform_job,
     "DeleteEndpoint": delete_endpoint,
     "DeleteEndpointConfig": delete_endpoint_config,
     "DeleteModel": delete_model,
-    "DeleteProcessingJob": delete_processing_job,
     "DeleteTags": delete_tags,
-    "DeleteTrainingJob": delete_training_job,
     "DescribeEndpoint": describe_endpoint,
     "DescribeEndpointConfig": describe_endpoint_config,
     "DescribeModel": describe_model,
-    "DescribeProcessingJob": PROCESSING_JOBS.describe,
-    "DescribeTrainingJob": describe_training_job,
-    "DescribeTransformJob": TRANSFORM_JOBS.describe,
     "ListEndpointConfigs": list_endpoint_configs,
     "ListEndpoints": list_endpoints,
     "ListModels": list_models,
-    "ListProcessingJobs": list_processing_jobs,
     "ListTags": list_tags,
-    "ListTrainingJobs": list_training_jobs,
-    "ListTransformJobs": list_transform_jobs,
     "Search": search,
-    "StopProcessingJob": PROCESSING_JOBS.stop,
-    "StopTrainingJob": stop_training_job,
-    "StopTransformJob": TRANSFORM_JOBS.stop,
     "UpdateEndpoint": update_endpoint,
     "UpdateEndpointWeightsAndCapacities": update_endpoint_weights_and_capacities,
-    "UpdateTrainingJob": update_training_job,
-    **TUNING,
+    **TRAINING.handlers,
+    **PROCESSING.handlers,
+    **TRANSFORM.handlers,
+    **TUNING.handlers,
 }

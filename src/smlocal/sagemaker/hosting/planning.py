@@ -4,7 +4,6 @@ It also makes the notes, and records a job that another process will start.
 """
 
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -16,7 +15,6 @@ from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.errors import ImagePullError, RegionNameError
 from smlocal.errors.hosting import EndpointUnreachableError, PortLabelMissingError
 from smlocal.jobfile.document import recorded_document
-from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
@@ -37,8 +35,8 @@ from smlocal.jobs.planning.aspects.serving.plan import ServingPlan, VariantPlan
 from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan, Note, StopPlan
 from smlocal.jobs.planning.note_rule import some
 from smlocal.jobs.prepared import Prepared, find_credentials
-from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.instance_types import is_this_machine
@@ -378,22 +376,16 @@ def _own_notes(model: ModelFile) -> Iterator[tuple[str, str]]:
         yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
 
 
-def submit(model: ModelFile, *, name: str, store: Store) -> JobRecord:
-    """Record it as waiting, durably; the scheduler starts it. `NameInUseError` if there is a job of this name.
+def waiting_job(model: ModelFile, name: str) -> WaitingJob:
+    """What is recorded of a validated endpoint.
 
-    Neither the engine nor S3 is asked: a wrong image or model makes the endpoint fail when it begins. It counts as no
-    instance, because it has no end: others would wait for it.
+    It counts as no instance, because it has no end: others would wait for it.
     """
     called = model.raw.get("EndpointName", name)
     account = identity.account(role=model.role, image=image_name(model.containers[0]))
-    store.add_pending(
-        name,
-        run_id=os.urandom(4).hex(),
-        created=time.time(),
-        arn=facts.endpoint_arn(called, region=region_of(model), account=account),
-        model_uri="",
-        instances=0,
+    return WaitingJob(
         platform=facts.NAME,
-        documents={REQUEST: {**model.raw, "EndpointName": called}, JOB: model.document.record()},
+        arn=facts.endpoint_arn(called, region=region_of(model), account=account),
+        request={**model.raw, "EndpointName": called},
+        job=model.document.record(),
     )
-    return store.get(name)

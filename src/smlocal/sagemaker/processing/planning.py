@@ -4,14 +4,13 @@ These are its notes and its files in /opt/ml/config. Also recording a job that i
 """
 
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
-from smlocal.jobs.documents import JOB, REQUEST, STRICT
+from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
 from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
@@ -25,9 +24,8 @@ from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.model import ContainerFolders, HostPlan, JobPlan, Note
 from smlocal.jobs.planning.note_rule import some
 from smlocal.jobs.prepared import Prepared
-from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.scheduler import InstanceLimit
+from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.contract.model.processing import ProcessingInput, ProcessingOutput
@@ -266,32 +264,16 @@ def _output_document(given: ProcessingOutput) -> dict[str, Any]:
     }
 
 
-def submit(job: ProcessingFile, *, name: str, store: Store, limit: InstanceLimit | None = None) -> JobRecord:
-    """Record it as waiting, durably; the scheduler starts it.
-
-    `NameInUseError` if there is a job of this name, `InstanceLimitError` if the job is above the limit. Neither the
-    engine nor S3 is asked: a wrong image or wrong data makes the job fail when it begins.
-    """
+def waiting_job(job: ProcessingFile, name: str) -> WaitingJob:
+    """What is recorded of a validated job. Folders that cannot be used are an error."""
     equal = equal_training_job(job)
+    collectors_of(job, directory="")
     kind, count = job.instances
-    collectors_of(job, directory="")  # folders that cannot be used are an error now
-
-    def check(used: int) -> None:
-        if limit is not None:
-            limit.check(instance_type=kind, asked=count, used=used)
-
-    store.add_pending(
-        name,
-        run_id=os.urandom(4).hex(),
-        created=time.time(),
-        arn=facts.processing_job_arn(name, region=region_of(equal), account=account_of(equal)),
-        model_uri="",
-        instances=count,
+    return WaitingJob(
         platform=facts.NAME,
-        documents={
-            REQUEST: {"ProcessingJobName": name, **job.raw},
-            JOB: {**job.document.record(), STRICT: False},
-        },
-        check=check,
+        arn=facts.processing_job_arn(name, region=region_of(equal), account=account_of(equal)),
+        request={"ProcessingJobName": name, **job.raw},
+        job={**job.document.record(), STRICT: False},
+        instances=count,
+        needs=((kind, count),),
     )
-    return store.get(name)

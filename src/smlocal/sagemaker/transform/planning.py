@@ -4,21 +4,18 @@ It also makes the notes, and records a job that another process will start.
 """
 
 import os
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
-from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.planning.aspects.output.look import DEFAULT_OUTPUT, folder_at
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, Note
 from smlocal.jobs.prepared import Prepared
-from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.scheduler import InstanceLimit
+from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.hosting.planning import notes_of_model, region_of
@@ -147,29 +144,15 @@ def _own_notes(plan: JobPlan, asked: TransformFile) -> Iterator[tuple[str, str]]
         yield "recorded", f"recorded, no effect here: {', '.join(recorded)}"
 
 
-def submit(asked: TransformFile, *, name: str, store: Store, limit: InstanceLimit | None = None) -> JobRecord:
-    """Record it as waiting, durably; the scheduler starts it.
-
-    `NameInUseError` if there is a job of this name, `InstanceLimitError` if the job is above the limit. Neither the
-    engine nor S3 is asked: a wrong image or model makes the job fail when it begins.
-    """
+def waiting_job(asked: TransformFile, name: str) -> WaitingJob:
+    """What is recorded of a validated job."""
     container = asked.raw.get("PrimaryContainer") or {}
-    kind = asked.model.variants[0].definition.InstanceType or ""
-
-    def check(used: int) -> None:
-        if limit is not None:
-            limit.check(instance_type=kind, asked=_CONTAINERS, used=used)
-
     account = identity.account(role=asked.model.role, image=container.get("Image"))
-    store.add_pending(
-        name,
-        run_id=os.urandom(4).hex(),
-        created=time.time(),
-        arn=facts.transform_job_arn(name, region=region_of(asked.model), account=account),
-        model_uri="",
-        instances=_CONTAINERS,
+    return WaitingJob(
         platform=facts.NAME,
-        documents={REQUEST: {**asked.raw, "TransformJobName": name}, JOB: asked.document.record()},
-        check=check,
+        arn=facts.transform_job_arn(name, region=region_of(asked.model), account=account),
+        request={**asked.raw, "TransformJobName": name},
+        job=asked.document.record(),
+        instances=_CONTAINERS,
+        needs=((asked.model.variants[0].definition.InstanceType or "", _CONTAINERS),),
     )
-    return store.get(name)

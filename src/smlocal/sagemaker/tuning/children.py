@@ -20,12 +20,13 @@ from smlocal.jobs.logs.log_readers import log_path
 from smlocal.jobs.metrics.found_values import metrics_folder, read_values
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.submission.recording import record_waiting
 from smlocal.jobs.submission.scheduler import JobStarter
 from smlocal.sagemaker.contract.documents.hosts import host_names
 from smlocal.sagemaker.contract.metric_definitions import definitions_of
 from smlocal.sagemaker.contract.outcome import failure_reason
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.sagemaker.submit import submit
+from smlocal.sagemaker.submit import waiting_job
 from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.sagemaker.tuning.ranges import Point
 from smlocal.sagemaker.tuning.state import with_record
@@ -81,7 +82,8 @@ class Children:
     def submit(self, trial: Trial) -> None:
         """Record the training job of a trial, and with it the trial."""
         by = {"Arn": self.arn, "Name": self.tuning, "Run": self.run_id, "Trial": trial.document()}
-        submit(self._job(trial), name=trial.name, store=self.store, documents={TUNED_BY: by})
+        job = waiting_job(self._job(trial), trial.name)
+        record_waiting(job, name=trial.name, store=self.store, documents={TUNED_BY: by})
 
     def recorded_after(self, count: int) -> list[Trial]:
         """The trials after so many whose jobs an earlier supervisor has recorded, and nothing else."""

@@ -4,7 +4,6 @@ It also makes the notes, and records a job that another process will start.
 """
 
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -13,7 +12,6 @@ from smlocal.engine.engines import Engines, engines_named
 from smlocal.errors.tuning import WarmStartError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
 from smlocal.jobs.planning.aspects.inputs.plan import InputsPlan
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredPlan
@@ -25,7 +23,7 @@ from smlocal.jobs.planning.model import IdentityPlan, JobPlan, KeptPlan, Note, S
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.scheduler import InstanceLimit
+from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.contract.requested_hosts import hosts_of
@@ -33,7 +31,6 @@ from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.children import local_of, training_job
 from smlocal.sagemaker.tuning.search import SearchPlan, first_points
-from smlocal.sagemaker.tuning.state import QUEUE
 from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of
@@ -233,35 +230,20 @@ def _quotas(plan: SearchPlan) -> Iterator[tuple[str, str]]:
         yield "tuning-parallel-quota", f"{above}{more}{refused}"
 
 
-def submit_tuning(file: TuningFile, *, name: str, store: Store, limit: InstanceLimit | None) -> JobRecord:
-    """Record a valid tuning job as `InProgress`, durably. `limit`: its training jobs wait until they fit.
-
-    `NameInUseError` if there is a job of this name, `WarmStartError` if its parents cannot be used,
-    `InstanceLimitError` if a training job can never fit.
-    """
-    earlier_of(file, store)
+def waiting_job(file: TuningFile, name: str) -> WaitingJob:
+    """What is recorded of a validated tuning job. Its training jobs count, and it does not."""
     jobs = [training_job(file, index, _sample(file, index)) for index in range(len(file.definitions))]
-    for each in jobs:
-        if limit is not None and each.request.ResourceConfig is not None:
-            hosts = hosts_of(each.request.ResourceConfig)
-            limit.check(instance_type=hosts[0].instance_type, asked=len(hosts), used=0)
+    hosts = [hosts_of(each.request.ResourceConfig) for each in jobs if each.request.ResourceConfig is not None]
     job = jobs[0]
     region = region_of(job)
     local = {**(file.document.data.get(LOCAL) or {}), "Region": region}
     if is_remote_output(job.request.OutputDataConfig):
         local["Output"] = output_folder(job)
-    store.add_pending(
-        name,
-        run_id=os.urandom(4).hex(),
-        created=time.time(),
-        arn=facts.tuning_job_arn(name, region=region, account=account_of(job)),
-        model_uri="",
-        instances=0,
+    return WaitingJob(
         platform=facts.NAME,
-        documents={
-            REQUEST: {"HyperParameterTuningJobName": name, **file.raw},
-            JOB: _record(file, local),
-            QUEUE: {"Instances": None if limit is None else limit.instances},
-        },
+        arn=facts.tuning_job_arn(name, region=region, account=account_of(job)),
+        request={"HyperParameterTuningJobName": name, **file.raw},
+        job=_record(file, local),
+        needs=tuple((each[0].instance_type, len(each)) for each in hosts),
+        leads=True,
     )
-    return store.get(name)

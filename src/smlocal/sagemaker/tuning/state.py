@@ -12,8 +12,6 @@ from smlocal.terms.statuses import JobStatus
 
 EARLIER: Final = "tuning-earlier"
 """What the parents of a warm start have found."""
-QUEUE: Final = "tuning-queue"
-"""The limit of instances of the server that has made the tuning job."""
 
 
 def state_document(

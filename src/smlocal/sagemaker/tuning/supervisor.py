@@ -17,7 +17,7 @@ from smlocal.errors.tuning import WarmStartError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
-from smlocal.jobs.documents import JOB
+from smlocal.jobs.documents import JOB, QUEUE
 from smlocal.jobs.history import Past
 from smlocal.jobs.store.database import StoreChanges
 from smlocal.jobs.submission.scheduler import JobStarter
@@ -28,7 +28,6 @@ from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.sagemaker.tuning.search import Search, Verdict
 from smlocal.sagemaker.tuning.state import (
     EARLIER,
-    QUEUE,
     overall_best,
     read_trials,
     state_document,

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.endpoint.conftest import Ask
 
 from smlocal.endpoint.call import AwsCall, ServiceError
-from smlocal.endpoint.sagemaker.transforms import create_transform_job
+from smlocal.endpoint.sagemaker.transforms import TRANSFORM
 from smlocal.endpoint.serving import Serving
 from smlocal.jobs.submission.scheduler import InstanceLimit
 
@@ -36,7 +36,7 @@ def test_a_job_above_the_limit_is_refused_or_waits(serving: Serving, ask: Ask, r
     def create(name: str) -> None:
         asked = {**REQUEST, "TransformJobName": name}
         call = AwsCall(service="", operation="", parameters=asked, region="eu-west-1", access_key=None)
-        create_transform_job(limited, call)
+        TRANSFORM.create(limited, call)
 
     create("transform-first")
     if refuse:

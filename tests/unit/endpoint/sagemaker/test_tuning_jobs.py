@@ -8,7 +8,7 @@ from tests.unit.endpoint.conftest import Ask
 from tests.unit.sagemaker.tuning.test_tuning_file import CONFIG, DEFINITION, REQUEST
 
 from smlocal.endpoint.call import AwsCall, ServiceError
-from smlocal.endpoint.sagemaker.tuning import create_tuning_job
+from smlocal.endpoint.sagemaker.tuning import TUNING
 from smlocal.endpoint.serving import Serving
 from smlocal.jobs.submission.scheduler import InstanceLimit
 
@@ -34,7 +34,7 @@ def test_a_training_job_above_the_limit_of_the_server_is_refused(serving: Servin
     large = request(ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 3, "VolumeSizeInGB": 1})
     call = AwsCall(service="", operation="", parameters=large, region="eu-west-1", access_key=None)
     with pytest.raises(ServiceError) as raised:
-        create_tuning_job(limited, call)
+        TUNING.create(limited, call)
     assert (raised.value.code, "is 2 Instances" in raised.value.message) == ("ResourceLimitExceeded", True)
     assert serving.store.names() == []
 

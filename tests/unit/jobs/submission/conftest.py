@@ -10,9 +10,10 @@ from smlocal.api.job_source import read_source
 from smlocal.api.overrides import Overrides
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.submission.recording import record_waiting
 from smlocal.jobs.submission.scheduler import InstanceLimit
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.submit import submit
+from smlocal.sagemaker.submit import waiting_job
 
 REQUEST: dict[str, Any] = {
     "AlgorithmSpecification": {
@@ -60,6 +61,6 @@ def submitted(store: Store) -> Callable[..., JobRecord]:
             {key: value for key, value in request.items() if value is not None}, Overrides(), strict=True
         )
         assert isinstance(job, JobFile)
-        return submit(job, name=name, store=store, limit=limit)
+        return record_waiting(waiting_job(job, name), name=name, store=store, limit=limit)
 
     return make

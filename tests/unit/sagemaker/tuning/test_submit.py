@@ -12,9 +12,10 @@ from smlocal.errors import InstanceLimitError, NameInUseError
 from smlocal.jobfile.document import Document, recorded_document
 from smlocal.jobs.documents import JOB
 from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.submission.recording import record_waiting
 from smlocal.jobs.submission.scheduler import InstanceLimit
 from smlocal.sagemaker.tuning.children import training_job
-from smlocal.sagemaker.tuning.planning import submit_tuning
+from smlocal.sagemaker.tuning.planning import waiting_job
 from smlocal.sagemaker.tuning.tuning_file import read_tuning
 
 
@@ -36,20 +37,25 @@ def two_definitions(**second: Any) -> Document:
 
 def test_a_training_job_that_can_never_fit_is_refused_and_one_that_waits_is_not(store: Store) -> None:
     file = read_tuning(two_definitions(ResourceConfig={"InstanceType": "ml.m5.xlarge", "InstanceCount": 3}))
+    waiting = waiting_job(file, "held")
     with pytest.raises(InstanceLimitError, match=r"'ml\.m5\.xlarge for training job usage' is 2 Instances"):
-        submit_tuning(file, name="held", store=store, limit=InstanceLimit(instances=2, refuse=True))
+        record_waiting(
+            waiting_job(file, "held"), name="held", store=store, limit=InstanceLimit(instances=2, refuse=True)
+        )
     assert store.names() == []
-    record = submit_tuning(file, name="held", store=store, limit=InstanceLimit(instances=3, refuse=True))
+    record = record_waiting(
+        waiting_job(file, "held"), name="held", store=store, limit=InstanceLimit(instances=3, refuse=True)
+    )
     assert (record.pending, record.instances) == (True, 0)
     with pytest.raises(NameInUseError):
-        submit_tuning(file, name="held", store=store, limit=None)
+        record_waiting(waiting, name="held", store=store, limit=None)
 
 
 def test_each_definition_has_the_folders_that_a_server_chose_for_it(store: Store) -> None:
     document = two_definitions()
     document.local_of_parts = [{"Output": "/first", "Code": "/code"}, {"Output": "/second"}]
     document.data["Local"] = dict(document.local_of_parts[0])
-    submit_tuning(read_tuning(document), name="held", store=store, limit=None)
+    record_waiting(waiting_job(read_tuning(document), "held"), name="held", store=store, limit=None)
     again = recorded_document(store.document("held", JOB))
 
     def folders() -> list[tuple[str | None, str | None]]:
@@ -59,6 +65,6 @@ def test_each_definition_has_the_folders_that_a_server_chose_for_it(store: Store
     assert folders() == [("/first", "/code"), ("/second", None)]
     again.set(("Local", "Output"), "/asked")
     assert folders() == [("/asked", "/code"), ("/asked", None)]
-    submit_tuning(read_tuning(again), name="again", store=store, limit=None)  # with the flag
+    record_waiting(waiting_job(read_tuning(again), "again"), name="again", store=store, limit=None)  # with the flag
     again = recorded_document(store.document("again", JOB))
     assert folders() == [("/asked", "/code"), ("/asked", None)]
