@@ -23,6 +23,10 @@ class Share:
         """It is not needed any more, or not waited for."""
         self._among.give_back(self)
 
+    def shrink(self, size: int) -> None:
+        """So much is needed of it."""
+        self._among.shrink(self, size)
+
 
 class HeldBytes:
     """The bytes that are held together. Who wants more than are free waits, in the order of arrival."""
@@ -48,6 +52,19 @@ class HeldBytes:
         elif share in self._waiting:
             self._waiting.remove(share)
         self._grant()
+
+    def shrink(self, share: Share, size: int) -> None:
+        """Others may have the rest of its bytes."""
+        if share.granted and size < share.size:
+            self.held -= share.size - size
+            share.size = size
+            self._grant()
+
+    def take_now(self, size: int) -> Share | None:
+        """Granted at once; None if others have the bytes, or wait for them."""
+        if self._waiting or self.held + size > self._most:
+            return None
+        return self.take(size, lambda: None)
 
     def _grant(self, at_once: Share | None = None) -> None:
         while self._waiting and (not self.held or self.held + self._waiting[0].size <= self._most):

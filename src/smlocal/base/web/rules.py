@@ -19,8 +19,12 @@ MOST_HEADERS: Final = 200
 """The most headers of one request: clients of AWS send about twenty, and S3 has room for 2 KiB of metadata."""
 MOST_CONNECTIONS: Final = 1000
 """Open at the same time; others are closed at once."""
-MOST_HELD: Final = 128 << 20
+MOST_HELD: Final = 96 << 20
 """Bytes of the bodies of all requests that are held together; others wait for their turn."""
+WAIT_SECONDS: Final = 120.0
+"""For that turn."""
+READ_SECONDS: Final = 60.0
+"""For a client to read the rest of its last answer."""
 FOREIGN_PAGE: Final = "smlocal does not answer pages of other sites"
 
 _LOCAL: Final = frozenset({"localhost", "host.docker.internal", "host.containers.internal"})

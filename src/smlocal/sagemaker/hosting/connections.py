@@ -148,6 +148,9 @@ class Connection:
     def full(self, *, full: bool) -> None:
         """Much waits to be sent, or no more."""
 
+    def flushed(self) -> None:
+        """All that waited was sent."""
+
     def connected(self) -> None:
         """It has been made."""
 
@@ -155,6 +158,11 @@ class Connection:
     def done(self) -> bool:
         """True if it was closed, or is when all was sent."""
         return self.closed or self._closing
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait to be sent."""
+        return self._unsent
 
     @property
     def quiet(self) -> bool:
@@ -247,6 +255,7 @@ class Connection:
             self._watch(self._events | WRITE)
             return
         self._watch(self._events & ~WRITE)
+        self.flushed()
         if self._closing:
             self.close(at_once=True)
         elif self._full:

@@ -6,7 +6,9 @@ from dataclasses import field
 from typing import Final, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.web.bodies import SMALL, HeldBytes, Share
 from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
+from smlocal.base.web.rules import IDLE_SECONDS
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.connections import Connection, Loop, Timer, connecting
@@ -17,7 +19,12 @@ CONNECT_SECONDS: Final = 5.0
 _REST: Final = 1.0
 """Seconds. Servers close connections that were not used for so long or longer, without a word."""
 _WHOLE: Final = 1 << 20
-"""Bytes of an answer that are kept until it is complete, so that one that is cut short becomes an error."""
+"""Bytes of an answer that are kept until it is complete, so that one that is cut short becomes an error.
+
+If there is room: those that are larger than `SMALL` are held together with the bodies of requests.
+"""
+_MOST_IDLE: Final = 64
+"""Connections to one container that wait for a request, at most so long as one of a client may."""
 _MOST_MESSAGE: Final = 4096
 """Bytes of a container's error that are passed on."""
 _NO_CONTENT: Final = 204
@@ -42,6 +49,9 @@ class Asker(Protocol):
 
     def broken(self) -> None:
         """The answer was cut short."""
+
+    def has_room(self, size: int) -> bool:
+        """True if an answer of so many bytes may be kept until it is whole, and until the client has read it."""
 
 
 class ContainerConnection(Connection):
@@ -78,6 +88,15 @@ class ContainerConnection(Connection):
         if exchange is not None:
             exchange.ended(error)
 
+    def rest(self) -> None:
+        """It carries no request from now on, and is not kept so for ever."""
+        self.free_since = time.monotonic()
+        self._timer = self._loop.after(IDLE_SECONDS, self.drop)
+
+    def cancel_timer(self) -> None:
+        """It carries a request again."""
+        self._timer.cancel()
+
     def drop(self) -> None:
         """Use it no more."""
         self._pool.discard(self)
@@ -95,6 +114,8 @@ class Pool:
     """Connections to containers that wait for a request."""
 
     loop: Loop
+    held: HeldBytes
+    """The bytes on their way between containers, and those of requests."""
     _free: dict[Address, list[ContainerConnection]] = field(default_factory=dict)
 
     def take(self, address: Address) -> ContainerConnection:
@@ -102,6 +123,7 @@ class Pool:
         free = self._free.get(address)
         while free:
             found = free.pop()
+            found.cancel_timer()
             if found.quiet:
                 found.rested = found.free_since is not None and time.monotonic() - found.free_since >= _REST
                 return found
@@ -114,8 +136,12 @@ class Pool:
 
     def put(self, connection: ContainerConnection) -> None:
         """It has carried an answer to its end."""
-        connection.free_since = time.monotonic()
-        self._free.setdefault(connection.address, []).append(connection)
+        free = self._free.setdefault(connection.address, [])
+        if len(free) >= _MOST_IDLE:
+            connection.drop()
+            return
+        connection.rest()
+        free.append(connection)
 
     def discard(self, connection: ContainerConnection) -> None:
         """It has ended."""
@@ -134,9 +160,9 @@ class Exchange:
     """One invocation on its way through the containers of its route."""
 
     __slots__ = (
-        *("_answer", "_asker", "_before", "_body", "_connection", "_headers", "_identity", "_limits", "_mode"),
-        *("_over", "_pieces", "_pool", "_request", "_route", "_size", "_status", "_step", "_stream_timer", "_timer"),
-        "_streamed",
+        *("_answer", "_asker", "_before", "_body", "_connection", "_headers", "_identity", "_late_data"),
+        *("_limits", "_mode", "_over", "_pieces", "_pool", "_request", "_route", "_share", "_size"),
+        *("_status", "_step", "_stream_timer", "_streamed", "_timer"),
     )
 
     def __init__(
@@ -168,9 +194,14 @@ class Exchange:
         self._pieces: list[bytes] = []
         self._size = 0
         self._over = False
+        self._share: Share | None = None
+        """For what is sent to a container: its part of the bytes that may be held together."""
+        self._late_data = b""
+        """What has come of an answer that has no room yet."""
 
-    def begin(self, body: bytes | memoryview) -> None:
-        """Send the request to the first container."""
+    def begin(self, body: bytes | memoryview, share: Share | None) -> None:
+        """Send the request to the first container. Its `share` is given back when the container has it."""
+        self._share = share
         loop, limits = self._pool.loop, self._limits
         self._timer = loop.after(limits.invocation, self._late)
         if self._streamed and limits.stream > limits.invocation:
@@ -236,13 +267,19 @@ class Exchange:
         body = self._body
         if body is None:
             head, data = take_head(self._before + data if self._before else data)
-            while head is not None and head.first[1] == "100":
+            while head is not None and _is_informal(head.first[1]):
                 head, data = take_head(data)
             if head is None:
                 self._before = data
                 return
             self._before = b""
             body = self._body = self._headed(head)
+            if self._share is not None and not self._share.granted:
+                self._late_data = data
+                connection = self._connection
+                if connection is not None:
+                    connection.read(on=False)
+                return
         content, rest = body.take(data)
         if content:
             self._came(content, framed=body.length is None and self._asker.takes_chunks)
@@ -257,11 +294,15 @@ class Exchange:
         if self._stream_timer is not None and self._timer is not None and self._step + 1 == len(self._route.steps):
             self._timer.cancel()  # the answer has begun in time
         self._answer, self._status = head, int(status)
+        self._forget_request()
         body = Body(head, to_the_end=True, empty=self._status == _NO_CONTENT)
         self._pieces, self._size = [], 0
         if not 200 <= self._status < 300:  # noqa: PLR2004 - HTTP
             self._mode = _ERROR
-        elif self._step + 1 < len(self._route.steps) or (body.length is not None and body.length <= _WHOLE):
+        elif self._step + 1 < len(self._route.steps):
+            self._mode = _KEPT
+            self._hold(body)
+        elif body.length is not None and body.length <= _WHOLE and self._asker.has_room(body.length):
             self._mode = _KEPT
         else:
             self._mode = _STREAMED
@@ -270,6 +311,31 @@ class Exchange:
                 framing = "Connection: close"
             self._asker.write(answer_head(self._route.variant, head.headers, framing))
         return body
+
+    def _hold(self, body: Body) -> None:
+        """Have room for an answer that is the request to the next container, now or later."""
+        size = max(_WHOLE, self._limits.most_body) if body.length is None else body.length
+        if size > SMALL:
+            loop = self._pool.loop
+            self._share = self._pool.held.take(size, lambda: loop.soon.append(self._go_on))
+
+    def _go_on(self) -> None:
+        """There is room."""
+        if not self._over and self._connection is not None:
+            self._connection.read(on=True)
+            data, self._late_data = self._late_data, b""
+            self.received(data)
+
+    def _forget_request(self) -> None:
+        """The container has it, unless it answers early: then it is kept until the end."""
+        if self._connection is not None and not self._connection.unsent:
+            self._request = ()
+            self._give_back()
+
+    def _give_back(self) -> None:
+        if self._share is not None:
+            share, self._share = self._share, None
+            share.give_back()
 
     def _came(self, content: bytes, *, framed: bool) -> None:
         """A part of the content of an answer has come."""
@@ -352,8 +418,14 @@ class Exchange:
 
     def _end(self) -> None:
         self._over = True
-        self._request = ()
+        self._request, self._pieces = (), []
+        self._give_back()
         self._let_go(reusable=False)
         for timer in (self._timer, self._stream_timer):
             if timer is not None:
                 timer.cancel()
+
+
+def _is_informal(status: str) -> bool:
+    """True for a status that precedes another one."""
+    return len(status) == 3 and status.isdecimal() and status[0] == "1"  # noqa: PLR2004 - HTTP

@@ -8,6 +8,7 @@ reaches: smlocal itself asks there, so no other program can take the place of a 
 """
 
 import socket
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import field
 from functools import partial
@@ -58,14 +59,16 @@ class Front:
     """Asked once for each invocation."""
     clients: "set[ClientConnection]" = field(default_factory=set)
     held: HeldBytes = field(default_factory=lambda: HeldBytes(rules.MOST_HELD))
-    """The bodies of all requests that are on their way."""
+    """The bodies of all requests that are on their way, and answers that are kept."""
+    owners_held: HeldBytes = field(default_factory=lambda: HeldBytes(rules.MOST_HELD))
+    """Those of the owner, whom nobody else can keep waiting."""
     loop: Loop = field(default_factory=Loop)
     pool: Pool = field(init=False)
     _thread: Thread | None = None
     _listening: Event = field(default_factory=Event)
 
     def __post_init__(self) -> None:
-        self.pool = Pool(loop=self.loop)
+        self.pool = Pool(loop=self.loop, held=self.held)
 
     @property
     def address(self) -> str:
@@ -132,19 +135,22 @@ class ClientConnection(Connection):
     """One connection of a client: takes one request after another."""
 
     __slots__ = (
-        *("_at_end", "_body", "_content", "_dropped", "_exchange", "_front", "_head", "_is_owner", "_keeps_open"),
-        *("_limit", "_share", "_waiting", "takes_chunks"),
+        *("_answer_share", "_at_end", "_body", "_content", "_dropped", "_exchange", "_front", "_head", "_held"),
+        *("_is_owner", "_keeps_open", "_limit", "_share", "_waiting", "takes_chunks"),
     )
 
     def __init__(self, front: Front, accepted: socket.socket, *, is_owner: bool = False) -> None:
         """It has just been made. `is_owner`: only the owner of the endpoint can have made it."""
         self._front, self._is_owner = front, is_owner
+        self._held = front.owners_held if is_owner else front.held
         self._exchange: Exchange | None = None
         self._head: MessageHead | None = None
         self._body: Body | None = None
         self._content = BodyContent()
         self._share: Share | None = None
         """Its part of the bytes that may be held together."""
+        self._answer_share: Share | None = None
+        """The part of an answer that the client has not read."""
         self._waiting = b""
         """What has arrived and was not taken."""
         self._at_end = False
@@ -155,8 +161,8 @@ class ClientConnection(Connection):
         self._limit: Timer | None = None
         """Ends what takes too long."""
         self.takes_chunks = True
-        front.clients.add(self)
         Connection.__init__(self, front.loop, accepted)
+        front.clients.add(self)
         self._expect(rules.HEAD_SECONDS)
 
     def received(self, data: bytes) -> None:
@@ -165,7 +171,7 @@ class ClientConnection(Connection):
             self._dropped = max(0, self._dropped - len(data))
             if not self._dropped:
                 self.end()
-        elif self._exchange is not None or self._waits:
+        elif self._is_busy:
             self._waiting += data
             if len(self._waiting) > rules.MOST_HEAD:
                 self.read(on=False)
@@ -186,6 +192,24 @@ class ClientConnection(Connection):
         """The client does not keep up, or does so again."""
         if self._exchange is not None:
             self._exchange.hold(held=full)
+        elif not full:
+            self._take_waiting()
+
+    def flushed(self) -> None:
+        """It has read everything."""
+        self._give_back_answer()
+
+    def close(self, *, at_once: bool = False) -> None:
+        """End it; unless `at_once`, when the client has read everything, or does not for too long."""
+        Connection.close(self, at_once=at_once)
+        if self.closed:
+            self._front.clients.discard(self)
+            self._expect(None)
+            self._forget_request()
+            self._give_back_answer()
+            self._waiting = b""
+        else:
+            self._limit_time(rules.READ_SECONDS, self.end)
 
     def end(self, *, at_once: bool = True) -> None:
         """Close the connection, and give up the request that is on its way."""
@@ -198,11 +222,12 @@ class ClientConnection(Connection):
         self._exchange = None
         self._forget_request()
         self._expect(rules.IDLE_SECONDS)
+        if not self.unsent:
+            self._give_back_answer()
         if last or not self._keeps_open:
             self._leave()
-        elif self._waiting and not self.done:
-            self.read(on=not self._at_end)
-            self._take(self._waiting)
+        else:
+            self._take_waiting()
         if self._at_end and self._exchange is None:
             self._ended_between()
 
@@ -216,6 +241,34 @@ class ClientConnection(Connection):
         self._exchange = None
         self._leave(at_once=True)
 
+    def has_room(self, size: int) -> bool:
+        """True if an answer of so many bytes may be kept for the client."""
+        if size > SMALL and self._answer_share is None:
+            self._answer_share = self._held.take_now(size)
+            return self._answer_share is not None
+        return size <= SMALL
+
+    @property
+    def _is_busy(self) -> bool:
+        """True while no other request is taken."""
+        return self._exchange is not None or self._waits or self._full
+
+    def _take_waiting(self) -> None:
+        """What has arrived meanwhile."""
+        if self._is_busy or self.done:
+            return
+        if not self._at_end:
+            self.read(on=True)
+        if self._waiting:
+            self._take(self._waiting)
+            if self._waiting and not self._is_busy:
+                self._expect(rules.HEAD_SECONDS)
+
+    def _give_back_answer(self) -> None:
+        if self._answer_share is not None:
+            share, self._answer_share = self._answer_share, None
+            share.give_back()
+
     @property
     def _waits(self) -> bool:
         """True while others have all the bytes that may be held."""
@@ -223,15 +276,25 @@ class ClientConnection(Connection):
 
     def _expect(self, seconds: float | None) -> None:
         """What comes next has to come within this time. The owner's own programs take what they need."""
+        self._limit_time(None if self._is_owner else seconds, self._late)
+
+    def _limit_time(self, seconds: float | None, call: Callable[[], None]) -> None:
+        """One limit at a time; None: there is none."""
         if self._limit is not None:
             self._limit.cancel()
             self._limit = None
-        if seconds is not None and not self._is_owner:
-            self._limit = self._front.loop.after(seconds, self._late)
+        if seconds is not None:
+            self._limit = self._front.loop.after(seconds, call)
 
     def _late(self) -> None:
         """It did not come."""
-        if self._head is None and not self._waiting:
+        if self._full:
+            self.end()
+        elif self._waits:
+            busy = AnswerError(503, "ServiceUnavailable", {"Message": "too many bytes of other requests are held"})
+            self.write(error_answer(busy, last=True))
+            self._leave()
+        elif self._head is None and not self._waiting:
             self._leave()
         else:
             late = AnswerError(LATE, "RequestTimeout", {"Message": "the request did not come in time"})
@@ -252,8 +315,6 @@ class ClientConnection(Connection):
         self._leave()
 
     def _leave(self, *, at_once: bool = False) -> None:
-        self._front.clients.discard(self)
-        self._expect(None)
         self._forget_request()
         self.close(at_once=at_once)
 
@@ -261,7 +322,7 @@ class ClientConnection(Connection):
         """Requests, until one is on its way."""
         self._waiting = b""
         try:
-            while self._exchange is None and not self._dropped and not self.done:
+            while self._exchange is None and not self._dropped and not self._full and not self.done:
                 try:
                     if self._head is None:
                         self._head, data = take_head(data)
@@ -281,7 +342,7 @@ class ClientConnection(Connection):
                 finally:
                     if self._body is None or (self._body.ended and not self._waits):
                         self._head = self._body = None
-            self._waiting = data
+            self._waiting = b"" if self._dropped or self.done else data
         except MessageError as error:
             self._not_http(str(error))
 
@@ -315,14 +376,16 @@ class ClientConnection(Connection):
 
     def _hold(self, size: int) -> None:
         """Have room for a large body, now or when others have given theirs back."""
-        self._share = self._front.held.take(size, lambda: self._front.loop.soon.append(self._go_on))
+        self._share = self._held.take(size, lambda: self._front.loop.soon.append(self._go_on))
         self._content.reserve(size)
         if not self._share.granted:
             self.read(on=False)
+            self._expect(rules.WAIT_SECONDS)
 
     def _go_on(self) -> None:
         """There is room."""
         if self._share is not None and not self.done:
+            self._expect(rules.BODY_SECONDS)
             self.read(on=not self._at_end)
             self._take(self._waiting)
 
@@ -365,7 +428,11 @@ class ClientConnection(Connection):
             streamed=called == STREAMED,
         )
         self._exchange = exchange
-        exchange.begin(self._content.whole())
+        share, self._share = self._share, None
+        if share is not None:
+            share.shrink(self._content.size)
+        content, self._content = self._content.whole(), BodyContent()
+        exchange.begin(content, share)
 
     def _refused(self, error: AnswerError) -> None:
         """Answer with an error. What is refused because of its head is not read to its end."""
@@ -374,9 +441,8 @@ class ClientConnection(Connection):
         self._forget_request()
         self._body = None
         if unread:  # what the client still sends is read: a connection closed before loses the answer
-            self._expect(None)
             self._dropped = _DRAINED
-            self._front.loop.after(_DRAIN_SECONDS, self.end)
+            self._limit_time(_DRAIN_SECONDS, self.end)
         elif not self._keeps_open:
             self._leave()
         else:

@@ -3,6 +3,8 @@
 import http.client
 import os
 import socket
+import struct
+import threading
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,9 @@ from tests.unit.sagemaker.hosting.fronts import BEGIN, PATH, Server, ask
 from smlocal.base.unix_sockets import connect_to
 from smlocal.base.web import rules
 from smlocal.base.web.bodies import HeldBytes
+from smlocal.sagemaker.hosting import exchange
 from smlocal.sagemaker.hosting.front import Front
+from smlocal.sagemaker.hosting.route import Route, Step
 
 MIB = 1 << 20
 KEY = "Bearer secret"
@@ -256,7 +260,7 @@ def test_two_hundred_partial_bodies_take_little_memory_and_give_it_back(front: A
                         sent[each] += each.send(content)
                     except BlockingIOError:
                         continue
-        until(lambda: one.held.held == 126 * MIB)
+        until(lambda: one.held.held == rules.MOST_HELD)
         assert _resident() - before < 200 * MIB
     until(lambda: one.clients == set() and one.held.held == 0)
     until(lambda: _resident() - before < 30 * MIB)
@@ -273,3 +277,169 @@ def test_a_header_that_cannot_be_passed_on_costs_no_answer(front: Any, value: st
     status, headers, body = ask(one)
     assert (status, body) == (200, b"here")
     assert headers["Content-Type"] is None
+
+
+@pytest.mark.slow(1)
+def test_a_client_that_reads_nothing_has_no_further_requests_taken(front: Any) -> None:
+    one, server = front(most=2 * MIB)
+    body = f"{BEGIN}Content-Length: {MIB}\r\n\r\n".encode() + b"x" * MIB
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(60)
+        client.connect(("127.0.0.1", one.port))
+        client.setblocking(False)
+        waiting, blocked = body * 40, 0
+        while waiting and blocked < 200:
+            try:
+                waiting = waiting[client.send(waiting[:MIB]) :]
+                blocked = 0
+            except BlockingIOError:
+                blocked += 1
+                threading.Event().wait(0.01)
+        assert len(waiting) > 20 * MIB  # the kernel's buffers have some, and no more is taken
+        assert len(server.seen) < 10
+        assert one.held.held <= 2 * MIB
+        (connection,) = one.clients
+        assert connection.unsent <= 2 * MIB
+    until(lambda: one.clients == set() and one.held.held == 0)
+    assert ask(one, b"again")[2] == b"again"
+
+
+@pytest.mark.slow(0.5)
+def test_what_follows_a_refused_head_is_not_kept(front: Any) -> None:
+    one, _ = front(key=KEY, most=MIB)
+    with connected(one) as client:
+        client.sendall(f"{BEGIN}Content-Length: {MIB}\r\n\r\n".encode() + b"x" * 60_000)
+        assert answer(client).startswith(b"HTTP/1.1 403 ")
+        (connection,) = one.clients
+        assert connection._waiting == b""
+    until(lambda: one.clients == set())
+    del connection
+    assert not [timer for among in one.loop._timers.values() for timer in among]  # nothing refers to it any more
+
+
+@pytest.mark.slow(0.5)
+def test_a_client_that_resets_has_its_share_until_the_container_has_answered(front: Any) -> None:
+    gate = threading.Event()
+
+    def wait(container: Any) -> None:
+        gate.wait(60)
+        container.answer(b"")
+
+    one, server = front(wait, most=MIB)
+    with connected(one) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.sendall(f"{BEGIN}Content-Length: {MIB}\r\n\r\n".encode() + b"x" * MIB)
+        until(lambda: len(server.seen) == 1)
+    until(lambda: one.clients == set())
+    assert one.held.held == MIB
+    gate.set()
+    until(lambda: one.held.held == 0)
+
+
+@pytest.mark.slow(0.5)
+def test_answers_between_containers_are_held_together(front: Any) -> None:
+    """Of eight answers of a mebibyte, three are taken; the others wait until the next container has those."""
+    gate = threading.Event()
+
+    def second(container: Any) -> None:
+        gate.wait(60)
+        container.answer(b"%d" % len(container.content))
+
+    one, first = front(lambda c: c.answer(b"y" * MIB), most=MIB, held=HeldBytes(3 * MIB))
+    _, other = front(second)
+
+    class Both:
+        def route(self, _: Any) -> Route:
+            steps = tuple(Step(address=("127.0.0.1", each.server_port), container="c") for each in (first, other))
+            return Route(variant="Blue", steps=steps)
+
+    one.routes = Both()
+    with ExitStack() as stack:
+        clients = [stack.enter_context(connected(one)) for _ in range(8)]
+        for each in clients:
+            each.sendall(f"{BEGIN}Content-Length: 1\r\n\r\n1".encode())
+        until(lambda: len(first.seen) == 8 and len(other.seen) == 3)
+        assert one.held.held == 3 * MIB
+        gate.set()
+        assert [answer(each).rpartition(b"\r\n")[2] for each in clients] == [b"%d" % MIB] * 8
+    until(lambda: one.held.held == 0)
+
+
+@pytest.mark.slow(0.5)
+def test_the_owner_waits_for_nobody(front: Any, tmp_path: Path) -> None:
+    path = str(tmp_path / "owners.socket")
+    one, _ = front(most=MIB, held=HeldBytes(MIB), owners_socket=path)
+    with connected(one) as other:
+        other.sendall(f"{BEGIN}Content-Length: {MIB}\r\n\r\n".encode())
+        until(lambda: one.held.held == MIB)
+        connection = http.client.HTTPConnection("localhost", timeout=60)
+        connection.sock = connect_to(path, seconds=60)
+        with closing(connection):
+            connection.request("POST", PATH, body=b"o" * MIB)
+            assert len(connection.getresponse().read()) == MIB
+
+
+@pytest.mark.slow(0.5)
+def test_who_waits_for_room_is_answered_when_it_does_not_come(front: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own time for the body begins when there is room."""
+    monkeypatch.setattr(rules, "WAIT_SECONDS", 0.2)
+    one, _ = front(most=MIB, held=HeldBytes(MIB))
+    with connected(one) as first, connected(one) as second:
+        first.sendall(f"{BEGIN}Content-Length: {MIB}\r\n\r\n".encode())
+        until(lambda: one.held.held == MIB)
+        second.sendall(f"{BEGIN}Content-Length: {MIB}\r\n\r\n".encode())
+        assert answer(second).startswith(b"HTTP/1.1 503 ")
+        first.sendall(b"x" * MIB)
+        assert answer(first).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.slow(0.5)
+def test_a_chunked_body_has_no_more_than_it_needs_once_it_is_there(front: Any) -> None:
+    gate = threading.Event()
+
+    def wait(container: Any) -> None:
+        gate.wait(60)
+        container.answer(b"")
+
+    one, server = front(wait, most=MIB)
+    with connected(one) as client:
+        chunk = b"%x\r\n%b\r\n0\r\n\r\n" % (80_000, b"x" * 80_000)
+        client.sendall(f"{BEGIN}Transfer-Encoding: chunked\r\n\r\n".encode() + chunk)
+        until(lambda: len(server.seen) == 1)
+        assert one.held.held == 80_000
+        gate.set()
+        assert answer(client).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.slow(0.5)
+def test_a_client_that_does_not_read_its_last_answer_is_closed(front: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "READ_SECONDS", 0.2)
+    one, _ = front(lambda c: c.answer(b"y" * 8 * MIB), most=MIB)
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(60)
+        client.connect(("127.0.0.1", one.port))
+        client.sendall(f"{BEGIN}Connection: close\r\nContent-Length: 0\r\n\r\n".encode())
+        until(lambda: any(each.unsent for each in one.clients))
+        assert one.clients  # it counts as long as it is open
+    until(lambda: one.clients == set())
+
+
+@pytest.mark.slow(0.5)
+def test_connections_to_a_container_are_not_kept_for_ever(front: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "IDLE_SECONDS", 0.2)
+    one, server = front()
+    assert ask(one)[0] == 200
+    assert server.closed.acquire(timeout=60)
+    assert ask(one)[0] == 200
+
+
+@pytest.mark.slow(0.5)
+def test_what_precedes_an_answer_is_skipped(front: Any) -> None:
+    def hints(container: Any) -> None:
+        container.wfile.write(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
+        container.answer(b"here")
+
+    one, _ = front(hints)
+    assert ask(one)[::2] == (200, b"here")
