@@ -1,19 +1,18 @@
-"""Jobs of AI Platform Training and custom jobs before they run: `jobs.kinds.Preparing`."""
+"""Jobs of AI Platform Training and custom jobs before they run."""
 
-from collections.abc import Iterable
+from typing import Final
 
-from smlocal.ai_platform.job_preparation import plan_again, prepare_recorded
-from smlocal.ai_platform.planning_of_jobs import plan_document
-from smlocal.ai_platform.views_of_jobs import plan_rows as rows
-from smlocal.jobs.planning.model import JobPlan
-
-__all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
+from smlocal.ai_platform import job_preparation, planning_of_jobs, views_of_jobs
+from smlocal.jobs.kinds import Preparing
 
 
-def plan_rows(plan: JobPlan) -> Iterable[tuple[str, str]]:
-    """The plan for people."""
-    return rows(plan)
+class ReplicaPreparing(Preparing):
+    """The decisions of this platform. A script would have to restart replicas, so there is none."""
+
+    prepare_recorded = staticmethod(job_preparation.prepare_recorded)
+    plan_again = staticmethod(job_preparation.plan_again)
+    plan_document = staticmethod(planning_of_jobs.plan_document)
+    plan_rows = staticmethod(views_of_jobs.plan_rows)
 
 
-def script(plan: JobPlan) -> None:
-    """A script would have to restart replicas."""
+PREPARING: Final = ReplicaPreparing()

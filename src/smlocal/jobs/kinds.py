@@ -1,11 +1,13 @@
 """Kinds of jobs: the decisions of a kind are in its own folder. Everything else in this room is the same for all.
 
-Another kind is a row in `KINDS` and a folder with the modules `preparing`, `running`, `showing` and `supervisor`.
+Another kind is a row in `KINDS` and a folder with the modules `preparing`, `running`, `showing` and `supervisor`. The
+first three have an object of a class below, whose defaults decline or do what is usual.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import import_module
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
@@ -18,9 +20,9 @@ from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Reporter, StartView
-from smlocal.terms.failures import Failure
+from smlocal.terms.failures import Failure, FailureKind
 from smlocal.terms.metric_values import MetricPattern
-from smlocal.terms.statuses import Ending
+from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending
 
 
 class JobContext(Protocol):
@@ -76,126 +78,155 @@ class Spoken:
     """The words about a job that has ended and has no artifacts to upload."""
 
 
-class Preparing(Protocol):
+Reasons = Mapping[FailureKind, str | Callable[[str], str]]
+"""A platform's words for each failure that no program caused, or a function that makes them of its message."""
+
+
+class Preparing(ABC):
     """The decisions of a kind about its jobs before they run."""
 
+    @abstractmethod
     def prepare_recorded(
         self, recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter
     ) -> Prepared:
         """Prepare a job that was recorded and never begun. Mistakes are an error."""
-        ...
 
     def plan_again(self, recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
-        """The plan of a recorded job, with its inputs as they are now."""
-        ...
+        """The plan of a recorded job, with its inputs as they are now; by default nothing in it is of one attempt."""
+        return old
 
+    @abstractmethod
     def plan_document(self, plan: JobPlan) -> dict[str, Any]:
         """The plan as it is stored for people and programs."""
-        ...
 
+    @abstractmethod
     def plan_rows(self, plan: JobPlan) -> Iterable[tuple[str, str]]:
         """The plan for people: heads, and the texts beside them."""
-        ...
 
     def script(self, plan: JobPlan) -> str | None:
         """A script of docker commands that does the same; None if none can."""
-        ...
+        return None
 
 
-class Running(Protocol):
-    """The decisions of a kind about a job that runs, and how it ends."""
+class Running:
+    """The decisions of a kind about a job that runs, and how it ends. By default there is nothing to decide."""
+
+    REASONS: ClassVar[Reasons]
 
     def for_attempt(self, plan: JobPlan, number: int) -> JobPlan:
-        """The plan of another attempt."""
-        ...
+        """The plan of another attempt; by default nothing in it says the number."""
+        return plan
 
     def begin_rules(self, plan: JobPlan, context: JobContext, *, first: bool) -> BesideJob | None:
         """Begin the evaluations beside the job, or watch on after `first`; None if there is nothing."""
-        ...
+        return None
 
     def ending(self, outcome: AttemptOutcome, failure_file: bytes) -> tuple[Ending, str | None]:
-        """How a job ends after its last attempt, and the reason in the platform's words."""
-        ...
+        """How a job ends after its last attempt, and the reason in the platform's words.
+
+        By default what a program did is not looked at.
+        """
+        if outcome.failure is not None:
+            return FAILED, self.reason(outcome.failure)
+        if outcome.stopped is not None:
+            return STOPPED[outcome.stopped], None
+        return COMPLETED, None
 
     def reason(self, failure: Failure) -> str:
         """A failure that no program caused, in the platform's words."""
-        ...
+        text = self.REASONS[failure.kind]
+        return text if isinstance(text, str) else text(failure.message)
 
     def hint(self, plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
         """The problem of the image or the job of a host that failed, or left nothing; None if it is not known."""
-        ...
+        return None
 
     def usage(self, plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:
-        """The usage of the hosts, with advice on machine types; `killed`: hosts whose memory ran out."""
-        ...
+        """The usage of the hosts, with advice on machine types; `killed`: hosts whose memory ran out.
+
+        None: there is no advice. The series are in the folder of the job.
+        """
+        return None
 
     def docker_command(self, plan: JobPlan) -> str | None:
         """The command that starts a failed job again by hand. Needs the job's folder. None: nothing does."""
-        ...
+        return None
 
 
-class Showing(Protocol):
+class Showing(ABC):
     """How a kind speaks of its jobs: answers, lists, screens."""
 
-    @property
-    def DOCUMENTS(self) -> tuple[str, ...]:  # noqa: N802 - a constant of the module
-        """The kinds of documents that its answer needs, in addition to the usual ones."""
-        ...
+    DOCUMENTS: ClassVar[tuple[str, ...]] = ()
+    """The kinds of documents that its answer needs, in addition to the usual ones."""
+    LIST: ClassVar[str] = ""
+    """The name of the platform's list of jobs."""
+    HOSTS: ClassVar[tuple[str, ...]] = ()
+    """The names of the hosts, where all jobs have the same."""
+    UNINTERRUPTIBLE: ClassVar[tuple[str, str] | None] = None
+    """Why no command can interrupt any of these jobs, and the remedy."""
 
-    def describe(self, stored: StoredJob, *, final: bool = False) -> dict[str, Any]:
-        """The platform's answer about a job; `final`: with the parts that it adds only some time after the end."""
-        ...
+    @abstractmethod
+    def describe(self, stored: StoredJob) -> dict[str, Any]:
+        """The platform's answer about a job."""
+
+    def describe_last(self, stored: StoredJob) -> dict[str, Any]:
+        """The answer with the parts that the platform adds only some time after the end; by default there are none."""
+        return self.describe(stored)
 
     def still_to_come(self, stored: StoredJob) -> dict[str, Any]:
-        """Members of the `Local` block about what the platform will add to the answer of a job that has ended."""
-        ...
+        """Members of the `Local` block about what the answer does not have yet, or never; by default nothing."""
+        return {}
 
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The members of the request that this answer does not have."""
-        ...
+        """The members of the request that this answer does not have; by default it has them all."""
+        return {}
 
     def listed(self, record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:
         """The name of the platform's list of jobs, and a job in it. Members that are None are left out.
 
-        `read`: with the documents that its answer is made from.
+        `read`: with the documents that its answer is made from. By default the record has everything.
         """
-        ...
+        return self.LIST, self.entry(record)
 
+    def entry(self, record: JobRecord) -> dict[str, Any]:
+        """A job in the list, from its record alone."""
+        raise NotImplementedError
+
+    @abstractmethod
     def words(self, record: JobRecord) -> tuple[str, str]:
         """The state of a job, and its present work or the reason of its end, if that says more."""
-        ...
 
+    @abstractmethod
     def spoken(self, record: JobRecord) -> Spoken:
         """How sentences speak of this job."""
-        ...
 
+    @abstractmethod
     def start(self, plan: JobPlan) -> StartView:
         """The view of a job when it starts."""
-        ...
 
+    @abstractmethod
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         """The view of a job; `answer` has the `Local` block."""
-        ...
 
+    @abstractmethod
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterable[tuple[str, str]]:
         """The rows of `smlocal describe` before those that are the same for all platforms."""
-        ...
 
     def host_names(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:
         """The names of the hosts of a recorded job, which may not have been prepared."""
-        ...
+        return list(self.HOSTS)
 
     def host_called(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:
-        """The other names of a host for the platform and its containers, and the host's name here."""
-        ...
+        """The other names of a host for the platform and its containers, and the host's name here; by default none."""
+        return {}
 
     def metrics(self, request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:
-        """The metrics that a request wants from the logs."""
-        ...
+        """The metrics that a request wants from the logs; by default the service finds none there."""
+        return ()
 
     def not_interruptible(self, request: Mapping[str, Any]) -> tuple[str, str] | None:
         """Why no command can interrupt a job with this request, and the remedy; None if one can."""
-        ...
+        return self.UNINTERRUPTIBLE
 
 
 KINDS: Final[Mapping[str, str]] = {
@@ -210,20 +241,20 @@ KINDS: Final[Mapping[str, str]] = {
 
 
 def preparing(kind: str) -> Preparing:
-    """The module that decides about its jobs before they run."""
-    part: Preparing = import_module(f"{KINDS[kind]}.preparing")
+    """What decides about its jobs before they run."""
+    part: Preparing = import_module(f"{KINDS[kind]}.preparing").PREPARING
     return part
 
 
 def running(kind: str) -> Running:
-    """The module that decides about a job that runs."""
-    part: Running = import_module(f"{KINDS[kind]}.running")
+    """What decides about a job that runs."""
+    part: Running = import_module(f"{KINDS[kind]}.running").RUNNING
     return part
 
 
 def showing(kind: str) -> Showing:
-    """The module that words its jobs."""
-    part: Showing = import_module(f"{KINDS[kind]}.showing")
+    """What words its jobs."""
+    part: Showing = import_module(f"{KINDS[kind]}.showing").SHOWING
     return part
 
 

@@ -1,14 +1,15 @@
-"""SageMaker's jobs before they run: `jobs.kinds.Preparing`. Plans are made in `prepare`; here they are shown.
+"""SageMaker's training jobs before they run. Plans are made in `prepare`; here they are shown.
 
 That is the JSON document of `smlocal plan --json`, and rows for people.
 """
 
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from smlocal.base.readable import short_path
 from smlocal.jobs.data_parallel.mounts import PACKAGE, RECORDS
+from smlocal.jobs.kinds import Preparing
 from smlocal.jobs.planning.aspects.accelerators.show import device_rows, host_kinds
 from smlocal.jobs.planning.aspects.engines.show import engine_rows
 from smlocal.jobs.planning.aspects.image.show import image_document, image_text
@@ -29,13 +30,10 @@ from smlocal.jobs.planning.model import (
     records_directory,
 )
 from smlocal.jobs.planning.plan_rows import COLUMN, environment_rows, host_names, note_rows, one_line, request_text
+from smlocal.sagemaker import prepare
 from smlocal.sagemaker.contract import paths
-from smlocal.sagemaker.prepare import plan_again, prepare_recorded
-from smlocal.sagemaker.script import no_script
-from smlocal.sagemaker.script import shell_script as script
+from smlocal.sagemaker.script import no_script, shell_script
 from smlocal.terms.masking import masked_file
-
-__all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
 
 _WHOLE_FILE = 4096
 _HEAD_LINES = 5
@@ -43,52 +41,81 @@ _FILE_COLUMN = 38
 _SHOWN_BYTES = 300
 
 
-def plan_document(plan: JobPlan) -> dict[str, Any]:
-    """Everything that `smlocal plan --json` prints."""
-    return {
-        "Version": 1,
-        "TrainingJobName": plan.name,
-        "TrainingJobArn": plan.identity.arn,
-        "Region": plan.identity.region,
-        "Account": plan.identity.account,
-        "Request": dict(plan.request),
-        "Image": {"Name": plan.image.name, **image_document(plan)},
-        "Engine": {
-            "Address": plan.engines.first.address,
-            "Version": plan.engines.first.version,
-            "Product": plan.engines.first.product,
-            "Rootless": plan.engines.first.rootless,
-            "Desktop": plan.engines.first.desktop,
-            "Here": plan.engines.first.local,
-            "SharesFolders": plan.engines.first.shares_folders,
-        },
-        "Engines": [
-            {"Address": each.address, "Version": each.version, "Architecture": each.architecture}
-            for each in plan.engines.several
-        ],
-        "Entrypoint": plan.image.entrypoint,
-        "Command": plan.image.command,
-        "Network": network_document(plan),
-        **({"JoinedNetworks": list(plan.network.joined)} if plan.network.joined else {}),
-        "Credentials": None if plan.credentials is None else {"Mode": plan.credentials.mode},
-        "Hosts": [_host(plan, host) for host in plan.hosts],
-        "Checkpoints": checkpoints_document(plan),
-        "Collectors": collector_documents(plan),
-        "Rules": rule_documents(plan),
-        "Output": {
-            "Requested": plan.output.uri,
-            "Directory": f"{plan.output.directory}/output",
-            "S3ModelArtifacts": plan.output.model_uri,
-            "CompressionType": plan.output.compression,
-            "MergeOutput": plan.output.merge_output,
-        },
-        "Stop": {
-            "MaxRuntimeInSeconds": plan.stop.max_runtime,
-            "GraceSeconds": plan.stop.grace,
-            "PeerGraceSeconds": plan.stop.peer_grace,
-        },
-        "Notes": note_documents(plan),
-    }
+class TrainingPreparing(Preparing):
+    """Each attempt is planned again, and most jobs have a script."""
+
+    prepare_recorded = staticmethod(prepare.prepare_recorded)
+    plan_again = staticmethod(prepare.plan_again)
+    script = staticmethod(shell_script)
+
+    def plan_document(self, plan: JobPlan) -> dict[str, Any]:
+        """Everything that `smlocal plan --json` prints."""
+        return {
+            "Version": 1,
+            "TrainingJobName": plan.name,
+            "TrainingJobArn": plan.identity.arn,
+            "Region": plan.identity.region,
+            "Account": plan.identity.account,
+            "Request": dict(plan.request),
+            "Image": {"Name": plan.image.name, **image_document(plan)},
+            "Engine": {
+                "Address": plan.engines.first.address,
+                "Version": plan.engines.first.version,
+                "Product": plan.engines.first.product,
+                "Rootless": plan.engines.first.rootless,
+                "Desktop": plan.engines.first.desktop,
+                "Here": plan.engines.first.local,
+                "SharesFolders": plan.engines.first.shares_folders,
+            },
+            "Engines": [
+                {"Address": each.address, "Version": each.version, "Architecture": each.architecture}
+                for each in plan.engines.several
+            ],
+            "Entrypoint": plan.image.entrypoint,
+            "Command": plan.image.command,
+            "Network": network_document(plan),
+            **({"JoinedNetworks": list(plan.network.joined)} if plan.network.joined else {}),
+            "Credentials": None if plan.credentials is None else {"Mode": plan.credentials.mode},
+            "Hosts": [_host(plan, host) for host in plan.hosts],
+            "Checkpoints": checkpoints_document(plan),
+            "Collectors": collector_documents(plan),
+            "Rules": rule_documents(plan),
+            "Output": {
+                "Requested": plan.output.uri,
+                "Directory": f"{plan.output.directory}/output",
+                "S3ModelArtifacts": plan.output.model_uri,
+                "CompressionType": plan.output.compression,
+                "MergeOutput": plan.output.merge_output,
+            },
+            "Stop": {
+                "MaxRuntimeInSeconds": plan.stop.max_runtime,
+                "GraceSeconds": plan.stop.grace,
+                "PeerGraceSeconds": plan.stop.peer_grace,
+            },
+            "Notes": note_documents(plan),
+        }
+
+    def plan_rows(self, plan: JobPlan) -> Iterator[tuple[str, str]]:
+        """Heads, and the texts beside them."""
+        yield "Job", plan.name
+        yield "", plan.identity.arn
+        yield "Image", image_text(plan)
+        yield from note_rows(plan)
+        yield "Hosts", f"{host_names(plan)} ({', '.join(host_kinds(plan))}) {network_text(plan)}"
+        yield from engine_rows(plan)
+        yield from device_rows(plan)
+        yield from limit_rows(plan)
+        yield "Request", request_text(plan)
+        yield from _tree(plan)
+        yield from environment_rows(plan)
+        yield from (("" if index else "Rules", rule_text(rule)) for index, rule in enumerate(plan.rules.each))
+        stop = plan.stop
+        yield "Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL"
+        yield "Output", short_path(f"{plan.output.directory}/output")
+        yield "By hand", no_script(plan) or "smlocal plan --script prints this job as a script of docker commands"
+
+
+PREPARING: Final = TrainingPreparing()
 
 
 def file_document(content: bytes) -> dict[str, Any]:
@@ -162,26 +189,6 @@ def _data_parallel_mounts(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]
 def _kind(plan: JobPlan) -> str:
     """How folders of the job reach the container: mounted, or sent into volumes of the engine."""
     return "bind" if plan.engines.first.shares_folders else "send"
-
-
-def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
-    """Heads, and the texts beside them."""
-    yield "Job", plan.name
-    yield "", plan.identity.arn
-    yield "Image", image_text(plan)
-    yield from note_rows(plan)
-    yield "Hosts", f"{host_names(plan)} ({', '.join(host_kinds(plan))}) {network_text(plan)}"
-    yield from engine_rows(plan)
-    yield from device_rows(plan)
-    yield from limit_rows(plan)
-    yield "Request", request_text(plan)
-    yield from _tree(plan)
-    yield from environment_rows(plan)
-    yield from (("" if index else "Rules", rule_text(rule)) for index, rule in enumerate(plan.rules.each))
-    stop = plan.stop
-    yield "Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL"
-    yield "Output", short_path(f"{plan.output.directory}/output")
-    yield "By hand", no_script(plan) or "smlocal plan --script prints this job as a script of docker commands"
 
 
 def _tree(plan: JobPlan) -> Iterator[tuple[str, str]]:

@@ -1,42 +1,23 @@
-"""SageMaker's jobs in answers and on screens: `jobs.kinds.Showing`."""
+"""SageMaker's jobs in answers and on screens."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
 from smlocal.jobs.documents import FINAL_METRICS, JOB, LOCAL, REQUEST, RULES, TUNED_BY
-from smlocal.jobs.kinds import Spoken
+from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.store.warm_pools import WARM_POOL, state_of
 from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.contract.documents.hosts import host_names as names_of
-from smlocal.sagemaker.contract.metric_definitions import definitions_of as metrics
+from smlocal.sagemaker.contract.metric_definitions import definitions_of
 from smlocal.sagemaker.contract.outcome.describe import JobFacts, TransitionFacts, request_only
 from smlocal.sagemaker.contract.outcome.describe import describe as answer
 from smlocal.sagemaker.contract.requested_hosts import selected_preference
 from smlocal.terms.masking import without_passwords
 from smlocal.terms.statuses import JobStatus, StopCause
 
-__all__ = [
-    "DOCUMENTS",
-    "describe",
-    "described_rows",
-    "host_called",
-    "host_names",
-    "listed",
-    "metrics",
-    "not_interruptible",
-    "request_only",
-    "spoken",
-    "start",
-    "still_to_come",
-    "view",
-    "words",
-]
-
-DOCUMENTS: Final[tuple[str, ...]] = (TUNED_BY, JOB, WARM_POOL)
-"""The tuning job that has made it, its job file, and its warm pool."""
 EMPTY_REASON = "AlgorithmError: , exit code: "
 NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
 NO_MODEL = "none: nothing was left in /opt/ml/model"
@@ -50,33 +31,124 @@ CAUSES = {
 }
 
 
-def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # noqa: ARG001 - the end says everything
-    """The DescribeTrainingJob answer."""
-    record, local = stored.record, stored.documents.get(LOCAL, {})
-    return answer(
-        stored.documents[REQUEST],
-        JobFacts(
-            name=record.name,
-            arn=record.arn,
-            status=record.status,
-            phase=record.phase,
-            created=record.created,
-            modified=record.modified,
-            started=record.started,
-            ended=record.ended,
-            failure_reason=record.failure_reason,
-            transitions=[
-                TransitionFacts(status=each.status, started=each.started, ended=each.ended, message=each.message)
-                for each in stored.transitions
-            ],
-            model_uri=record.model_uri,
-            rules=stored.documents.get(RULES),
-            final_metrics=local.get(FINAL_METRICS, ()) if record.status.terminal else (),
-            selected=_selected(stored),
-            pool=state_of(record, stored.documents.get(WARM_POOL)),
-            tuning_job=(stored.documents.get(TUNED_BY) or {}).get("Arn"),
-        ),
-    )
+class TrainingShowing(Showing):
+    """Words of DescribeTrainingJob and ListTrainingJobs."""
+
+    DOCUMENTS = (TUNED_BY, JOB, WARM_POOL)
+    """The tuning job that has made it, its job file, and its warm pool."""
+    LIST = "TrainingJobSummaries"
+    request_only = staticmethod(request_only)
+    metrics = staticmethod(definitions_of)
+
+    def describe(self, stored: StoredJob) -> dict[str, Any]:
+        """The DescribeTrainingJob answer."""
+        record, local = stored.record, stored.documents.get(LOCAL, {})
+        return answer(
+            stored.documents[REQUEST],
+            JobFacts(
+                name=record.name,
+                arn=record.arn,
+                status=record.status,
+                phase=record.phase,
+                created=record.created,
+                modified=record.modified,
+                started=record.started,
+                ended=record.ended,
+                failure_reason=record.failure_reason,
+                transitions=[
+                    TransitionFacts(status=each.status, started=each.started, ended=each.ended, message=each.message)
+                    for each in stored.transitions
+                ],
+                model_uri=record.model_uri,
+                rules=stored.documents.get(RULES),
+                final_metrics=local.get(FINAL_METRICS, ()) if record.status.terminal else (),
+                selected=_selected(stored),
+                pool=state_of(record, stored.documents.get(WARM_POOL)),
+                tuning_job=(stored.documents.get(TUNED_BY) or {}).get("Arn"),
+            ),
+        )
+
+    def words(self, record: JobRecord) -> tuple[str, str]:
+        """TrainingJobStatus and SecondaryStatus; of a job that has ended only if they differ."""
+        same = record.status.terminal and str(record.phase) == str(record.status)
+        return record.status, "" if same else record.phase
+
+    def spoken(self, record: JobRecord) -> Spoken:
+        """A training job; StopTrainingJob gives it 120 seconds."""
+        return Spoken(
+            job="training job",
+            ended=f"The request was rejected because the training job is in status {record.status}.",
+            stopping="stopping",
+            longest_grace=120,
+            no_metrics="has no MetricDefinitions",
+            no_tensors="saves no tensors: it has no DebugHookConfig",
+            no_artifacts=f"It is {record.status}, and no host wrote a model or output data.",
+        )
+
+    def entry(self, record: JobRecord) -> dict[str, Any]:
+        """As ListTrainingJobs answers, with the reason."""
+        return {
+            "TrainingJobName": record.name,
+            "CreationTime": record.created,
+            "TrainingEndTime": record.ended,
+            "LastModifiedTime": record.modified,
+            "TrainingJobStatus": record.status,
+            "SecondaryStatus": record.phase,
+            "FailureReason": record.failure_reason,
+        }
+
+    def host_names(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:  # noqa: ARG002 - the record says how many
+        """`algo-1` and so on."""
+        return names_of(record.instances)
+
+    def not_interruptible(self, request: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Only jobs on spot instances are interrupted."""
+        if request.get("EnableManagedSpotTraining"):
+            return None
+        remedy = "To make it interruptible, set EnableManagedSpotTraining: true in the job file."
+        return "does not use spot instances", remedy
+
+    def start(self, plan: JobPlan) -> StartView:
+        """`1 × ml.m5.large · File`."""
+        specification = plan.request.get("AlgorithmSpecification") or {}
+        default = specification.get("TrainingInputMode") or "File"
+        modes = {channel.get("InputMode") or default for channel in plan.request.get("InputDataConfig") or ()}
+        size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
+        where = [f"{len(plan.engines.several)} engines"] if plan.engines.several else []
+        return StartView(
+            about=" · ".join((plan.image.name, size, *where, ", ".join(sorted(modes or {"no channels"})))),
+            members={
+                "TrainingJobName": plan.name,
+                "TrainingImage": plan.image.name,
+                "Hosts": [
+                    {
+                        "Name": each.host.name,
+                        "InstanceType": each.host.instance_type,
+                        **({"Engine": each.engine} if each.engine else {}),
+                    }
+                    for each in plan.hosts
+                ],
+            },
+            phases={},
+            causes=CAUSES,
+        )
+
+    def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:  # noqa: ARG002 - the answer has it all
+        """The view of a job."""
+        return view_of(answer)
+
+    def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
+        """The rows of `smlocal describe`: the request, the result and the phases."""
+        answer = view.answer
+        local = answer["Local"]
+        running = answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
+        for name, value in (*_about(answer), *_places(answer, local, running=running, supervised=supervised)):
+            yield name, str(value)
+        yield "Phases", ""
+        yield from _phases(answer["SecondaryStatusTransitions"], local.get("Seconds", {}))
+
+
+SHOWING: Final = TrainingShowing()
 
 
 def _selected(stored: StoredJob) -> tuple[str, int] | None:
@@ -86,92 +158,6 @@ def _selected(stored: StoredJob) -> tuple[str, int] | None:
         return None
     local = ((stored.documents.get(JOB) or {}).get("Data") or {}).get("Local") or {}
     return selected_preference(resources, local.get("Faults") or ())
-
-
-def words(record: JobRecord) -> tuple[str, str]:
-    """TrainingJobStatus and SecondaryStatus; of a job that has ended only if they differ."""
-    same = record.status.terminal and str(record.phase) == str(record.status)
-    return record.status, "" if same else record.phase
-
-
-def spoken(record: JobRecord) -> Spoken:
-    """A training job; StopTrainingJob gives it 120 seconds."""
-    return Spoken(
-        job="training job",
-        ended=f"The request was rejected because the training job is in status {record.status}.",
-        stopping="stopping",
-        longest_grace=120,
-        no_metrics="has no MetricDefinitions",
-        no_tensors="saves no tensors: it has no DebugHookConfig",
-        no_artifacts=f"It is {record.status}, and no host wrote a model or output data.",
-    )
-
-
-def listed(record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:  # noqa: ARG001 - the record has everything
-    """As ListTrainingJobs answers, with the reason."""
-    return "TrainingJobSummaries", {
-        "TrainingJobName": record.name,
-        "CreationTime": record.created,
-        "TrainingEndTime": record.ended,
-        "LastModifiedTime": record.modified,
-        "TrainingJobStatus": record.status,
-        "SecondaryStatus": record.phase,
-        "FailureReason": record.failure_reason,
-    }
-
-
-def still_to_come(stored: StoredJob) -> dict[str, Any]:  # noqa: ARG001 - there is none
-    """Nothing is added to the answer later."""
-    return {}
-
-
-def host_names(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:  # noqa: ARG001 - other platforms need it
-    """`algo-1` and so on."""
-    return names_of(record.instances)
-
-
-def host_called(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:  # noqa: ARG001 - other platforms need it
-    """Nothing else: messages, logs and host names are alike."""
-    return {}
-
-
-def not_interruptible(request: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Only jobs on spot instances are interrupted."""
-    if request.get("EnableManagedSpotTraining"):
-        return None
-    remedy = "To make it interruptible, set EnableManagedSpotTraining: true in the job file."
-    return "does not use spot instances", remedy
-
-
-def start(plan: JobPlan) -> StartView:
-    """`1 × ml.m5.large · File`."""
-    specification = plan.request.get("AlgorithmSpecification") or {}
-    default = specification.get("TrainingInputMode") or "File"
-    modes = {channel.get("InputMode") or default for channel in plan.request.get("InputDataConfig") or ()}
-    size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
-    where = [f"{len(plan.engines.several)} engines"] if plan.engines.several else []
-    return StartView(
-        about=" · ".join((plan.image.name, size, *where, ", ".join(sorted(modes or {"no channels"})))),
-        members={
-            "TrainingJobName": plan.name,
-            "TrainingImage": plan.image.name,
-            "Hosts": [
-                {
-                    "Name": each.host.name,
-                    "InstanceType": each.host.instance_type,
-                    **({"Engine": each.engine} if each.engine else {}),
-                }
-                for each in plan.hosts
-            ],
-        },
-        phases={},
-        causes=CAUSES,
-    )
-
-
-def view(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:  # noqa: ARG001 - the answer has it all
-    """The view of a job."""
-    return view_of(answer)
 
 
 def view_of(answer: Mapping[str, Any]) -> JobView:
@@ -221,17 +207,6 @@ def _failure_files(local: Mapping[str, Any]) -> Iterator[str]:
         who = f"the program of {host}" if len(local["Hosts"]) > 1 else "the program"
         first = text.strip().splitlines()[0][:_SHOWN]
         yield f'{who} wrote "{first}" to /opt/ml/output/failure and exited with 0: the service ignores the file'
-
-
-def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
-    """The rows of `smlocal describe`: the request, the result and the phases."""
-    answer = view.answer
-    local = answer["Local"]
-    running = answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
-    for name, value in (*_about(answer), *_places(answer, local, running=running, supervised=supervised)):
-        yield name, str(value)
-    yield "Phases", ""
-    yield from _phases(answer["SecondaryStatusTransitions"], local.get("Seconds", {}))
 
 
 def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

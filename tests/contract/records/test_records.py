@@ -10,7 +10,7 @@ import pytest
 from tests.contract.records.compare import shape_differences, word_differences
 from tests.contract.records.verdicts import NOT_A_TRAINING_JOB, NOT_HERE, OLDER, all_records, compared, expected
 
-from smlocal.sagemaker.running import reason as reason_of
+from smlocal.sagemaker.running import RUNNING
 from smlocal.terms.failures import Failure, FailureKind
 
 Replay = Callable[..., dict[str, Any]]
@@ -114,7 +114,7 @@ def test_a_reason_of_a_failure(name: str, replay: Replay, tmp_path: Path) -> Non
     record = all_records()[name]
     facts = record["facts"]
     if name in NO_PROGRAM:
-        same = reason_of(Failure(kind=NO_PROGRAM[name])) == facts["FailureReason"]
+        same = RUNNING.reason(Failure(kind=NO_PROGRAM[name])) == facts["FailureReason"]
         assert ([] if same else ["FailureReason"]) == expected(name)
         return
     reason = facts.get("FailureReason")

@@ -16,7 +16,7 @@ from smlocal.data.channels.pipe.feeder import PipeFeeder
 from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.client import S3Client
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
-from smlocal.sagemaker.running import reason as reason_of
+from smlocal.sagemaker.running import RUNNING
 from smlocal.terms.failures import Failure
 from smlocal.terms.listing import Listing
 
@@ -45,7 +45,7 @@ class Pipes:
             return store
 
         def broken(failure: Failure, _explanation: str) -> None:
-            self.broken.append(reason_of(failure))
+            self.broken.append(RUNNING.reason(failure))
             self.breaking.set()
 
         feeder = PipeFeeder(

@@ -20,7 +20,7 @@ from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.sagemaker.jobfile.job_file import read_job
 from smlocal.sagemaker.plan import for_attempt
 from smlocal.sagemaker.prepare import plan_job
-from smlocal.sagemaker.preparing import plan_document
+from smlocal.sagemaker.preparing import PREPARING
 
 Image = Callable[[str], str]
 
@@ -142,7 +142,7 @@ def test_the_plan_shows_it(attempts: Callable[..., Attempts], tmp_path: Path) ->
     (tmp_path / "ckpt").mkdir()
     (tmp_path / "ckpt" / "a").write_text("1")
     made = attempts({"S3Uri": "./ckpt", "LocalPath": "/state/"})
-    document = plan_document(made.plan)
+    document = PREPARING.plan_document(made.plan)
     assert document["Checkpoints"] == {
         "Requested": "./ckpt",
         "Directory": str(tmp_path / "ckpt"),

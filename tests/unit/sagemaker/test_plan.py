@@ -11,7 +11,7 @@ from smlocal.jobs.containers import container_spec
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.sagemaker.preparing import plan_document
+from smlocal.sagemaker.preparing import PREPARING
 from smlocal.terms.gpus import GpuDevices
 from smlocal.terms.listing import Listing
 
@@ -243,7 +243,7 @@ def test_the_models_place(plan: Planner, asked: dict[str, str], uri: str) -> Non
 
 def test_a_long_file_is_shown_as_head_count_and_digest(plan: Planner, listing: Listing) -> None:
     many = replace(listing, paths=tuple(f"{number:06}" for number in range(1000)))
-    document = plan_document(plan(listings={"train": many}))
+    document = PREPARING.plan_document(plan(listings={"train": many}))
     shown = document["Hosts"][0]["Files"]["/opt/ml/input/data/train-manifest"]
     assert shown["Lines"] == 1001
     assert shown["Head"][:2] == ["train/", "s3://bucket/train/000000"]
@@ -252,7 +252,7 @@ def test_a_long_file_is_shown_as_head_count_and_digest(plan: Planner, listing: L
 
 
 def test_the_document_is_json_and_tells_how_each_mount_is_made(plan: Planner) -> None:
-    document = json.loads(json.dumps(plan_document(plan({}, {"Staging": "copy"}))))
+    document = json.loads(json.dumps(PREPARING.plan_document(plan({}, {"Staging": "copy"}))))
     kinds = {mount["Target"]: mount["Kind"] for mount in document["Hosts"][0]["Mounts"]}
     assert kinds == {
         "/opt/ml/input": "bind",
@@ -274,7 +274,7 @@ def test_each_host_waits_for_its_own_debugger(plan: Planner) -> None:
     assert spec.environment["PYTHONPATH"] == "/opt/smlocal/debugging:/a:/b"
     plain = container_spec(plan(), plan().hosts[0], labels={}, mounts=())
     assert (plain.ports, plain.joined, "PYTHONPATH" in plain.environment) == ((), (), False)
-    assert [host["DebugPort"] for host in plan_document(made)["Hosts"]] == [5678, 5679]
+    assert [host["DebugPort"] for host in PREPARING.plan_document(made)["Hosts"]] == [5678, 5679]
 
 
 def test_hosts_join_networks_and_know_added_names(plan: Planner) -> None:
@@ -284,4 +284,4 @@ def test_hosts_join_networks_and_know_added_names(plan: Planner) -> None:
             spec = container_spec(made, host, labels={}, mounts=())
             assert spec.joined == ("a", "b")
             assert spec.extra_hosts["mlflow"] == "host-gateway"
-        assert plan_document(made)["JoinedNetworks"] == ["a", "b"]
+        assert PREPARING.plan_document(made)["JoinedNetworks"] == ["a", "b"]

@@ -14,8 +14,8 @@ from smlocal.jobs.planning.aspects.network.look import on_network
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall, remember
-from smlocal.sagemaker import running
-from smlocal.sagemaker.preparing import plan_rows
+from smlocal.sagemaker.preparing import PREPARING
+from smlocal.sagemaker.running import RUNNING
 from smlocal.sagemaker.script import shell_script
 
 Planner = Callable[..., JobPlan]
@@ -62,7 +62,7 @@ def test_each_host_knows_its_engine(several: Planner) -> None:
     assert {tree.staging for host in made.hosts for tree in host.inputs.trees} == {"send"}
     why = "this job needs smlocal run: the engine does not see the folders of this machine; its hosts run on 2 engines"
     assert f"echo '{why}' >&2; exit 3" in shell_script(made)
-    assert dict(plan_rows(made))["By hand"] == why
+    assert dict(PREPARING.plan_rows(made))["By hand"] == why
 
 
 def test_the_addresses_leave_room_for_those_of_the_swarm(several: Planner) -> None:
@@ -90,7 +90,7 @@ def test_memory_is_that_of_the_hosts_on_one_machine(several: Planner) -> None:
     assert "memory-together" not in {note.id for note in enough.notes}
     (note,) = (each for each in several({"Memory": "40g"}).notes if each.id == "memory-together")
     assert note.text.startswith("algo-1, algo-3 may use 80 GiB of memory together, and the machine of the engine at ")
-    assert running.docker_command(enough) is None
+    assert RUNNING.docker_command(enough) is None
 
 
 def test_the_note_says_how_data_gets_there(several: Planner) -> None:

@@ -10,7 +10,7 @@ from tests.unit.sagemaker.conftest import FACTS
 from smlocal.jobs.host.staging import mounts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall, remember
-from smlocal.sagemaker.preparing import plan_document, plan_rows
+from smlocal.sagemaker.preparing import PREPARING
 
 Planner = Callable[..., JobPlan]
 RESOURCES = {"InstanceType": "ml.m5.large", "InstanceCount": 2, "VolumeSizeInGB": 10, "KeepAlivePeriodInSeconds": 60}
@@ -77,9 +77,13 @@ def test_each_host_has_a_folder_in_the_home_for_the_run_that_has_the_pool(plan: 
     made = recall(remember(plan({"ResourceConfig": RESOURCES})))
     where = [f"/home/warm-pools/job-1.0123abcd/algo-{number}" for number in (1, 2)]
     assert cache_folders(made) == where
-    shown = [each for each in plan_document(made)["Hosts"][0]["Mounts"] if each["Target"].endswith("/warmpoolcache")]
+    shown = [
+        each
+        for each in PREPARING.plan_document(made)["Hosts"][0]["Mounts"]
+        if each["Target"].endswith("/warmpoolcache")
+    ]
     assert [each["Source"] for each in shown] == where[:1]
-    assert "kept for 60 s after the job" in "".join(text for _, text in plan_rows(made))
+    assert "kept for 60 s after the job" in "".join(text for _, text in PREPARING.plan_rows(made))
     assert [note.text for note in made.notes if note.id == "warm-pool"] == [
         "a warm pool has no instances here, so no job starts faster; its cache folder is kept for 60 s"
     ]

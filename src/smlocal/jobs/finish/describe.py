@@ -34,7 +34,7 @@ def describe_job(store: Store, name: str, *, service: bool = False, final: bool 
     """
     stored = _read(store, name)
     if service:
-        return showing(stored.record.platform).describe(stored, final=final)
+        return _answer(stored, final=final)
     return _described(store, stored, final=final)
 
 
@@ -54,11 +54,16 @@ def _read(store: Store, name: str) -> StoredJob:
     return store.read(name, (REQUEST, LOCAL, RULES, *platform.DOCUMENTS))
 
 
+def _answer(stored: StoredJob, *, final: bool) -> dict[str, Any]:
+    platform = showing(stored.record.platform)
+    return platform.describe_last(stored) if final else platform.describe(stored)
+
+
 def _described(store: Store, stored: StoredJob, *, final: bool) -> dict[str, Any]:
     platform, local = showing(stored.record.platform), stored.documents.get(LOCAL, {})
     directory = store.directory(stored.record.name)
     return {
-        **platform.describe(stored, final=final),
+        **_answer(stored, final=final),
         "Local": {
             "Version": 1,
             "SupervisorPid": stored.record.supervisor_pid,

@@ -121,11 +121,6 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
     )
 
 
-def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:  # noqa: ARG001 - nothing has to be looked at
-    """The same plan: nothing in it is of one attempt."""
-    return old
-
-
 def find_models(model: ModelFile) -> Models:
     """The models of each container, by its place in the document."""
     search = ModelSearch(document=model.document, local=model.local, region=region_of(model), role=model.role)

@@ -1,44 +1,61 @@
-"""Endpoints before they run: `jobs.kinds.Preparing`."""
+"""Endpoints before they run."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
+from smlocal.jobs.kinds import Preparing
 from smlocal.jobs.planning.aspects.limits.show import limits_document
 from smlocal.jobs.planning.model import HostPlan, JobPlan, note_documents
 from smlocal.jobs.planning.plan_rows import environment_rows, note_rows
-from smlocal.sagemaker.hosting.planning import plan_again, prepare_recorded
-
-__all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
+from smlocal.sagemaker.hosting import planning
 
 
-def plan_document(plan: JobPlan) -> dict[str, Any]:
-    """The plan as it is stored."""
-    serving = plan.serving
-    return {
-        "Version": 1,
-        "EndpointName": plan.name,
-        "EndpointArn": plan.identity.arn,
-        "Region": plan.identity.region,
-        "Account": plan.identity.account,
-        "Request": dict(plan.request),
-        "Engine": {"Address": plan.engines.first.address, "Version": plan.engines.first.version},
-        "Hosts": [_host_document(plan, host) for host in plan.hosts],
-        "Serving": None
-        if serving is None
-        else {
-            "Variants": [
-                {"Name": each.name, "Weight": each.weight, "Mode": "Direct" if each.direct else "Serial"}
-                for each in serving.variants
-            ],
-            "PingSeconds": serving.ping,
-            "InvocationSeconds": serving.invocation,
-            "StreamSeconds": serving.stream,
-            "MaxBodyBytes": serving.most_body,
-            "Key": serving.key,
-        },
-        "Stop": {"GraceSeconds": plan.stop.grace},
-        "Notes": note_documents(plan),
-    }
+class EndpointPreparing(Preparing):
+    """A script would have to unpack the model, ping and restart: there is none."""
+
+    prepare_recorded = staticmethod(planning.prepare_recorded)
+
+    def plan_document(self, plan: JobPlan) -> dict[str, Any]:
+        """The plan as it is stored."""
+        serving = plan.serving
+        return {
+            "Version": 1,
+            "EndpointName": plan.name,
+            "EndpointArn": plan.identity.arn,
+            "Region": plan.identity.region,
+            "Account": plan.identity.account,
+            "Request": dict(plan.request),
+            "Engine": {"Address": plan.engines.first.address, "Version": plan.engines.first.version},
+            "Hosts": [_host_document(plan, host) for host in plan.hosts],
+            "Serving": None
+            if serving is None
+            else {
+                "Variants": [
+                    {"Name": each.name, "Weight": each.weight, "Mode": "Direct" if each.direct else "Serial"}
+                    for each in serving.variants
+                ],
+                "PingSeconds": serving.ping,
+                "InvocationSeconds": serving.invocation,
+                "StreamSeconds": serving.stream,
+                "MaxBodyBytes": serving.most_body,
+                "Key": serving.key,
+            },
+            "Stop": {"GraceSeconds": plan.stop.grace},
+            "Notes": note_documents(plan),
+        }
+
+    def plan_rows(self, plan: JobPlan) -> Iterator[tuple[str, str]]:
+        """Heads, and the texts beside them."""
+        yield "Endpoint", plan.name
+        yield "", plan.identity.arn
+        for image in dict.fromkeys((host.program or plan.image).name for host in plan.hosts):
+            yield "Image", image
+        yield from note_rows(plan)
+        yield from environment_rows(plan)
+        yield "Stops", f"SIGTERM, {plan.stop.grace} s, SIGKILL"
+
+
+PREPARING: Final = EndpointPreparing()
 
 
 def _host_document(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
@@ -67,18 +84,3 @@ def _host_document(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
             "StartupSeconds": server.startup,
         },
     }
-
-
-def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
-    """Heads, and the texts beside them."""
-    yield "Endpoint", plan.name
-    yield "", plan.identity.arn
-    for image in dict.fromkeys((host.program or plan.image).name for host in plan.hosts):
-        yield "Image", image
-    yield from note_rows(plan)
-    yield from environment_rows(plan)
-    yield "Stops", f"SIGTERM, {plan.stop.grace} s, SIGKILL"
-
-
-def script(plan: JobPlan) -> None:
-    """A script would have to unpack the model, ping and restart."""

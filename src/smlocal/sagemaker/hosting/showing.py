@@ -1,21 +1,171 @@
-"""Endpoints in answers and on screens: `jobs.kinds.Showing`."""
+"""Endpoints in answers and on screens."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.kinds import Spoken
+from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, shown
-from smlocal.terms.metric_values import MetricPattern
 from smlocal.terms.statuses import JobPhase, JobStatus, StopCause
 
-DOCUMENTS: Final[tuple[str, ...]] = (HOSTING, WEIGHTS)
-"""Where it is invoked, and the weights of its variants."""
 _PHASES: Final = {JobPhase.STARTING: "Creating", JobPhase.DOWNLOADING: "Creating", JobPhase.TRAINING: "InService"}
+
+
+class EndpointShowing(Showing):
+    """Words of DescribeEndpoint and ListEndpoints."""
+
+    DOCUMENTS = (HOSTING, WEIGHTS)
+    """Where it is invoked, and the weights of its variants."""
+    LIST = "Endpoints"
+    UNINTERRUPTIBLE = ("is an endpoint, which has no spot interruptions", "To end it: smlocal stop.")
+
+    def describe(self, stored: StoredJob) -> dict[str, Any]:
+        """The DescribeEndpoint answer."""
+        record, request = stored.record, stored.documents["request"]
+        word = status_word(record)
+        weights = stored.documents.get(WEIGHTS) or {}
+        ours = [_summary(request, each, weights, record.created) for each in _variants(request)]
+        return {
+            "EndpointName": record.name,
+            "EndpointArn": record.arn,
+            "EndpointConfigName": request.get("EndpointConfigName", record.name),
+            **({"ProductionVariants": ours} if word == "InService" else {}),
+            **_capture(request.get("DataCaptureConfig")),
+            "EndpointStatus": word,
+            **({"FailureReason": record.failure_reason} if record.failure_reason else {}),
+            "CreationTime": record.created,
+            "LastModifiedTime": record.modified,
+        }
+
+    def still_to_come(self, stored: StoredJob) -> dict[str, Any]:
+        """Where a running endpoint is invoked; one that has ended has it among its results."""
+        if stored.record.status.terminal:
+            return {}
+        name = stored.documents["request"].get("EndpointName", stored.record.name)
+        return shown(stored.documents.get(HOSTING), name)
+
+    def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The model and its configuration: DescribeEndpoint has only their names."""
+        return {name: value for name, value in request.items() if name not in {"EndpointName", "EndpointConfigName"}}
+
+    def entry(self, record: JobRecord) -> dict[str, Any]:
+        """As ListEndpoints answers, with the reason."""
+        return {
+            "EndpointName": record.name,
+            "EndpointArn": record.arn,
+            "CreationTime": record.created,
+            "LastModifiedTime": record.modified,
+            "EndpointStatus": status_word(record),
+            "FailureReason": record.failure_reason,
+        }
+
+    def words(self, record: JobRecord) -> tuple[str, str]:
+        """The status says everything."""
+        return status_word(record), ""
+
+    def spoken(self, record: JobRecord) -> Spoken:
+        """An endpoint; the service gives its container 30 seconds."""
+        return Spoken(
+            job="endpoint",
+            ended=f"The endpoint '{record.name}' has ended: it is {status_word(record)}.",
+            stopping="stopping",
+            longest_grace=facts.STOP_SECONDS,
+            no_metrics="has no metrics: it is an endpoint",
+            no_tensors="saves no tensors: it is an endpoint",
+            no_artifacts="It is an endpoint, which writes no artifacts.",
+        )
+
+    def host_names(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:
+        """Those of the containers, in the order of the plan."""
+        asked = request()
+        usual = _host_names(asked, None)
+        if len(usual) == record.instances:
+            return usual
+        limits = range(1, facts.MOST_INSTANCES + 1)  # Local.Serving.MaxInstances is not in the request
+        found = (names for most in limits if len(names := _host_names(asked, most)) == record.instances)
+        return next(found, usual)
+
+    def start(self, plan: JobPlan) -> StartView:
+        """`my-image · local`."""
+        kind = plan.hosts[0].host.instance_type
+        more = f" · {len(plan.hosts)} containers" if len(plan.hosts) > 1 else ""
+        return StartView(
+            about=f"{plan.image.name} · {kind}{more}",
+            members={"EndpointName": plan.name, "Image": plan.image.name, "InstanceType": kind},
+            phases={str(phase): word for phase, word in _PHASES.items() if phase is not JobPhase.STARTING},
+            causes={StopCause.REQUEST: "SIGTERM sent"},
+        )
+
+    def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
+        """What is shown of an endpoint."""
+        record = stored.record
+        stages = tuple(
+            Stage(
+                name=_PHASES.get(each.status, str(each.status)),
+                message="",
+                began=each.started,
+                ended=each.ended,
+                final=each.status in {JobPhase.FAILED, JobPhase.STOPPED},
+            )
+            for each in stored.transitions
+        )
+        members = ("EndpointName", "EndpointStatus", "FailureReason")
+        return JobView(
+            name=record.name,
+            status=record.status,
+            state=status_word(record),
+            why="",
+            reason=record.failure_reason or "",
+            created=record.created,
+            began=min((each.began for each in stages if each.name == "InService"), default=record.created),
+            seconds=record.modified - record.created,
+            stages=stages,
+            members={each: answer.get(each) for each in members},
+            answer=answer,
+            shell=False,
+        )
+
+    def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
+        """The address, the model, and what happened to the container."""
+        answer, local = view.answer, view.local
+        request = local["Request"]
+        yield "Endpoint", view.name
+        yield "Status", view.state
+        if view.reason:
+            yield "Reason", view.reason
+        yield "ARN", answer["EndpointArn"]
+        if local.get("Address") and not view.status.terminal:
+            yield "Address", local["Address"]
+            if local.get("KeyFile"):
+                yield "Key", f"curl -H @{local['KeyFile']}"
+        variants = _variants(request)
+        for variant in variants:
+            if len(variants) > 1:
+                yield "Variant", _variant_text(variant, answer)
+            for container in _containers(request, variant):
+                called = container.get("ContainerHostname")
+                yield "Image", f"{container.get('Image', '')}{f' ({called})' if called else ''}"
+                yield "Model", _model(container) or "none"
+        yield "Created", local_time(answer["CreationTime"])
+        if not view.status.terminal:
+            yield (
+                "Supervisor",
+                f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting",
+            )
+            if view.state == "InService":
+                yield "Health", local.get("PingTrouble") or "/ping answers 200"
+        if local.get("RestartCount"):
+            last = local["Restarts"][-1]
+            what = f"{last['Host']} after" if len(local.get("Hosts") or ()) > 1 else "after"
+            at = local_time(last["At"])
+            yield "Restarts", f"{local['RestartCount']}, the last {what} exit code {last['ExitCode']} at {at}"
+
+
+SHOWING: Final = EndpointShowing()
 
 
 def status_word(record: JobRecord) -> str:
@@ -23,25 +173,6 @@ def status_word(record: JobRecord) -> str:
     if record.status is JobStatus.IN_PROGRESS:
         return "InService" if record.phase is JobPhase.TRAINING else "Creating"
     return "Deleting" if record.status is JobStatus.STOPPING else str(record.status)
-
-
-def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # noqa: ARG001 - the end says everything
-    """The DescribeEndpoint answer."""
-    record, request = stored.record, stored.documents["request"]
-    word = status_word(record)
-    weights = stored.documents.get(WEIGHTS) or {}
-    ours = [_summary(request, each, weights, record.created) for each in _variants(request)]
-    return {
-        "EndpointName": record.name,
-        "EndpointArn": record.arn,
-        "EndpointConfigName": request.get("EndpointConfigName", record.name),
-        **({"ProductionVariants": ours} if word == "InService" else {}),
-        **_capture(request.get("DataCaptureConfig")),
-        "EndpointStatus": word,
-        **({"FailureReason": record.failure_reason} if record.failure_reason else {}),
-        "CreationTime": record.created,
-        "LastModifiedTime": record.modified,
-    }
 
 
 def _capture(config: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -74,60 +205,6 @@ def _summary(
     }
 
 
-def still_to_come(stored: StoredJob) -> dict[str, Any]:
-    """Where a running endpoint is invoked; one that has ended has it among its results."""
-    if stored.record.status.terminal:
-        return {}
-    name = stored.documents["request"].get("EndpointName", stored.record.name)
-    return shown(stored.documents.get(HOSTING), name)
-
-
-def request_only(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The model and its configuration: DescribeEndpoint has only their names."""
-    return {name: value for name, value in request.items() if name not in {"EndpointName", "EndpointConfigName"}}
-
-
-def listed(record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:  # noqa: ARG001 - the record has everything
-    """As ListEndpoints answers, with the reason."""
-    return "Endpoints", {
-        "EndpointName": record.name,
-        "EndpointArn": record.arn,
-        "CreationTime": record.created,
-        "LastModifiedTime": record.modified,
-        "EndpointStatus": status_word(record),
-        "FailureReason": record.failure_reason,
-    }
-
-
-def words(record: JobRecord) -> tuple[str, str]:
-    """The status says everything."""
-    return status_word(record), ""
-
-
-def spoken(record: JobRecord) -> Spoken:
-    """An endpoint; the service gives its container 30 seconds."""
-    return Spoken(
-        job="endpoint",
-        ended=f"The endpoint '{record.name}' has ended: it is {status_word(record)}.",
-        stopping="stopping",
-        longest_grace=facts.STOP_SECONDS,
-        no_metrics="has no metrics: it is an endpoint",
-        no_tensors="saves no tensors: it is an endpoint",
-        no_artifacts="It is an endpoint, which writes no artifacts.",
-    )
-
-
-def host_names(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:
-    """Those of the containers, in the order of the plan."""
-    asked = request()
-    usual = _host_names(asked, None)
-    if len(usual) == record.instances:
-        return usual
-    limits = range(1, facts.MOST_INSTANCES + 1)  # Local.Serving.MaxInstances is not in the request
-    found = (names for most in limits if len(names := _host_names(asked, most)) == record.instances)
-    return next(found, usual)
-
-
 def _host_names(request: Mapping[str, Any], most: int | None) -> list[str]:
     names = []
     for variant in _variants(request):
@@ -144,96 +221,6 @@ def _hosts(request: Mapping[str, Any], variant: Mapping[str, Any], number: int) 
         return [name]
     called = [each.get("ContainerHostname") for each in containers]
     return [f"{name}.{each or facts.numbered_container(place)}" for place, each in enumerate(called, start=1)]
-
-
-def host_called(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:  # noqa: ARG001 - see below
-    """Nothing else."""
-    return {}
-
-
-def metrics(request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:  # noqa: ARG001 - there are none
-    """The service finds no metrics in these logs."""
-    return ()
-
-
-def not_interruptible(request: Mapping[str, Any]) -> tuple[str, str]:  # noqa: ARG001 - no endpoint is
-    """Endpoints run on no spot instances."""
-    return "is an endpoint, which has no spot interruptions", "To end it: smlocal stop."
-
-
-def start(plan: JobPlan) -> StartView:
-    """`my-image · local`."""
-    kind = plan.hosts[0].host.instance_type
-    more = f" · {len(plan.hosts)} containers" if len(plan.hosts) > 1 else ""
-    return StartView(
-        about=f"{plan.image.name} · {kind}{more}",
-        members={"EndpointName": plan.name, "Image": plan.image.name, "InstanceType": kind},
-        phases={str(phase): word for phase, word in _PHASES.items() if phase is not JobPhase.STARTING},
-        causes={StopCause.REQUEST: "SIGTERM sent"},
-    )
-
-
-def view(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
-    """What is shown of an endpoint."""
-    record = stored.record
-    stages = tuple(
-        Stage(
-            name=_PHASES.get(each.status, str(each.status)),
-            message="",
-            began=each.started,
-            ended=each.ended,
-            final=each.status in {JobPhase.FAILED, JobPhase.STOPPED},
-        )
-        for each in stored.transitions
-    )
-    members = ("EndpointName", "EndpointStatus", "FailureReason")
-    return JobView(
-        name=record.name,
-        status=record.status,
-        state=status_word(record),
-        why="",
-        reason=record.failure_reason or "",
-        created=record.created,
-        began=min((each.began for each in stages if each.name == "InService"), default=record.created),
-        seconds=record.modified - record.created,
-        stages=stages,
-        members={each: answer.get(each) for each in members},
-        answer=answer,
-        shell=False,
-    )
-
-
-def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
-    """The address, the model, and what happened to the container."""
-    answer, local = view.answer, view.local
-    request = local["Request"]
-    yield "Endpoint", view.name
-    yield "Status", view.state
-    if view.reason:
-        yield "Reason", view.reason
-    yield "ARN", answer["EndpointArn"]
-    if local.get("Address") and not view.status.terminal:
-        yield "Address", local["Address"]
-        if local.get("KeyFile"):
-            yield "Key", f"curl -H @{local['KeyFile']}"
-    variants = _variants(request)
-    for variant in variants:
-        if len(variants) > 1:
-            yield "Variant", _variant_text(variant, answer)
-        for container in _containers(request, variant):
-            called = container.get("ContainerHostname")
-            yield "Image", f"{container.get('Image', '')}{f' ({called})' if called else ''}"
-            yield "Model", _model(container) or "none"
-    yield "Created", local_time(answer["CreationTime"])
-    if not view.status.terminal:
-        yield "Supervisor", f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting"
-        if view.state == "InService":
-            yield "Health", local.get("PingTrouble") or "/ping answers 200"
-    if local.get("RestartCount"):
-        last = local["Restarts"][-1]
-        what = f"{last['Host']} after" if len(local.get("Hosts") or ()) > 1 else "after"
-        at = local_time(last["At"])
-        yield "Restarts", f"{local['RestartCount']}, the last {what} exit code {last['ExitCode']} at {at}"
 
 
 def _variant_text(variant: Mapping[str, Any], answer: Mapping[str, Any]) -> str:

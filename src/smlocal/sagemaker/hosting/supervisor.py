@@ -30,7 +30,6 @@ from smlocal.sagemaker.hosting.front import Front
 from smlocal.sagemaker.hosting.model_data import fill_folder, list_in_s3, local_files
 from smlocal.sagemaker.hosting.named_endpoint import settle
 from smlocal.sagemaker.hosting.routing import Router
-from smlocal.sagemaker.hosting.running import reason_of
 from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.service_answers import Identity
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state, shown
@@ -144,9 +143,9 @@ class HostingSupervisor(Supervisor):
         """How the endpoint ends, and why, in the service's words."""
         outcome = self.attempt.outcome
         blamed = _server(self._host(outcome.first_failure or self.blamed))
-        if outcome.failure is not None:
-            return FAILED, reason_of(outcome.failure, blamed.variant, blamed.called)
-        if outcome.first_failure is not None:
+        if outcome.failure is not None and outcome.failure.kind is not FailureKind.START:
+            return FAILED, self.platform.reason(outcome.failure)
+        if outcome.failure is not None or outcome.first_failure is not None:
             return FAILED, facts.not_healthy(blamed.variant, blamed.called)
         return STOPPED[outcome.stopped or StopCause.REQUEST], None
 

@@ -106,11 +106,6 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
     )
 
 
-def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:  # noqa: ARG001 - see below
-    """The same plan: a processing job is never begun again."""
-    return old
-
-
 def plan_job(job: ProcessingFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs are not an error."""
     equal = equal_training_job(job)

@@ -80,11 +80,6 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
     )
 
 
-def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:  # noqa: ARG001 - nothing has to be looked at
-    """The same plan: the objects are listed when the work begins."""
-    return old
-
-
 def output_folder(asked: TransformFile, name: str) -> str:
     """The folder of this machine that stands for S3OutputPath."""
     uri = asked.request.TransformOutput.S3OutputPath

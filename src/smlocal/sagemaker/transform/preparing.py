@@ -1,49 +1,50 @@
-"""Transform jobs before they run: `jobs.kinds.Preparing`."""
+"""Transform jobs before they run."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from smlocal.jobs.planning.model import JobPlan, note_documents
 from smlocal.jobs.planning.plan_rows import environment_rows, note_rows
-from smlocal.sagemaker.hosting.preparing import plan_document as endpoint_document
-from smlocal.sagemaker.transform.planning import plan_again, prepare_recorded
-
-__all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
+from smlocal.sagemaker.hosting.preparing import EndpointPreparing
+from smlocal.sagemaker.transform import planning
 
 
-def plan_document(plan: JobPlan) -> dict[str, Any]:
-    """The plan as it is stored."""
-    document = endpoint_document(plan)
-    for name in ("EndpointName", "EndpointArn", "Notes"):
-        document.pop(name, None)
-    return {
-        "Version": document.pop("Version"),
-        "TransformJobName": plan.name,
-        "TransformJobArn": plan.identity.arn,
-        **document,
-        "Output": {"Uri": plan.output.uri, "Directory": plan.output.directory},
-        "Notes": note_documents(plan),
-    }
+class TransformPreparing(EndpointPreparing):
+    """A script would have to unpack the model, ping, split, send and assemble: there is none."""
+
+    prepare_recorded = staticmethod(planning.prepare_recorded)
+
+    def plan_document(self, plan: JobPlan) -> dict[str, Any]:
+        """The plan as it is stored."""
+        document = super().plan_document(plan)
+        for name in ("EndpointName", "EndpointArn", "Notes"):
+            document.pop(name, None)
+        return {
+            "Version": document.pop("Version"),
+            "TransformJobName": plan.name,
+            "TransformJobArn": plan.identity.arn,
+            **document,
+            "Output": {"Uri": plan.output.uri, "Directory": plan.output.directory},
+            "Notes": note_documents(plan),
+        }
+
+    def plan_rows(self, plan: JobPlan) -> Iterator[tuple[str, str]]:
+        """Heads, and the texts beside them."""
+        source, request = plan.request["TransformInput"], plan.request
+        yield "Transform", plan.name
+        yield "", plan.identity.arn
+        yield "Image", plan.image.name
+        server = plan.hosts[0].server
+        yield "Model", ", ".join(each.uri for each in server.models) if server is not None and server.models else "none"
+        kind = "lines" if source.get("SplitType") == "Line" else source.get("SplitType") or "whole objects"
+        yield "Input", f"{source['DataSource']['S3DataSource']['S3Uri']}   {kind}"
+        yield "Output", plan.output.directory
+        asked = {name: request.get(name) for name in ("BatchStrategy", "MaxPayloadInMB", "MaxConcurrentTransforms")}
+        given = [f"{name} {value}" for name, value in asked.items() if value is not None]
+        yield "Requests", ", ".join(given) or "as the container says at /execution-parameters, else one at once of 6 MB"
+        yield from note_rows(plan)
+        yield from environment_rows(plan)
+        yield "Stops", f"SIGTERM, {plan.stop.grace} s, SIGKILL"
 
 
-def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
-    """Heads, and the texts beside them."""
-    source, request = plan.request["TransformInput"], plan.request
-    yield "Transform", plan.name
-    yield "", plan.identity.arn
-    yield "Image", plan.image.name
-    server = plan.hosts[0].server
-    yield "Model", ", ".join(each.uri for each in server.models) if server is not None and server.models else "none"
-    kind = "lines" if source.get("SplitType") == "Line" else source.get("SplitType") or "whole objects"
-    yield "Input", f"{source['DataSource']['S3DataSource']['S3Uri']}   {kind}"
-    yield "Output", plan.output.directory
-    asked = {name: request.get(name) for name in ("BatchStrategy", "MaxPayloadInMB", "MaxConcurrentTransforms")}
-    given = [f"{name} {value}" for name, value in asked.items() if value is not None]
-    yield "Requests", ", ".join(given) or "as the container says at /execution-parameters, else one at once of 6 MB"
-    yield from note_rows(plan)
-    yield from environment_rows(plan)
-    yield "Stops", f"SIGTERM, {plan.stop.grace} s, SIGKILL"
-
-
-def script(plan: JobPlan) -> None:
-    """A script would have to unpack the model, ping, split, send and assemble."""
+PREPARING: Final = TransformPreparing()

@@ -1,23 +1,17 @@
-"""Transform jobs in answers and on screens: `jobs.kinds.Showing`."""
+"""Transform jobs in answers and on screens."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.kinds import Spoken
+from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.hosting import facts as of_endpoints
-from smlocal.sagemaker.hosting import showing as endpoints_showing
 from smlocal.sagemaker.transform import facts
 from smlocal.terms.statuses import JobPhase, StopCause
 
-host_called = endpoints_showing.host_called
-metrics = endpoints_showing.metrics
-
-DOCUMENTS: Final[tuple[str, ...]] = ()
-"""The usual ones are enough."""
 RESULTS: Final = "Transform"
 """The member of the `Local` block with the results."""
 _PHASES: Final = {
@@ -34,136 +28,128 @@ _ANSWERED: Final = (
 """The members of the request that the answer repeats."""
 
 
-def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # noqa: ARG001 - the end says everything
-    """The DescribeTransformJob answer."""
-    record, request = stored.record, stored.documents["request"]
-    return {
-        "TransformJobName": record.name,
-        "TransformJobArn": record.arn,
-        "TransformJobStatus": record.status,
-        **({"FailureReason": record.failure_reason} if record.failure_reason else {}),
-        "ModelName": record.name,
-        **{name: request[name] for name in _ANSWERED if name in request},
-        "TransformResources": request.get("TransformResources", {"InstanceType": "local", "InstanceCount": 1}),
-        "CreationTime": record.created,
-        **({"TransformStartTime": record.started} if record.started is not None else {}),
-        **({"TransformEndTime": _end(record)} if record.status.terminal else {}),
-    }
+class TransformShowing(Showing):
+    """As a batch of requests."""
+
+    HOSTS = (facts.HOST, facts.DATA_LOG)
+    """The container, and the log of what became of the input."""
+    LIST = "TransformJobSummaries"
+    UNINTERRUPTIBLE = ("is a transform job, which has no spot interruptions", "To end it: smlocal stop.")
+
+    def describe(self, stored: StoredJob) -> dict[str, Any]:
+        """The DescribeTransformJob answer."""
+        record, request = stored.record, stored.documents["request"]
+        return {
+            "TransformJobName": record.name,
+            "TransformJobArn": record.arn,
+            "TransformJobStatus": record.status,
+            **({"FailureReason": record.failure_reason} if record.failure_reason else {}),
+            "ModelName": record.name,
+            **{name: request[name] for name in _ANSWERED if name in request},
+            "TransformResources": request.get("TransformResources", {"InstanceType": "local", "InstanceCount": 1}),
+            "CreationTime": record.created,
+            **({"TransformStartTime": record.started} if record.started is not None else {}),
+            **({"TransformEndTime": _end(record)} if record.status.terminal else {}),
+        }
+
+    def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The model, and what else the answer leaves out."""
+        left_out = {"TransformJobName", *_ANSWERED}
+        return {name: value for name, value in request.items() if name not in left_out}
+
+    def entry(self, record: JobRecord) -> dict[str, Any]:
+        """As ListTransformJobs answers."""
+        return {
+            "TransformJobName": record.name,
+            "TransformJobArn": record.arn,
+            "CreationTime": record.created,
+            "TransformEndTime": _end(record) if record.status.terminal else None,
+            "LastModifiedTime": record.modified,
+            "TransformJobStatus": record.status,
+            "FailureReason": record.failure_reason,
+        }
+
+    def words(self, record: JobRecord) -> tuple[str, str]:
+        """The status, and the present work."""
+        return str(record.status), "" if record.status.terminal else _PHASES.get(record.phase, "")
+
+    def spoken(self, record: JobRecord) -> Spoken:
+        """A transform job."""
+        return Spoken(
+            job="transform job",
+            ended=f"The transform job '{record.name}' has ended: it is {record.status}.",
+            stopping="stopping",
+            longest_grace=of_endpoints.STOP_SECONDS,
+            no_metrics="has no metrics: it is a transform job",
+            no_tensors="saves no tensors: it is a transform job",
+            no_artifacts="It is a transform job: its output is in the folder that describe shows.",
+        )
+
+    def start(self, plan: JobPlan) -> StartView:
+        """`my-image · local`."""
+        host = plan.hosts[0].host
+        return StartView(
+            about=f"{plan.image.name} · {host.instance_type}",
+            members={"TransformJobName": plan.name, "Image": plan.image.name, "InstanceType": host.instance_type},
+            phases={str(phase): word for phase, word in _PHASES.items() if phase is not JobPhase.STARTING},
+            causes={StopCause.REQUEST: "SIGTERM sent"},
+        )
+
+    def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
+        """What is shown of a transform job."""
+        record = stored.record
+        stages = tuple(
+            Stage(
+                name=_PHASES.get(each.status, str(each.status)),
+                message="",
+                began=each.started,
+                ended=each.ended,
+                final=each.status in {JobPhase.COMPLETED, JobPhase.FAILED, JobPhase.STOPPED},
+            )
+            for each in stored.transitions
+        )
+        members = ("TransformJobName", "TransformJobStatus", "FailureReason")
+        return JobView(
+            name=record.name,
+            status=record.status,
+            state=str(record.status),
+            why="",
+            reason=record.failure_reason or "",
+            created=record.created,
+            began=record.created if record.started is None else record.started,
+            seconds=record.modified - record.created,
+            stages=stages,
+            members={each: answer.get(each) for each in members},
+            answer=answer,
+            shell=False,
+            details=tuple(_results(answer["Local"])),
+        )
+
+    def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
+        """What is transformed, by what, and what became of it."""
+        answer, local = view.answer, view.local
+        container = local["Request"].get("PrimaryContainer") or {}
+        yield "Transform", view.name
+        yield "Status", view.state
+        if view.reason:
+            yield "Reason", view.reason
+        yield "ARN", answer["TransformJobArn"]
+        yield "Image", container.get("Image", "")
+        yield "Input", answer["TransformInput"]["DataSource"]["S3DataSource"]["S3Uri"]
+        yield from _results(local)
+        yield "Created", local_time(answer["CreationTime"])
+        if not view.status.terminal:
+            yield (
+                "Supervisor",
+                f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting",
+            )
+
+
+SHOWING: Final = TransformShowing()
 
 
 def _end(record: JobRecord) -> float:
     return record.modified if record.ended is None else record.ended
-
-
-def still_to_come(stored: StoredJob) -> dict[str, Any]:  # noqa: ARG001 - there is nothing
-    """Nothing is added after the end."""
-    return {}
-
-
-def request_only(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The model, and what else the answer leaves out."""
-    left_out = {"TransformJobName", *_ANSWERED}
-    return {name: value for name, value in request.items() if name not in left_out}
-
-
-def listed(record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:  # noqa: ARG001 - the record has everything
-    """As ListTransformJobs answers."""
-    return "TransformJobSummaries", {
-        "TransformJobName": record.name,
-        "TransformJobArn": record.arn,
-        "CreationTime": record.created,
-        "TransformEndTime": _end(record) if record.status.terminal else None,
-        "LastModifiedTime": record.modified,
-        "TransformJobStatus": record.status,
-        "FailureReason": record.failure_reason,
-    }
-
-
-def words(record: JobRecord) -> tuple[str, str]:
-    """The status, and the present work."""
-    return str(record.status), "" if record.status.terminal else _PHASES.get(record.phase, "")
-
-
-def spoken(record: JobRecord) -> Spoken:
-    """A transform job."""
-    return Spoken(
-        job="transform job",
-        ended=f"The transform job '{record.name}' has ended: it is {record.status}.",
-        stopping="stopping",
-        longest_grace=of_endpoints.STOP_SECONDS,
-        no_metrics="has no metrics: it is a transform job",
-        no_tensors="saves no tensors: it is a transform job",
-        no_artifacts="It is a transform job: its output is in the folder that describe shows.",
-    )
-
-
-def host_names(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:  # noqa: ARG001 - all have the same
-    """The container, and the log of what became of the input."""
-    return [facts.HOST, facts.DATA_LOG]
-
-
-def not_interruptible(request: Mapping[str, Any]) -> tuple[str, str]:  # noqa: ARG001 - no transform job is
-    """Transform jobs run on no spot instances."""
-    return "is a transform job, which has no spot interruptions", "To end it: smlocal stop."
-
-
-def start(plan: JobPlan) -> StartView:
-    """`my-image · local`."""
-    host = plan.hosts[0].host
-    return StartView(
-        about=f"{plan.image.name} · {host.instance_type}",
-        members={"TransformJobName": plan.name, "Image": plan.image.name, "InstanceType": host.instance_type},
-        phases={str(phase): word for phase, word in _PHASES.items() if phase is not JobPhase.STARTING},
-        causes={StopCause.REQUEST: "SIGTERM sent"},
-    )
-
-
-def view(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
-    """What is shown of a transform job."""
-    record = stored.record
-    stages = tuple(
-        Stage(
-            name=_PHASES.get(each.status, str(each.status)),
-            message="",
-            began=each.started,
-            ended=each.ended,
-            final=each.status in {JobPhase.COMPLETED, JobPhase.FAILED, JobPhase.STOPPED},
-        )
-        for each in stored.transitions
-    )
-    members = ("TransformJobName", "TransformJobStatus", "FailureReason")
-    return JobView(
-        name=record.name,
-        status=record.status,
-        state=str(record.status),
-        why="",
-        reason=record.failure_reason or "",
-        created=record.created,
-        began=record.created if record.started is None else record.started,
-        seconds=record.modified - record.created,
-        stages=stages,
-        members={each: answer.get(each) for each in members},
-        answer=answer,
-        shell=False,
-        details=tuple(_results(answer["Local"])),
-    )
-
-
-def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
-    """What is transformed, by what, and what became of it."""
-    answer, local = view.answer, view.local
-    container = local["Request"].get("PrimaryContainer") or {}
-    yield "Transform", view.name
-    yield "Status", view.state
-    if view.reason:
-        yield "Reason", view.reason
-    yield "ARN", answer["TransformJobArn"]
-    yield "Image", container.get("Image", "")
-    yield "Input", answer["TransformInput"]["DataSource"]["S3DataSource"]["S3Uri"]
-    yield from _results(local)
-    yield "Created", local_time(answer["CreationTime"])
-    if not view.status.terminal:
-        yield "Supervisor", f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting"
 
 
 def _results(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

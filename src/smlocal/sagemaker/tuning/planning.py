@@ -105,11 +105,6 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
     )
 
 
-def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:  # noqa: ARG001 - nothing is looked at
-    """The same plan: each training job is planned when it begins."""
-    return old
-
-
 def _sample(file: TuningFile, definition: int) -> dict[str, str]:
     """A point of a definition."""
     return {each.name: each.at(0.0) for each in file.definitions[definition].search.ranges}

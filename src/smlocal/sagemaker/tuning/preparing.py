@@ -1,21 +1,84 @@
-"""Tuning jobs before they run: `jobs.kinds.Preparing`."""
+"""Tuning jobs before they run."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from smlocal.jobfile.document import Document
+from smlocal.jobs.kinds import Preparing
 from smlocal.jobs.planning.model import JobPlan, note_documents
 from smlocal.jobs.planning.plan_rows import note_rows
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
-from smlocal.sagemaker.tuning.planning import first_trials, plan_again, prepare_recorded
+from smlocal.sagemaker.tuning import planning
+from smlocal.sagemaker.tuning.planning import first_trials
 from smlocal.sagemaker.tuning.search import size_of
 from smlocal.sagemaker.tuning.tuning_file import Definition, TuningFile, read_tuning
-
-__all__ = ["plan_again", "plan_document", "plan_rows", "prepare_recorded", "script"]
 
 _SHOWN: Final = 5
 """The first points."""
 _HOUR: Final = 3600.0
+
+
+class TuningPreparing(Preparing):
+    """A script would have to read metrics and choose points: there is none."""
+
+    prepare_recorded = staticmethod(planning.prepare_recorded)
+
+    def plan_document(self, plan: JobPlan) -> dict[str, Any]:
+        """The plan as it is stored."""
+        file = _file(plan)
+        search = file.plan(plan.name)
+        return {
+            "Version": 1,
+            "HyperParameterTuningJobName": plan.name,
+            "HyperParameterTuningJobArn": plan.identity.arn,
+            "Region": plan.identity.region,
+            "Account": plan.identity.account,
+            "Request": dict(plan.request),
+            "Image": {"Name": plan.image.name, "Id": plan.image.facts and plan.image.facts.id},
+            "Engine": {"Address": plan.engines.first.address, "Version": plan.engines.first.version},
+            "Search": {
+                "Strategy": search.strategy,
+                "Seed": search.seed,
+                "Combinations": size_of(search),
+                "TrainingJobs": search.most,
+                "Parallel": search.parallel,
+                "InstanceHoursAtMost": instance_hours(file.definitions, search.most),
+                "FirstPoints": [
+                    {**({} if definition is None else {"DefinitionName": definition}), "HyperParameters": point}
+                    for definition, point in first_trials(file, plan.name, _SHOWN)
+                ],
+            },
+            "Output": plan.output.directory,
+            "Notes": note_documents(plan),
+        }
+
+    def plan_rows(self, plan: JobPlan) -> Iterator[tuple[str, str]]:
+        """Heads, and the texts beside them."""
+        file = _file(plan)
+        search = file.plan(plan.name)
+        objectives = [f"{each.objective.direction} {each.objective.metric}" for each in search.definitions]
+        size = size_of(search)
+        yield "Tuning job", plan.name
+        yield "", plan.identity.arn
+        yield "Image", ", ".join(dict.fromkeys(_images(file)))
+        yield "Strategy", search.strategy
+        yield "Objective", ", ".join(dict.fromkeys(objectives))
+        yield "Jobs", f"{search.most:,}, {search.parallel:,} at once"
+        yield "Points", "not countable" if size is None else f"{size:,}"
+        hours = ", ".join(
+            f"{hours:,g} h of {kind}" for kind, hours in instance_hours(file.definitions, search.most).items()
+        )
+        yield "At most", hours
+        head = "First points"
+        for definition, point in first_trials(file, plan.name, _SHOWN):
+            shown = " ".join(f"{name}={value}" for name, value in point.items())
+            yield head, shown if definition is None else f"{definition}: {shown}"
+            head = ""
+        yield "Output", f"{plan.output.directory.rpartition('/')[0]}/<training job>"
+        yield from note_rows(plan)
+
+
+PREPARING: Final = TuningPreparing()
 
 
 def _file(plan: JobPlan) -> TuningFile:
@@ -38,66 +101,6 @@ def instance_hours(definitions: Sequence[Definition], jobs: int) -> dict[str, fl
     return found
 
 
-def plan_document(plan: JobPlan) -> dict[str, Any]:
-    """The plan as it is stored."""
-    file = _file(plan)
-    search = file.plan(plan.name)
-    return {
-        "Version": 1,
-        "HyperParameterTuningJobName": plan.name,
-        "HyperParameterTuningJobArn": plan.identity.arn,
-        "Region": plan.identity.region,
-        "Account": plan.identity.account,
-        "Request": dict(plan.request),
-        "Image": {"Name": plan.image.name, "Id": plan.image.facts and plan.image.facts.id},
-        "Engine": {"Address": plan.engines.first.address, "Version": plan.engines.first.version},
-        "Search": {
-            "Strategy": search.strategy,
-            "Seed": search.seed,
-            "Combinations": size_of(search),
-            "TrainingJobs": search.most,
-            "Parallel": search.parallel,
-            "InstanceHoursAtMost": instance_hours(file.definitions, search.most),
-            "FirstPoints": [
-                {**({} if definition is None else {"DefinitionName": definition}), "HyperParameters": point}
-                for definition, point in first_trials(file, plan.name, _SHOWN)
-            ],
-        },
-        "Output": plan.output.directory,
-        "Notes": note_documents(plan),
-    }
-
-
-def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
-    """Heads, and the texts beside them."""
-    file = _file(plan)
-    search = file.plan(plan.name)
-    objectives = [f"{each.objective.direction} {each.objective.metric}" for each in search.definitions]
-    size = size_of(search)
-    yield "Tuning job", plan.name
-    yield "", plan.identity.arn
-    yield "Image", ", ".join(dict.fromkeys(_images(file)))
-    yield "Strategy", search.strategy
-    yield "Objective", ", ".join(dict.fromkeys(objectives))
-    yield "Jobs", f"{search.most:,}, {search.parallel:,} at once"
-    yield "Points", "not countable" if size is None else f"{size:,}"
-    hours = ", ".join(
-        f"{hours:,g} h of {kind}" for kind, hours in instance_hours(file.definitions, search.most).items()
-    )
-    yield "At most", hours
-    head = "First points"
-    for definition, point in first_trials(file, plan.name, _SHOWN):
-        shown = " ".join(f"{name}={value}" for name, value in point.items())
-        yield head, shown if definition is None else f"{definition}: {shown}"
-        head = ""
-    yield "Output", f"{plan.output.directory.rpartition('/')[0]}/<training job>"
-    yield from note_rows(plan)
-
-
 def _images(file: TuningFile) -> Iterator[str]:
     for each in file.definitions:
         yield each.request["AlgorithmSpecification"].get("TrainingImage", "")
-
-
-def script(plan: JobPlan) -> None:
-    """A script would have to read metrics and choose points."""

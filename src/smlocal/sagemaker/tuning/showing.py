@@ -1,51 +1,172 @@
-"""Tuning jobs in answers and on screens: `jobs.kinds.Showing`."""
+"""Tuning jobs in answers and on screens."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.kinds import Spoken
+from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY, TUNING
-from smlocal.terms.metric_values import MetricPattern
 from smlocal.terms.statuses import JobPhase, StopCause
 
-DOCUMENTS: Final[tuple[str, ...]] = (TUNING,)
-"""The search in numbers."""
 _PHASES: Final = {JobPhase.STARTING: "Starting", JobPhase.TRAINING: "Searching"}
 _NO_STATUS: Final = dict.fromkeys(("Completed", "InProgress", "RetryableError", "NonRetryableError", "Stopped"), 0)
 _NO_OBJECTIVE: Final = dict.fromkeys(("Succeeded", "Pending", "Failed"), 0)
 
 
-def describe(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:  # noqa: ARG001 - the end says everything
-    """The DescribeHyperParameterTuningJob answer."""
-    record, request = stored.record, stored.documents["request"]
-    state = stored.documents.get(TUNING) or {}
-    over = record.status.terminal
-    details = {
-        "NumberOfTrainingJobsObjectiveNotImproving": state.get("NotImproving"),
-        "ConvergenceDetectedTime": state.get("Converged"),
-    }
-    known = {
-        "HyperParameterTuningJobName": record.name,
-        "HyperParameterTuningJobArn": record.arn,
-        **_echoed(request),
-        "HyperParameterTuningJobStatus": str(record.status),
-        "CreationTime": record.created,
-        "HyperParameterTuningEndTime": (record.ended or record.modified) if over else None,
-        "LastModifiedTime": record.modified,
-        "TrainingJobStatusCounters": state.get("TrainingJobStatusCounters") or _NO_STATUS,
-        "ObjectiveStatusCounters": state.get("ObjectiveStatusCounters") or _NO_OBJECTIVE,
-        "BestTrainingJob": state.get("Best"),
-        "OverallBestTrainingJob": state.get("Overall"),
-        "WarmStartConfig": request.get("WarmStartConfig"),
-        "FailureReason": record.failure_reason,
-        "TuningJobCompletionDetails": {name: each for name, each in details.items() if each is not None} or None,
-        "ConsumedResources": {"RuntimeInSeconds": int(record.modified - record.created)},
-    }
-    return {name: value for name, value in known.items() if value is not None}
+class TuningShowing(Showing):
+    """It has no host, no log and no interruption: its training jobs have."""
+
+    DOCUMENTS = (TUNING,)
+    """The search in numbers."""
+    UNINTERRUPTIBLE = ("is a tuning job, which runs on no instance", "Interrupt one of its training jobs.")
+
+    def describe(self, stored: StoredJob) -> dict[str, Any]:
+        """The DescribeHyperParameterTuningJob answer."""
+        record, request = stored.record, stored.documents["request"]
+        state = stored.documents.get(TUNING) or {}
+        over = record.status.terminal
+        details = {
+            "NumberOfTrainingJobsObjectiveNotImproving": state.get("NotImproving"),
+            "ConvergenceDetectedTime": state.get("Converged"),
+        }
+        known = {
+            "HyperParameterTuningJobName": record.name,
+            "HyperParameterTuningJobArn": record.arn,
+            **_echoed(request),
+            "HyperParameterTuningJobStatus": str(record.status),
+            "CreationTime": record.created,
+            "HyperParameterTuningEndTime": (record.ended or record.modified) if over else None,
+            "LastModifiedTime": record.modified,
+            "TrainingJobStatusCounters": state.get("TrainingJobStatusCounters") or _NO_STATUS,
+            "ObjectiveStatusCounters": state.get("ObjectiveStatusCounters") or _NO_OBJECTIVE,
+            "BestTrainingJob": state.get("Best"),
+            "OverallBestTrainingJob": state.get("Overall"),
+            "WarmStartConfig": request.get("WarmStartConfig"),
+            "FailureReason": record.failure_reason,
+            "TuningJobCompletionDetails": {name: each for name, each in details.items() if each is not None} or None,
+            "ConsumedResources": {"RuntimeInSeconds": int(record.modified - record.created)},
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+    def still_to_come(self, stored: StoredJob) -> dict[str, Any]:
+        """The training jobs that run."""
+        if stored.record.status.terminal:
+            return {}
+        return {"Running": (stored.documents.get(TUNING) or {}).get("Running", [])}
+
+    def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Members that DescribeHyperParameterTuningJob does not return."""
+        return {name: request[name] for name in ("Tags",) if request.get(name)}
+
+    def listed(self, record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:
+        """As ListHyperParameterTuningJobs answers, with the reason."""
+        answer = self.describe(read())
+        config = answer["HyperParameterTuningJobConfig"]
+        return "HyperParameterTuningJobSummaries", {
+            "HyperParameterTuningJobName": record.name,
+            "HyperParameterTuningJobArn": record.arn,
+            "HyperParameterTuningJobStatus": str(record.status),
+            "Strategy": config["Strategy"],
+            "CreationTime": record.created,
+            "HyperParameterTuningEndTime": answer.get("HyperParameterTuningEndTime"),
+            "LastModifiedTime": record.modified,
+            "TrainingJobStatusCounters": answer["TrainingJobStatusCounters"],
+            "ObjectiveStatusCounters": answer["ObjectiveStatusCounters"],
+            "ResourceLimits": config["ResourceLimits"],
+            "FailureReason": record.failure_reason,
+        }
+
+    def words(self, record: JobRecord) -> tuple[str, str]:
+        """The status says everything."""
+        return str(record.status), "" if record.status.terminal else "tuning"
+
+    def spoken(self, record: JobRecord) -> Spoken:
+        """A tuning job; its training jobs have 120 seconds."""
+        return Spoken(
+            job="tuning job",
+            ended=f"The request was rejected because the tuning job is in status {record.status}.",
+            stopping="stopping",
+            longest_grace=120,
+            no_metrics="has no metrics of its own: its training jobs have",
+            no_tensors="saves no tensors: its training jobs may",
+            no_artifacts="It is a tuning job; its training jobs have artifacts.",
+        )
+
+    def start(self, plan: JobPlan) -> StartView:
+        """`my-image · Random · 20 training jobs, 4 at once`."""
+        config = plan.request["HyperParameterTuningJobConfig"]
+        limits = config["ResourceLimits"]
+        most = limits.get("MaxNumberOfTrainingJobs")
+        jobs = "all training jobs" if most is None else f"{most:,} training jobs"
+        return StartView(
+            about=f"{plan.image.name} · {config['Strategy']} · {jobs}, {limits['MaxParallelTrainingJobs']:,} at once",
+            members={
+                "HyperParameterTuningJobName": plan.name,
+                "TrainingImage": plan.image.name,
+                "Strategy": config["Strategy"],
+            },
+            phases={str(JobPhase.TRAINING): _PHASES[JobPhase.TRAINING]},
+            causes={StopCause.REQUEST: "training jobs are being stopped"},
+        )
+
+    def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
+        """What is shown of a tuning job."""
+        record = stored.record
+        stages = tuple(
+            Stage(
+                name=_PHASES.get(each.status, str(each.status)),
+                message="",
+                began=each.started,
+                ended=each.ended,
+                final=each.status in {JobPhase.COMPLETED, JobPhase.FAILED, JobPhase.STOPPED},
+            )
+            for each in stored.transitions
+        )
+        members = ("HyperParameterTuningJobName", "HyperParameterTuningJobStatus", "FailureReason", "BestTrainingJob")
+        return JobView(
+            name=record.name,
+            status=record.status,
+            state=str(record.status),
+            why="",
+            reason=record.failure_reason or "",
+            created=record.created,
+            began=min((each.began for each in stages if each.name == "Searching"), default=record.created),
+            seconds=record.modified - record.created,
+            stages=stages,
+            members={each: answer.get(each) for each in members},
+            answer=answer,
+            details=tuple(_results(answer)),
+            results=tuple((head.lower(), text) for head, text in _results(answer)),
+            shell=False,
+        )
+
+    def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
+        """The search and its best training job."""
+        answer, local = view.answer, view.local
+        config = answer["HyperParameterTuningJobConfig"]
+        yield "Tuning job", view.name
+        yield "Status", view.state
+        if view.reason:
+            yield "Reason", view.reason
+        yield "ARN", answer["HyperParameterTuningJobArn"]
+        yield "Strategy", config["Strategy"]
+        yield "Created", local_time(answer["CreationTime"])
+        if not view.status.terminal:
+            yield (
+                "Supervisor",
+                f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting",
+            )
+            if local.get("Running"):
+                yield "Running", "\n".join(local["Running"])
+        elif local.get("EndedBecause"):
+            yield "Ended", local["EndedBecause"]
+        yield from _results(answer)
+
+
+SHOWING: Final = TuningShowing()
 
 
 def _echoed(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,125 +195,6 @@ def _echoed(request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def still_to_come(stored: StoredJob) -> dict[str, Any]:
-    """The training jobs that run."""
-    if stored.record.status.terminal:
-        return {}
-    return {"Running": (stored.documents.get(TUNING) or {}).get("Running", [])}
-
-
-def request_only(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Members that DescribeHyperParameterTuningJob does not return."""
-    return {name: request[name] for name in ("Tags",) if request.get(name)}
-
-
-def listed(record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:
-    """As ListHyperParameterTuningJobs answers, with the reason."""
-    answer = describe(read())
-    config = answer["HyperParameterTuningJobConfig"]
-    return "HyperParameterTuningJobSummaries", {
-        "HyperParameterTuningJobName": record.name,
-        "HyperParameterTuningJobArn": record.arn,
-        "HyperParameterTuningJobStatus": str(record.status),
-        "Strategy": config["Strategy"],
-        "CreationTime": record.created,
-        "HyperParameterTuningEndTime": answer.get("HyperParameterTuningEndTime"),
-        "LastModifiedTime": record.modified,
-        "TrainingJobStatusCounters": answer["TrainingJobStatusCounters"],
-        "ObjectiveStatusCounters": answer["ObjectiveStatusCounters"],
-        "ResourceLimits": config["ResourceLimits"],
-        "FailureReason": record.failure_reason,
-    }
-
-
-def words(record: JobRecord) -> tuple[str, str]:
-    """The status says everything."""
-    return str(record.status), "" if record.status.terminal else "tuning"
-
-
-def spoken(record: JobRecord) -> Spoken:
-    """A tuning job; its training jobs have 120 seconds."""
-    return Spoken(
-        job="tuning job",
-        ended=f"The request was rejected because the tuning job is in status {record.status}.",
-        stopping="stopping",
-        longest_grace=120,
-        no_metrics="has no metrics of its own: its training jobs have",
-        no_tensors="saves no tensors: its training jobs may",
-        no_artifacts="It is a tuning job; its training jobs have artifacts.",
-    )
-
-
-def host_names(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:  # noqa: ARG001 - it has none
-    """It has no host: its training jobs have."""
-    return []
-
-
-def host_called(record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:  # noqa: ARG001 - it has none
-    """Nothing."""
-    return {}
-
-
-def metrics(request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:  # noqa: ARG001 - it has no log
-    """It writes no log."""
-    return ()
-
-
-def not_interruptible(request: Mapping[str, Any]) -> tuple[str, str]:  # noqa: ARG001 - no tuning job is
-    """Its training jobs may be interrupted."""
-    return "is a tuning job, which runs on no instance", "Interrupt one of its training jobs."
-
-
-def start(plan: JobPlan) -> StartView:
-    """`my-image · Random · 20 training jobs, 4 at once`."""
-    config = plan.request["HyperParameterTuningJobConfig"]
-    limits = config["ResourceLimits"]
-    most = limits.get("MaxNumberOfTrainingJobs")
-    jobs = "all training jobs" if most is None else f"{most:,} training jobs"
-    return StartView(
-        about=f"{plan.image.name} · {config['Strategy']} · {jobs}, {limits['MaxParallelTrainingJobs']:,} at once",
-        members={
-            "HyperParameterTuningJobName": plan.name,
-            "TrainingImage": plan.image.name,
-            "Strategy": config["Strategy"],
-        },
-        phases={str(JobPhase.TRAINING): _PHASES[JobPhase.TRAINING]},
-        causes={StopCause.REQUEST: "training jobs are being stopped"},
-    )
-
-
-def view(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
-    """What is shown of a tuning job."""
-    record = stored.record
-    stages = tuple(
-        Stage(
-            name=_PHASES.get(each.status, str(each.status)),
-            message="",
-            began=each.started,
-            ended=each.ended,
-            final=each.status in {JobPhase.COMPLETED, JobPhase.FAILED, JobPhase.STOPPED},
-        )
-        for each in stored.transitions
-    )
-    members = ("HyperParameterTuningJobName", "HyperParameterTuningJobStatus", "FailureReason", "BestTrainingJob")
-    return JobView(
-        name=record.name,
-        status=record.status,
-        state=str(record.status),
-        why="",
-        reason=record.failure_reason or "",
-        created=record.created,
-        began=min((each.began for each in stages if each.name == "Searching"), default=record.created),
-        seconds=record.modified - record.created,
-        stages=stages,
-        members={each: answer.get(each) for each in members},
-        answer=answer,
-        details=tuple(_results(answer)),
-        results=tuple((head.lower(), text) for head, text in _results(answer)),
-        shell=False,
-    )
-
-
 def _results(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The best training job, and how many ended how."""
     yield "Jobs", counted(answer["TrainingJobStatusCounters"])
@@ -212,23 +214,3 @@ def counted(counters: Mapping[str, int]) -> str:
         ("stopped", counters["Stopped"]),
     )
     return ", ".join(f"{count:,} {word}" for word, count in said if count) or "none"
-
-
-def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
-    """The search and its best training job."""
-    answer, local = view.answer, view.local
-    config = answer["HyperParameterTuningJobConfig"]
-    yield "Tuning job", view.name
-    yield "Status", view.state
-    if view.reason:
-        yield "Reason", view.reason
-    yield "ARN", answer["HyperParameterTuningJobArn"]
-    yield "Strategy", config["Strategy"]
-    yield "Created", local_time(answer["CreationTime"])
-    if not view.status.terminal:
-        yield "Supervisor", f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting"
-        if local.get("Running"):
-            yield "Running", "\n".join(local["Running"])
-    elif local.get("EndedBecause"):
-        yield "Ended", local["EndedBecause"]
-    yield from _results(answer)

@@ -38,7 +38,7 @@ from smlocal.sagemaker.tuning.trials import Trial, document_kind
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of, with_earlier
 from smlocal.terms.failures import INTERNAL_ERROR, input_failure
-from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPhase, PhaseMessage
+from smlocal.terms.statuses import FAILED, Ending, JobPhase, PhaseMessage
 
 _PAUSES: Final = (0.01, 0.25)
 """Seconds between looks at the store: they grow while nothing changes."""
@@ -106,13 +106,9 @@ class TuningSupervisor(Supervisor):
     def decide(self) -> tuple[Ending, str | None]:
         """How the tuning job ends, and why, in the service's words."""
         outcome = self.attempt.outcome
-        if outcome.failure is not None:
-            return FAILED, self.platform.reason(outcome.failure)
-        if outcome.stopped is not None:
-            return STOPPED[outcome.stopped], None
-        if self.verdict is not None and self.verdict.failed:
+        if not outcome.decided and self.verdict is not None and self.verdict.failed:
             return FAILED, self.verdict.reason
-        return COMPLETED, None
+        return self.platform.ending(outcome, b"")
 
     def more_results(self) -> dict[str, Any]:
         """Every training job, and why the search ended."""

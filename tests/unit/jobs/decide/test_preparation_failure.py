@@ -16,7 +16,7 @@ from smlocal.errors import (
 )
 from smlocal.jobs.finish.unprepared import preparation_failure
 from smlocal.sagemaker.contract.outcome import failure_reason
-from smlocal.sagemaker.running import reason as reason_of
+from smlocal.sagemaker.running import RUNNING
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ from smlocal.sagemaker.running import reason as reason_of
     ],
 )
 def test_in_the_words_of_the_service(error: SmlocalError, reason: str) -> None:
-    assert reason_of(preparation_failure(error)) == reason
+    assert RUNNING.reason(preparation_failure(error)) == reason

@@ -17,7 +17,7 @@ from smlocal.jobs.decide.events import (
 )
 from smlocal.jobs.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
 from smlocal.jobs.planning.model import StopPlan
-from smlocal.sagemaker.running import ending
+from smlocal.sagemaker.running import RUNNING
 from smlocal.terms.statuses import JobStatus, StopCause
 
 LIMITS = StopPlan(max_runtime=1000, grace=120, peer_grace=10)
@@ -32,7 +32,7 @@ def exited(host: str, exit_code: int) -> ContainerExited:
 
 
 def status(of: Watch) -> JobStatus:
-    return ending(of.outcome, b"")[0].status
+    return RUNNING.ending(of.outcome, b"")[0].status
 
 
 def test_a_host_that_ends_well_ends_nothing_else() -> None:
@@ -56,7 +56,7 @@ def test_the_first_failure_stops_the_peers_and_decides() -> None:
     assert it.handle(exited("algo-1", 1), 2.0) == []
     assert it.tick(11.0) == [KillHosts(hosts=("algo-3",))]
     it.handle(exited("algo-3", 137), 11.1)
-    assert ending(it.outcome, b"")[1] == "AlgorithmError: , exit code: 17"
+    assert RUNNING.ending(it.outcome, b"")[1] == "AlgorithmError: , exit code: 17"
     assert [end.killed for end in it.outcome.ends] == [False, False, True]
 
 
@@ -110,7 +110,9 @@ def test_a_broken_platform_kills_and_decides() -> None:
     it = watch("algo-1")
     assert it.handle(PlatformFailed(), 5.0) == [KillHosts(hosts=("algo-1",))]
     it.handle(exited("algo-1", 137), 6.0)
-    assert ending(it.outcome, b"")[1] == "InternalServerError: We encountered an internal error. Please try again."
+    assert (
+        RUNNING.ending(it.outcome, b"")[1] == "InternalServerError: We encountered an internal error. Please try again."
+    )
 
 
 def test_the_wait_for_spot_instances_has_a_clock_of_its_own() -> None:
@@ -119,7 +121,7 @@ def test_the_wait_for_spot_instances_has_a_clock_of_its_own() -> None:
     assert it.wake_at == 900.0
     it.tick(900.0)
     it.handle(exited("algo-1", 0), 901.0)
-    assert ending(it.outcome, b"")[0].phase == "MaxWaitTimeExceeded"
+    assert RUNNING.ending(it.outcome, b"")[0].phase == "MaxWaitTimeExceeded"
 
 
 def test_the_runtime_is_a_stop_of_its_own_kind() -> None:
@@ -127,23 +129,23 @@ def test_the_runtime_is_a_stop_of_its_own_kind() -> None:
     assert it.tick(999.0) == []
     assert it.tick(1000.0) == [RecordStop(cause=StopCause.MAX_RUNTIME, grace=120), TerminateHosts(hosts=("algo-1",))]
     it.handle(exited("algo-1", 0), 1001.0)
-    assert ending(it.outcome, b"")[0].phase == "MaxRuntimeExceeded"
+    assert RUNNING.ending(it.outcome, b"")[0].phase == "MaxRuntimeExceeded"
 
 
 def test_exit_code_and_failure_file_do_not_matter_after_a_stop() -> None:
     it = watch("algo-1")
     it.handle(StopAsked(cause=StopCause.REQUEST), 5.0)
     it.handle(exited("algo-1", 1), 6.0)
-    assert ending(it.outcome, b"something went wrong")[0].status == "Stopped"
-    assert ending(it.outcome, b"something went wrong")[1] is None
+    assert RUNNING.ending(it.outcome, b"something went wrong")[0].status == "Stopped"
+    assert RUNNING.ending(it.outcome, b"something went wrong")[1] is None
 
 
 def test_memory_is_told_by_the_engine_and_not_by_137() -> None:
     killed, starved = watch("algo-1"), watch("algo-1")
     killed.handle(ContainerExited(container="algo-1", exit_code=137), 1.0)
     starved.handle(ContainerExited(container="algo-1", exit_code=137, oom_killed=True), 1.0)
-    assert ending(killed.outcome, b"")[1] == "AlgorithmError: , exit code: 137"
-    reason = ending(starved.outcome, b"")[1]
+    assert RUNNING.ending(killed.outcome, b"")[1] == "AlgorithmError: , exit code: 137"
+    reason = RUNNING.ending(starved.outcome, b"")[1]
     assert reason is not None
     assert reason.startswith("ClientError: Please use an instance type with more memory")
 
@@ -186,7 +188,9 @@ def test_a_thread_that_dies_ends_the_job() -> None:
     assert it.handle(died, 1.0) == [KillHosts(hosts=("algo-1",)), TerminateHosts(hosts=("algo-2",))]
     it.handle(exited("algo-2", 0), 2.0)
     assert it.running == set()
-    assert ending(it.outcome, b"")[1] == "InternalServerError: We encountered an internal error. Please try again."
+    assert (
+        RUNNING.ending(it.outcome, b"")[1] == "InternalServerError: We encountered an internal error. Please try again."
+    )
     assert it.explanation == "unexpected error in smlocal: KeyError: 'StatusCode' (algo-1-wait)"
 
 

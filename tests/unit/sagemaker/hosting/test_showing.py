@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from smlocal.jobs.store.records import JobRecord, StoredJob
-from smlocal.sagemaker.hosting import showing
+from smlocal.sagemaker.hosting.showing import SHOWING
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, invocation_seconds, read_state
 from smlocal.terms.statuses import JobPhase, JobStatus
 
@@ -51,12 +51,12 @@ def stored(of: JobRecord, state: State | None = None) -> StoredJob:
     ],
 )
 def test_the_status_is_in_the_words_of_the_service(status: JobStatus, phase: JobPhase, word: str) -> None:
-    assert showing.words(record(status, phase)) == (word, "")
-    assert showing.describe(stored(record(status, phase)))["EndpointStatus"] == word
+    assert SHOWING.words(record(status, phase)) == (word, "")
+    assert SHOWING.describe(stored(record(status, phase)))["EndpointStatus"] == word
 
 
 def test_the_answer_is_that_of_describe_endpoint(service: dict[str, Any]) -> None:
-    answer = showing.describe(stored(record(failure_reason="why")))
+    answer = SHOWING.describe(stored(record(failure_reason="why")))
     known = service["shapes"][service["operations"]["DescribeEndpoint"]["output"]["shape"]]
     assert answer.keys() <= known["members"].keys()
     assert set(known["required"]) <= answer.keys()
@@ -74,7 +74,7 @@ def test_the_recorded_capture_is_shown_and_stopped(service: dict[str, Any]) -> N
         "CaptureOptions": [],
     }
     request = {**REQUEST, "DataCaptureConfig": given}
-    answer = showing.describe(StoredJob(record=record(), transitions=(), documents={"request": request}))
+    answer = SHOWING.describe(StoredJob(record=record(), transitions=(), documents={"request": request}))
     summary = answer["DataCaptureConfig"]
     assert summary.keys() == service["shapes"]["DataCaptureConfigSummary"]["members"].keys()
     assert (summary["EnableCapture"], summary["CaptureStatus"]) == (True, "Stopped")
@@ -82,7 +82,7 @@ def test_the_recorded_capture_is_shown_and_stopped(service: dict[str, Any]) -> N
 
 
 def test_the_entry_of_the_list_is_that_of_list_endpoints(service: dict[str, Any]) -> None:
-    of_list, entry = showing.listed(record(), lambda: stored(record()))
+    of_list, entry = SHOWING.listed(record(), lambda: stored(record()))
     assert of_list == "Endpoints"
     members = service["shapes"]["EndpointSummary"]["members"]
     assert entry.keys() - {"FailureReason"} == members.keys()
@@ -91,10 +91,10 @@ def test_the_entry_of_the_list_is_that_of_list_endpoints(service: dict[str, Any]
 def test_only_a_running_endpoint_tells_where_it_is_and_what_happened() -> None:
     state = State(port=4321)
     state.restarted("Blue", 3)
-    told = showing.still_to_come(stored(record(), state))
+    told = SHOWING.still_to_come(stored(record(), state))
     assert told["Address"] == "http://127.0.0.1:4321/endpoints/here/invocations"
     assert (told["RestartCount"], told["Restarts"][0]["ExitCode"]) == (1, 3)
-    assert showing.still_to_come(stored(record(JobStatus.STOPPED, JobPhase.STOPPED), state)) == {}
+    assert SHOWING.still_to_come(stored(record(JobStatus.STOPPED, JobPhase.STOPPED), state)) == {}
 
 
 def test_the_state_is_read_as_it_was_stored() -> None:
@@ -121,17 +121,17 @@ LISTED: dict[str, Any] = {
 
 
 def test_the_hosts_are_the_instances_and_their_containers() -> None:
-    assert showing.host_names(record(), dict) == ["AllTraffic"]
-    assert showing.host_names(record(instances=2), lambda: REQUEST) == ["Blue", "Blue.2"]
-    assert showing.host_names(record(instances=1), lambda: REQUEST) == ["Blue"]
+    assert SHOWING.host_names(record(), dict) == ["AllTraffic"]
+    assert SHOWING.host_names(record(instances=2), lambda: REQUEST) == ["Blue", "Blue.2"]
+    assert SHOWING.host_names(record(instances=1), lambda: REQUEST) == ["Blue"]
     green = ["Green.container-1", "Green.container-2"]
-    assert showing.host_names(record(instances=4), lambda: LISTED) == ["Blue", "Blue.2", *green]
-    assert showing.host_names(record(instances=5), lambda: LISTED) == ["Blue", "Blue.2", "Blue.3", *green]
+    assert SHOWING.host_names(record(instances=4), lambda: LISTED) == ["Blue", "Blue.2", *green]
+    assert SHOWING.host_names(record(instances=5), lambda: LISTED) == ["Blue", "Blue.2", "Blue.3", *green]
 
 
 def test_every_variant_is_described_with_its_images_and_weight() -> None:
     documents = {"request": LISTED, WEIGHTS: {"Blue": 7.0}}
-    answer = showing.describe(StoredJob(record=record(), transitions=(), documents=documents))
+    answer = SHOWING.describe(StoredJob(record=record(), transitions=(), documents=documents))
     blue, green = answer["ProductionVariants"]
     assert (blue["CurrentWeight"], green["CurrentWeight"]) == (7.0, 2.0)
     assert [each["SpecifiedImage"] for each in green["DeployedImages"]] == ["a", "b"]

@@ -4,7 +4,7 @@ import pytest
 
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.sagemaker.transform import facts
-from smlocal.sagemaker.transform.running import ending
+from smlocal.sagemaker.transform.running import RUNNING
 from smlocal.terms.failures import CANNOT_PULL, INTERNAL_ERROR, NO_CAPACITY, Failure, FailureKind, input_failure
 from smlocal.terms.statuses import JobStatus, StopCause
 
@@ -20,7 +20,7 @@ from smlocal.terms.statuses import JobStatus, StopCause
     ],
 )
 def test_the_outcome_decides(outcome: AttemptOutcome, status: JobStatus, reason: str | None) -> None:
-    ended, why = ending(outcome, b"")
+    ended, why = RUNNING.ending(outcome, b"")
     assert (ended.status, why) == (status, reason)
 
 
@@ -29,7 +29,7 @@ def test_the_outcome_decides(outcome: AttemptOutcome, status: JobStatus, reason:
     [(INTERNAL_ERROR, "InternalServerError: "), (CANNOT_PULL, "ClientError: "), (NO_CAPACITY, "CapacityError: ")],
 )
 def test_failures_that_no_program_caused(failure: Failure, begins: str) -> None:
-    _, why = ending(AttemptOutcome(failure=failure), b"")
+    _, why = RUNNING.ending(AttemptOutcome(failure=failure), b"")
     assert why is not None
     assert why.startswith(begins)
 

@@ -10,7 +10,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.sagemaker.tuning.children import close_lines, training_job
 from smlocal.sagemaker.tuning.preparing import instance_hours
-from smlocal.sagemaker.tuning.showing import counted, describe
+from smlocal.sagemaker.tuning.showing import SHOWING, counted
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.terms.statuses import JobPhase, JobStatus
 
@@ -66,7 +66,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         instances=0,
         platform="sagemaker_tuning",
     )
-    return describe(StoredJob(record=record, transitions=[], documents={"request": request}))
+    return SHOWING.describe(StoredJob(record=record, transitions=[], documents={"request": request}))
 
 
 def test_the_objective_is_among_the_static_hyperparameters() -> None:

@@ -15,7 +15,7 @@ from smlocal.data.channels.pipe.feeder import PipeFeeder
 from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.interface import ObjectStore
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
-from smlocal.sagemaker.running import reason as reason_of
+from smlocal.sagemaker.running import RUNNING
 from smlocal.terms.failures import Failure
 
 
@@ -88,7 +88,7 @@ def feeding(tmp_path: Path) -> Iterator[Feeding]:
         feed: Feed
 
         def broken(failure: Failure, explanation: str) -> None:
-            feed.broken.append((reason_of(failure), explanation))
+            feed.broken.append((RUNNING.reason(failure), explanation))
             feed.breaking.set()
 
         listing = list_source(f"{source}{only}", channel=name, directory="/", mapping={}, region="r", role="a")
