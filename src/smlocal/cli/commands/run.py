@@ -1,7 +1,6 @@
 """`smlocal run`: run a job and wait until it ends."""
 
 import json
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
 from smlocal.errors import SmlocalError, StandardOutputError
 from smlocal.jobfile.option import Head
-from smlocal.jobs.finish.report_path import check_report_path
+from smlocal.jobs.finish.report_path import usable_report
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
@@ -162,7 +161,7 @@ def _run(
     file: str | None,
     conclude: "Callable[[Result], int] | None",
 ) -> int:
-    report, junit = _usable(given["report"]), _usable(given["junit"])
+    report, junit = usable_report(given["report"]), usable_report(given["junit"])
     if report is not None and report == junit:
         raise click.UsageError("--report and --junit name the same file.")
 
@@ -205,15 +204,6 @@ def _run(
             screen.show_error(error, debug=click.get_current_context().obj["debug"])  # stdout has the job's document
             code = code or error.exit_code
     return code
-
-
-def _usable(path: str | None) -> str | None:
-    """The absolute path of a report that can be written; an error otherwise."""
-    if path is None:
-        return None
-
-    check_report_path(path := os.path.abspath(path))
-    return path
 
 
 def _answer_so_far(name: str) -> str:
