@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from smlocal.sagemaker.contract.identity import partition
-
 NAME: Final = "sagemaker_processing"
 """The kind of job in plans and records."""
+IN_ARN: Final = "processing-job"
 ROOT: Final = "/opt/ml"
 CONFIG: Final = "/opt/ml/config"
 PROCESSING: Final = "/opt/ml/processing"
@@ -30,11 +29,6 @@ _KEYS: Final = frozenset({"AppSpecification", "ProcessingResources", "Processing
 def is_processing(data: Mapping[str, Any]) -> bool:
     """True for a CreateProcessingJob request, by its members."""
     return not _KEYS.isdisjoint(data)
-
-
-def processing_job_arn(name: str, *, region: str, account: str) -> str:
-    """The service writes the name in lower case."""
-    return f"arn:{partition(region)}:sagemaker:{region}:{account}:processing-job/{name.lower()}"
 
 
 def plain_names(given: Iterable[str], usual: str) -> Iterator[str]:
