@@ -158,7 +158,6 @@ def _plan(
 
 
 def _region_if_known(service: "Service") -> str | None:
-
     try:
         return service.region
     except RegionMissingError:
@@ -230,7 +229,6 @@ def _files(count: int) -> str:
 
 
 def _uploaded(left: "ToSend") -> str:
-
     there = f"; {left.there:,} were there" if left.there else ""
     if not left.pending:
         return f"nothing to upload: {_files(left.there)} in S3 already"

@@ -207,7 +207,6 @@ def _run(
 
 
 def _answer_so_far(name: str) -> str:
-
     return json_without_commands(json.dumps(job_named(name).describe(), indent=2))
 
 
@@ -223,7 +222,6 @@ def _finish(
 
 
 def _print_answer(result: "Result") -> "StandardOutputError | None":
-
     try:
         with output_errors():
             NonblockingWriter(sys.stdout.fileno()).write(

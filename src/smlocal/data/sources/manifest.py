@@ -92,7 +92,6 @@ def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[byt
 
 
 def _not_read(asked: RequestedSource, document: Listing, error: S3Error) -> Listing:
-
     not_ready = s3_listing.machine_error(asked, error)
     if not_ready is not None:
         raise not_ready from error

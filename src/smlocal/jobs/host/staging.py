@@ -262,7 +262,6 @@ def unmount_volumes(job_directory: str) -> None:
 
 
 def _run_command(*command: str) -> None:
-
     environment = {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin", "LC_ALL": "C"}
     try:
         done = subprocess.run(
