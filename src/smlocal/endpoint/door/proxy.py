@@ -45,7 +45,6 @@ class Authority:
     """Makes certificates for AWS's host names. It can make none for other names: clients would refuse them."""
 
     def __init__(self) -> None:
-        """A new one."""
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, "smlocal exec")])
         now = datetime.now(UTC)

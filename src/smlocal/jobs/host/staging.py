@@ -170,7 +170,6 @@ def _make_collectors(plan: JobPlan, host: HostPlan) -> None:
 
 
 def _collector_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    """The mounts for collectors."""
     return tuple(
         Mount(source=collector_directory(plan, host, each), target=each.local_path)
         for each in _collectors_with_mounts(plan)
