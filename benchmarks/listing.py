@@ -7,8 +7,8 @@ from measure import alternate, execute, progress
 from results import Figure, Size, comparison, main
 from workplace import BIN, workplace
 
-from smlocal.terms.statuses import COMPLETED
 from smlocal.jobs.store.jobs import Store
+from smlocal.terms.statuses import COMPLETED
 
 BOUND = 1.2
 

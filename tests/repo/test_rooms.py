@@ -1,7 +1,7 @@
 """The allowed imports between rooms: the table is in `docs/architecture.md`."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -105,12 +105,29 @@ def f():
     assert list(imports(ast.parse(text))) == ["smlocal.jobs.planning.model", "smlocal.errors", "smlocal.engine.docker"]
 
 
+def in_circles(wanted: Mapping[str, set[str]]) -> list[str]:
+    left = dict(wanted)
+    while leaves := {module for module, imported in left.items() if not imported & left.keys()}:
+        left = {module: imported for module, imported in left.items() if module not in leaves}
+    return sorted(left)
+
+
 @pytest.mark.slow(0.5)
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    left = {dotted(path): set(imports_of(path)) for path in MODULES}
-    while leaves := {module for module, wanted in left.items() if not wanted & left.keys()}:
-        left = {module: wanted for module, wanted in left.items() if module not in leaves}
-    assert not left, f"circles, type-only imports included: {sorted(left)}"
+    circles = in_circles({dotted(path): set(imports_of(path)) for path in MODULES})
+    assert not circles, f"circles, type-only imports included: {circles}"
+
+
+def test_nor_does_a_module_of_the_package_in_containers() -> None:
+    wanted: dict[str, set[str]] = {}
+    for path in CONTAINER.rglob("*.py"):
+        found = wanted.setdefault(str(path.with_suffix("")), set())
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                folder = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+                found |= {str(folder), *(str(folder / alias.name) for alias in node.names)}
+    assert sum(map(len, wanted.values())) > len(wanted)
+    assert in_circles(wanted) == []
 
 
 def test_every_room_has_a_row() -> None:

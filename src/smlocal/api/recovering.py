@@ -128,7 +128,6 @@ class OwnedJobs:
     """The jobs of this process, for `recover` to find if it is killed. A context manager; later, they have no owner."""
 
     def __init__(self) -> None:
-        """Nothing is made yet."""
         self._folder = os.path.join(_owners(home_directory()), secrets.token_hex(4))
         self._lease: Lease | None = None
 

@@ -24,7 +24,6 @@ class CheckFolder:
     """Locked for as long as the check lives, and removed when it is over."""
 
     def __init__(self, home: str, *, said: Said = lambda _: None) -> None:
-        """Nothing is made yet."""
         self.home = home
         self.id = secrets.token_hex(4)
         self._said = said

@@ -151,7 +151,6 @@ def _refuse_unbuilt(subject: str) -> None:
 
 
 def _unbuilt(subject: str, folder: str) -> UsageRefusedError:
-
     file = "" if subject == folder or os.path.basename(subject) == "Dockerfile" else f"-f {shlex.quote(subject)} "
     image = folder_image(folder)
     return UsageRefusedError(

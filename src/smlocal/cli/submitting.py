@@ -25,7 +25,7 @@ from smlocal.errors import RegionMissingError
 from smlocal.errors.submitting import SubmitNotConfirmedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.yaml_text import yaml_text
-from smlocal.jobs.finish.report_path import check_report_path
+from smlocal.jobs.finish.report_path import usable_report
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
@@ -51,7 +51,7 @@ _MOST_FILES = 10
 
 def submit(given: dict[str, Any]) -> int:
     """Do what the options of the command say; returns its exit code."""
-    report = _usable(given["report"])
+    report = usable_report(given["report"])
     with tempfile.TemporaryDirectory(prefix="smlocal-submit-") as scratch:
         document = _document(given)
         local = document.data.get("Local")
@@ -86,14 +86,6 @@ def submit(given: dict[str, Any]) -> int:
         screen.finish()
         _print_started(service, plan, name, as_json=given["as_json"])
     return code or 0
-
-
-def _usable(path: str | None) -> str | None:
-    if path is None:
-        return None
-
-    check_report_path(path := os.path.abspath(path))
-    return path
 
 
 def _document(given: dict[str, Any]) -> "Document":
@@ -166,7 +158,6 @@ def _plan(
 
 
 def _region_if_known(service: "Service") -> str | None:
-
     try:
         return service.region
     except RegionMissingError:
@@ -238,7 +229,6 @@ def _files(count: int) -> str:
 
 
 def _uploaded(left: "ToSend") -> str:
-
     there = f"; {left.there:,} were there" if left.there else ""
     if not left.pending:
         return f"nothing to upload: {_files(left.there)} in S3 already"

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.serving import Serving
-from smlocal.sagemaker.contract.identity import partition
+from smlocal.sagemaker.contract.identity import arn
 
 ROLE = "smlocal"
 """The role that every caller has assumed, whatever key it signs with."""
@@ -32,12 +32,12 @@ _TRUST_POLICY = {
 
 def role_arn(name: str, *, account: str, region: str) -> str:
     """The ARN of a role without a path."""
-    return f"arn:{partition(region)}:iam::{account}:role/{name}"
+    return arn("iam", f"role/{name}", region=region, account=account)
 
 
 def session_arn(*, account: str, region: str) -> str:
     """The ARN of the caller."""
-    return f"arn:{partition(region)}:sts::{account}:assumed-role/{ROLE}/{SESSION}"
+    return arn("sts", f"assumed-role/{ROLE}/{SESSION}", region=region, account=account)
 
 
 def role_id(name: str, *, account: str) -> str:

@@ -220,7 +220,6 @@ class ContainerPort:
     """Closed until a job needs it. The key is of the home, and containers of such jobs get it."""
 
     def __init__(self, home: str, *, log: Callable[[str], None]) -> None:
-        """Nothing is opened yet."""
         self._home = home
         self._log = log
         self._lock = Lock()

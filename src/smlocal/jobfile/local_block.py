@@ -200,7 +200,6 @@ def _wrong_network(local: LocalSettings) -> Iterator[Violation]:
 
 
 def _range_trouble(given: str) -> str | None:
-
     try:
         network = IPv4Network(given)
     except ValueError:
@@ -212,7 +211,6 @@ def _range_trouble(given: str) -> str | None:
 
 
 def _is_url(url: str) -> bool:
-
     try:
         parts = urlsplit(url)
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)

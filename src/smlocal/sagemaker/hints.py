@@ -75,7 +75,6 @@ class _AfterFailure(Protocol):
     """The parts of `smlocal.check.after_failure` that are used."""
 
     def program_hint(self, plan: JobPlan, archive: Archive) -> str | None: ...
-
     def signal_hint(self, plan: JobPlan, archive: Archive) -> str | None: ...
 
 

@@ -33,7 +33,7 @@ from smlocal.sagemaker.contract.documents.config_files import (
     is_for,
     manifest,
 )
-from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname, training_job_arn
+from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname, sagemaker_arn
 from smlocal.sagemaker.contract.metric_definitions import definitions_of
 from smlocal.sagemaker.contract.model.request import (
     AlgorithmSpecification,
@@ -87,7 +87,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         request={"TrainingJobName": name, **job.raw},
         rights=local.rights,
         identity=IdentityPlan(
-            arn=training_job_arn(name, region_name=facts.region, account_id=facts.account),
+            arn=sagemaker_arn("training-job", name, region=facts.region, account=facts.account),
             region=facts.region,
             account=facts.account,
         ),
@@ -172,7 +172,7 @@ def _hosts(
                 environment=container_environment(
                     request.Environment or {},
                     job_name=name,
-                    job_arn=training_job_arn(name, region_name=facts.region, account_id=facts.account),
+                    job_arn=sagemaker_arn("training-job", name, region=facts.region, account=facts.account),
                     region=facts.region,
                     hides_gpus=given.gpus is None
                     and facts.engines.machine_of(host.name).accelerators.plain_runtime is None,

@@ -66,7 +66,6 @@ def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> RulesOfJo
             _act(plan, context, rule, result)
 
     def fetch(uri: str, folder: str, cancelled: Callable[[], bool]) -> str:
-
         return fetch_rule_data(uri, folder, region=plan.identity.region, rights=plan.rights, cancelled=cancelled)
 
     rules = JobRules(

@@ -7,7 +7,7 @@ from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.output.asked import is_remote_output, model_uri
 from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.submission.recording import WaitingJob
-from smlocal.sagemaker.contract.identity import training_job_arn
+from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.name import NAME
@@ -26,7 +26,7 @@ def waiting_job(job: JobFile, name: str, *, strict: bool = False) -> WaitingJob:
     document = job.document
     return WaitingJob(
         platform=NAME,
-        arn=training_job_arn(name, region_name=region, account_id=account_of(job)),
+        arn=sagemaker_arn("training-job", name, region=region, account=account_of(job)),
         model_uri=model_uri(job.request.OutputDataConfig, output, name),
         request={"TrainingJobName": name, **job.raw},
         job={

@@ -109,7 +109,6 @@ def _lines(data: dict[str, Any]) -> list[str]:
 
 
 def _comment(text: str) -> Iterator[str]:
-
     for line in wrap(one_line(text), _WIDTH - 2, break_long_words=False, break_on_hyphens=False):
         yield f"# {line}"
 

@@ -270,7 +270,6 @@ def _channels(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _mapped(uri: str, sources: Mapping[str, str]) -> bool:
-
     return longest_match(uri, sources) is not None
 
 

@@ -207,6 +207,5 @@ def without_passwords(text: str) -> str:
 
 
 def _masked_query(match: re.Match[str]) -> str:
-
     secret = looks_secret(match["name"]) or re.search(_SIGNATURE, match["name"])
     return f"{match['head']}{HIDDEN}" if secret else match[0]

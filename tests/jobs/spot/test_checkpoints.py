@@ -47,7 +47,7 @@ class Attempts:
             ended.append((host, f"{host.container}-{self.number}"))
         (folder,) = mirrored_folders(self.plan)
         trees = [folder_tree(folder, host, container, self.engine) for host, container in ended]
-        report = save_folder(folder, trees, ended)
+        report = save_folder(folder, trees, [host for host, _ in ended])
         self.plan = for_attempt(with_current_checkpoints(self.plan), self.number)
         return said, report
 

@@ -25,7 +25,6 @@ class ByteStream:
     __slots__ = ("_at", "_piece", "_pieces")
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
-        """Take nothing yet."""
         self._pieces = iter(pieces)
         self._piece = b""
         self._at = 0

@@ -84,7 +84,6 @@ class BodyContent:
     __slots__ = ("_map", "_pieces", "size")
 
     def __init__(self) -> None:
-        """Nothing has come."""
         self.size = 0
         self._pieces: list[bytes] = []
         self._map: mmap | None = None

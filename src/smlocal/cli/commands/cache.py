@@ -86,7 +86,6 @@ def remove(*, patterns: tuple[str, ...], everything: bool) -> None:
 
 
 def _row(download: "Download") -> tuple[str, ...]:
-
     if not download.uri:
         return ("(damaged)", "", "", "", ", ".join(download.jobs))
     return (
@@ -99,7 +98,6 @@ def _row(download: "Download") -> tuple[str, ...]:
 
 
 def _print_document(found: "Contents") -> None:
-
     downloads = [
         {
             "Id": each.name,

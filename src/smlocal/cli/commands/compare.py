@@ -63,7 +63,6 @@ def command(
 
     @cache
     def service() -> "Service":
-
         return Service(profile=profile, region=region)
 
     one, other = (

@@ -62,5 +62,4 @@ def show(*, as_json: bool) -> None:
 
 
 def _shown(value: object) -> str:
-
     return json.dumps(value, ensure_ascii=False)

@@ -95,7 +95,6 @@ def _conclude(findings: "dict[str, Judgement]") -> None:
 
 
 def _print_document(findings: "dict[str, Judgement]", *, is_ready: bool) -> None:
-
     checks = [
         {"Check": name, "Severity": finding.severity, "Sentence": finding.sentence, "Remedy": finding.remedy}
         for name, finding in findings.items()

@@ -81,7 +81,6 @@ def command(*, source: str | None, file: str) -> None:
 
 
 def _from_folder(folder: str | None, file: str, steps: list[str]) -> str:
-
     built = dockerfile_facts(folder or ".")
     if built is None:
         if folder is not None:
@@ -96,7 +95,6 @@ def _from_folder(folder: str | None, file: str, steps: list[str]) -> str:
 
 
 def _from_image(image: str, file: str) -> str:
-
     if not is_image_name(image):
         raise ImageNameError(
             f"{image!r} is not a valid image name",
@@ -159,7 +157,6 @@ def _has_entries(folder: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-
     return shlex.quote(text)
 
 

@@ -93,7 +93,6 @@ def _rounded(at: float | None) -> float | None:
 
 
 def _write_csv(found: "JobMetrics", out: TextIO) -> None:
-
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("metric", "value", "timestamp", "host"))
     rows.writerows((each.name, each.value, _rounded(each.at), each.host) for each in found.values())

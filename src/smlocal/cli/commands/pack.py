@@ -46,7 +46,6 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
 
 
 def _say(artifacts: Mapping[str, Any]) -> None:
-
     for kind in ("Model", "Output"):
         if artifacts[kind]:
             line = f"{short_path(artifacts[kind])}  {readable_bytes(artifacts[f'{kind}Bytes'])}"

@@ -68,13 +68,11 @@ class _ProgressLine:
     """On a terminal one line that overwrites itself, elsewhere a line every ten seconds."""
 
     def __init__(self) -> None:
-
         self._width = width_of(sys.stderr)
         self._drawn = False
         self._next = 0.0
 
     def show(self, text: str) -> None:
-
         if not text:
             return
         text = printable(text)

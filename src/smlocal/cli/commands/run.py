@@ -1,7 +1,6 @@
 """`smlocal run`: run a job and wait until it ends."""
 
 import json
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
 from smlocal.errors import SmlocalError, StandardOutputError
 from smlocal.jobfile.option import Head
-from smlocal.jobs.finish.report_path import check_report_path
+from smlocal.jobs.finish.report_path import usable_report
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
@@ -162,7 +161,7 @@ def _run(
     file: str | None,
     conclude: "Callable[[Result], int] | None",
 ) -> int:
-    report, junit = _usable(given["report"]), _usable(given["junit"])
+    report, junit = usable_report(given["report"]), usable_report(given["junit"])
     if report is not None and report == junit:
         raise click.UsageError("--report and --junit name the same file.")
 
@@ -207,17 +206,7 @@ def _run(
     return code
 
 
-def _usable(path: str | None) -> str | None:
-    """The absolute path of a report that can be written; an error otherwise."""
-    if path is None:
-        return None
-
-    check_report_path(path := os.path.abspath(path))
-    return path
-
-
 def _answer_so_far(name: str) -> str:
-
     return json_without_commands(json.dumps(job_named(name).describe(), indent=2))
 
 
@@ -233,7 +222,6 @@ def _finish(
 
 
 def _print_answer(result: "Result") -> "StandardOutputError | None":
-
     try:
         with output_errors():
             NonblockingWriter(sys.stdout.fileno()).write(

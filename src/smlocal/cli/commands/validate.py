@@ -115,7 +115,6 @@ def _show_warnings(warnings: "Sequence[str]") -> None:
 
 
 def _show_error(validated: "Validated", service: "CiService | None", *, debug: bool) -> None:
-
     assert validated.error is not None  # noqa: S101 - for mypy
     try:
         with annotated_errors(service, validated.file):

@@ -63,7 +63,6 @@ class _StandardOutput(io.FileIO):
         self.error: StandardOutputError | None = None
 
     def write(self, data: "ReadableBuffer", /) -> int:
-
         try:
             with output_errors():
                 return super().write(data)

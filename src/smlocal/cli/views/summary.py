@@ -226,7 +226,6 @@ def status_there(answer: Mapping[str, Any]) -> str:
 
 
 def _lines_there(answer: Mapping[str, Any], hints: Sequence[str]) -> Iterator[str]:
-
     status = status_there(answer)
     if status == "Failed":
         yield failure("Failed", answer.get("FailureReason", ""))

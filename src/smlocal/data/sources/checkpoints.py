@@ -58,11 +58,11 @@ def list_checkpoints(
         folder = _mapped(asked, mapping)
     else:
         if strict:
-            raise source_errors.strict_path(asked)
+            raise source_errors.STRICT_PATH.of(asked)
         folder = cleaned(local_path(uri, directory, rights))
         bucket_uri, key = "file:///", f"{folder[1:]}/" if folder != "/" else ""
     if "\0" in folder or any(len(name) > _LONGEST for name in os.fsencode(folder).split(b"/")):
-        raise source_errors.no_folder(asked)
+        raise source_errors.NO_FOLDER.of(asked)
     _check(asked, folder)
     listing = replace(_empty_listing(folder, bucket_uri, key, whole_tree=False), links=rights.links)
     return list_again(listing, member=member, where=where)
@@ -115,7 +115,7 @@ def _mapped(asked: RequestedSource, mapping: Mapping[str, str]) -> str:
         raise source_errors.unmapped(asked, *split_s3_uri(asked.uri))
     rest = match.rest.removesuffix("/")
     if rest and any(name in {"", ".", ".."} for name in rest.split("/")):  # it must stay in the mapped folder
-        raise source_errors.no_folder(asked)
+        raise source_errors.NO_FOLDER.of(asked)
     return cleaned(local_path(match.value, asked.directory, asked.rights, rest))
 
 
@@ -125,7 +125,7 @@ def _check(asked: RequestedSource, folder: str) -> None:
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)
     if not os.path.isdir(existing):
-        raise source_errors.occupied(asked, existing)
+        raise source_errors.OCCUPIED.of(asked, path=existing)
     effective = os.access in os.supports_effective_ids
     if not os.access(existing, os.W_OK | os.X_OK, effective_ids=effective):
-        raise source_errors.unwritable(asked, existing)
+        raise source_errors.UNWRITABLE.of(asked, path=existing)

@@ -67,9 +67,9 @@ def list_source(
         selection = _mapped(asked, mapping) if is_remote(uri) else _plain(asked, strict=strict)
         listing = _listing(asked, selection) if selection is not None else None
     except EndlessError as error:
-        raise source_errors.endless(asked, str(error)) from error
+        raise source_errors.ENDLESS.of(asked, why=error) from error
     except OSError as error:
-        raise source_errors.broken(asked, error) from error
+        raise source_errors.BROKEN.of(asked, why=error.strerror or error) from error
     if listing is None or not listing.paths:
         if selection is not None and not is_remote(uri):
             raise source_errors.empty_folder(asked, selection.root)
@@ -90,10 +90,10 @@ def list_object(asked: RequestedSource, *, mapping: Mapping[str, str], strict: b
         if selection is None:
             raise source_errors.empty(asked, caller, near=_near(asked, mapping))
         if not selection.single:
-            raise source_errors.not_a_file(asked)
+            raise source_errors.NOT_A_FILE.of(asked)
         return _listing(asked, selection)
     except OSError as error:
-        raise source_errors.broken(asked, error) from error
+        raise source_errors.BROKEN.of(asked, why=error.strerror or error) from error
 
 
 def list_folder(
@@ -110,17 +110,17 @@ def list_folder(
     try:
         selection = _plain(asked, strict=False)
         if selection.single:
-            raise source_errors.not_a_folder(asked)
+            raise source_errors.NOT_A_FOLDER.of(asked)
         return _listing(asked, selection)
     except EndlessError as error:
-        raise source_errors.endless(asked, str(error)) from error
+        raise source_errors.ENDLESS.of(asked, why=error) from error
     except OSError as error:
-        raise source_errors.broken(asked, error) from error
+        raise source_errors.BROKEN.of(asked, why=error.strerror or error) from error
 
 
 def _plain(asked: RequestedSource, *, strict: bool) -> _Selection:
     if strict:
-        raise source_errors.strict_path(asked)
+        raise source_errors.STRICT_PATH.of(asked)
     path = local_path(asked.uri, asked.directory, asked.rights)
     mode = mode_of(asked, path)
     path = cleaned(path)
@@ -128,7 +128,7 @@ def _plain(asked: RequestedSource, *, strict: bool) -> _Selection:
         key = path[1:] + "/" if path != "/" else ""
         return _Selection(root=path, bucket_uri=_LOCAL, prefix=key, key_base=key)
     if not stat.S_ISREG(mode):
-        raise source_errors.not_data(asked)
+        raise source_errors.NOT_DATA.of(asked)
     return _single(path, path[1:], _LOCAL)
 
 
@@ -149,7 +149,7 @@ def _mapped(asked: RequestedSource, mapping: Mapping[str, str]) -> _Selection | 
     path = cleaned(path)
     if stat.S_ISREG(mode) and asked.uri == match.key:
         if key.rpartition("/")[2] != os.path.basename(path):
-            raise source_errors.renamed_object(asked, match.value)
+            raise source_errors.RENAMED_OBJECT.of(asked, path=match.value)
         return _single(path, key, bucket_uri)
     if not stat.S_ISDIR(mode):
         return None
@@ -231,9 +231,9 @@ def special_devices(asked: RequestedSource, root: str) -> set[int]:
     real = os.path.realpath(root)
     for mount in mounts:
         if mount.device == device:
-            raise source_errors.not_a_disk(asked, real, mount.kind)
+            raise source_errors.NOT_A_DISK.of(asked, path=real, why=mount.kind)
         if mount.path.startswith(real.rstrip("/") + "/"):
-            raise source_errors.not_a_disk(asked, mount.path, mount.kind)
+            raise source_errors.NOT_A_DISK.of(asked, path=mount.path, why=mount.kind)
     return {mount.device for mount in mounts}
 
 
@@ -415,12 +415,12 @@ def locate_file_system(system: RequestedSource, asked: RequestedSource, *, mappi
         raise source_errors.missing(system, written)
     below = "/".join(part for part in asked.uri.split("/") if part)
     if below and invalid_part(below) is not None:
-        raise source_errors.no_folder(asked)
+        raise source_errors.NO_FOLDER.of(asked)
     folder = cleaned(local_path(written, system.directory, system.rights, below))
     if not os.path.lexists(folder):
         raise source_errors.missing(asked, folder)
     if not os.path.isdir(folder):
-        raise source_errors.not_a_folder(asked)
+        raise source_errors.NOT_A_FOLDER.of(asked)
     if not readable(folder):
         raise source_errors.unreadable(asked, [folder])
     return folder

@@ -66,7 +66,7 @@ def list_manifest(
     except S3Error as error:
         return _not_read(asked, document, error)
     except OSError as error:
-        raise source_errors.broken(asked, error) from error
+        raise source_errors.BROKEN.of(asked, why=error.strerror or error) from error
 
 
 def _invalid(document: Listing, text: str) -> Listing:
@@ -92,7 +92,6 @@ def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[byt
 
 
 def _not_read(asked: RequestedSource, document: Listing, error: S3Error) -> Listing:
-
     not_ready = s3_listing.machine_error(asked, error)
     if not_ready is not None:
         raise not_ready from error
@@ -109,7 +108,7 @@ def _prefix(asked: RequestedSource, document: Listing, text: str, *, strict: boo
     if is_remote(text) or document.remote:
         raise ManifestError(f"has a prefix that is not an S3 URI: {text}")
     if strict:
-        raise source_errors.strict_path(replace(asked, member="prefix", uri=text))
+        raise source_errors.STRICT_PATH.of(replace(asked, member="prefix", uri=text))
     folder, last = split_prefix(text)
     path = cleaned(local_path(folder, document.root, asked.rights))
     return _Prefix(bucket_uri="file:///", key=f"{path}/{last}".lstrip("/"))

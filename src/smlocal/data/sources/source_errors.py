@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import (
     OutputUnusableError,
+    SmlocalError,
     SourceEmptyError,
     SourceMissingError,
     SourceUnmappedError,
@@ -16,6 +18,7 @@ from smlocal.terms.s3_uri import bucket_name, split_s3_uri
 from smlocal.terms.validation.suggestions import close_matches
 
 _NAMED = 5
+_Error = TypeVar("_Error", bound=SmlocalError)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +45,12 @@ class RequestedSource:
         relative = "://" not in self.uri and not self.uri.startswith(("/", "~"))
         return (f"{text}   in {self.directory}" if relative else text,)
 
+    def error(
+        self, kind: type[_Error], text: str, *, details: Sequence[str] = (), remedy: Sequence[str] = ()
+    ) -> _Error:
+        """An error about this source; `details` follow the line that says where."""
+        return kind(f"{self.subject}: {text}", details=(*self.details, *details), remedy=remedy)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
@@ -51,98 +60,88 @@ class Caller:
     role: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """What is wrong with a source, in words that are always the same."""
+
+    error: type[SmlocalError]
+    sentence: str
+    """With the URI of the source, and the path and the reason of one case."""
+    remedy: tuple[str, ...] = ()
+
+    def of(self, asked: RequestedSource, *, path: str = "", why: object = "") -> SmlocalError:
+        """The error."""
+        text = self.sentence.format(uri=asked.uri, path=path, why=why)
+        return asked.error(self.error, text, remedy=self.remedy)
+
+
+STRICT_PATH: Final = Problem(
+    error=SourceUnmappedError,
+    sentence="{uri} is a local path, which --strict does not allow",
+    remedy=("Use the s3:// URI and map it in Local.Sources, or run without --strict.",),
+)
+RENAMED_OBJECT: Final = Problem(
+    error=SourceUnmappedError,
+    sentence="{path} cannot replace {uri}: the file names differ",
+    remedy=("Rename the file to the object's name, or map the folder of the object.",),
+)
+NO_FOLDER: Final = Problem(
+    error=SourceUnmappedError,
+    sentence="no local folder can replace {uri}",
+    remedy=("Its parts must be valid folder names: not empty, not . or .., at most 255 bytes.",),
+)
+NOT_A_FOLDER: Final = Problem(error=SourceMissingError, sentence="{uri} is not a folder")
+NOT_A_FILE: Final = Problem(error=SourceMissingError, sentence="{uri} is a folder, not a file")
+OCCUPIED: Final = Problem(
+    error=OutputUnusableError,
+    sentence="{uri} cannot be a folder: {path} is a file",
+    remedy=("Choose another folder.",),
+)
+UNWRITABLE: Final = Problem(
+    error=OutputUnusableError,
+    sentence="{uri} cannot be written: you may not write in {path}",
+    remedy=("Choose another folder, or make it writable.",),
+)
+NOT_DATA: Final = Problem(error=SourceUnreadableError, sentence="{uri} is neither a folder nor a regular file")
+ENDLESS: Final = Problem(
+    error=SourceUnreadableError,
+    sentence="{uri} cannot be listed: {why}",
+    remedy=("Remove those links, or use a folder without them.",),
+)
+NOT_A_DISK: Final = Problem(
+    error=SourceUnreadableError,
+    sentence="{path} is on a kernel file system ({why}), which contains no data",
+    remedy=("Use a folder with your own data.",),
+)
+BROKEN: Final = Problem(error=SourceUnreadableError, sentence="cannot read {uri}: {why}")
+"""Any other error of the system."""
+
+
 def missing(asked: RequestedSource, written: str | None = None) -> SourceMissingError:
     """The path does not exist; `written` is the path in the mapping, if there is one."""
     path = asked.uri if written is None else written
-    details = asked.details if written is None else (*asked.details, f"Local.Sources maps it to {written}")
+    details = () if written is None else (f"Local.Sources maps it to {written}",)
     near = similar_path(path, asked.directory)
     remedy = () if near is None else (f"Did you mean {near}?",)
-    return SourceMissingError(f"{asked.subject}: {path} does not exist", details=details, remedy=remedy)
+    return asked.error(SourceMissingError, f"{path} does not exist", details=details, remedy=remedy)
 
 
 def unmapped(asked: RequestedSource, bucket_uri: str, key: str) -> SourceUnmappedError:
     """An S3 URI that is not mapped."""
     folder = bucket_uri + key[: key.rfind("/") + 1]
-    return SourceUnmappedError(
-        f"{asked.subject}: no local data is mapped to {asked.uri}",
-        details=asked.details,
-        remedy=(f'Map it in the job file: Local: {{Sources: {{"{folder}": ./some/folder}}}}',),
-    )
+    remedy = (f'Map it in the job file: Local: {{Sources: {{"{folder}": ./some/folder}}}}',)
+    return asked.error(SourceUnmappedError, f"no local data is mapped to {asked.uri}", remedy=remedy)
 
 
 def unmapped_file_system(asked: RequestedSource, mapping: Mapping[str, str]) -> SourceUnmappedError:
     """A file system that is not mapped."""
     near = close_matches(asked.uri, [key for key in mapping if key.startswith("fs-")])
-    return SourceUnmappedError(
-        f"{asked.subject}: no local folder is mapped to the file system {asked.uri}",
-        details=asked.details,
-        remedy=(
-            f'Map it in the job file: Local: {{Sources: {{"{asked.uri}": ./some/folder}}}}',
-            *(f"Did you mean {each}?" for each in near),
-        ),
+    remedy = (
+        f'Map it in the job file: Local: {{Sources: {{"{asked.uri}": ./some/folder}}}}',
+        *(f"Did you mean {each}?" for each in near),
     )
-
-
-def strict_path(asked: RequestedSource) -> SourceUnmappedError:
-    """A local path with --strict."""
-    return SourceUnmappedError(
-        f"{asked.subject}: {asked.uri} is a local path, which --strict does not allow",
-        details=asked.details,
-        remedy=("Use the s3:// URI and map it in Local.Sources, or run without --strict.",),
-    )
-
-
-def renamed_object(asked: RequestedSource, written: str) -> SourceUnmappedError:
-    """An object is mapped to a file of another name."""
-    return SourceUnmappedError(
-        f"{asked.subject}: {written} cannot replace {asked.uri}: the file names differ",
-        details=asked.details,
-        remedy=("Rename the file to the object's name, or map the folder of the object.",),
-    )
-
-
-def not_a_folder(asked: RequestedSource) -> SourceMissingError:
-    """The path is not a folder."""
-    return SourceMissingError(f"{asked.subject}: {asked.uri} is not a folder", details=asked.details)
-
-
-def not_a_file(asked: RequestedSource) -> SourceMissingError:
-    """The path is a folder, not a file."""
-    return SourceMissingError(f"{asked.subject}: {asked.uri} is a folder, not a file", details=asked.details)
-
-
-def occupied(asked: RequestedSource, path: str) -> OutputUnusableError:
-    """A file is in the way of the folder."""
-    return OutputUnusableError(
-        f"{asked.subject}: {asked.uri} cannot be a folder: {path} is a file",
-        details=asked.details,
-        remedy=("Choose another folder.",),
-    )
-
-
-def unwritable(asked: RequestedSource, path: str) -> OutputUnusableError:
-    """The folder cannot be written."""
-    return OutputUnusableError(
-        f"{asked.subject}: {asked.uri} cannot be written: you may not write in {path}",
-        details=asked.details,
-        remedy=("Choose another folder, or make it writable.",),
-    )
-
-
-def no_folder(asked: RequestedSource) -> SourceUnmappedError:
-    """No local folder can have such a key."""
-    return SourceUnmappedError(
-        f"{asked.subject}: no local folder can replace {asked.uri}",
-        details=asked.details,
-        remedy=("Its parts must be valid folder names: not empty, not . or .., at most 255 bytes.",),
-    )
-
-
-def not_data(asked: RequestedSource) -> SourceUnreadableError:
-    """The source is a FIFO, socket or device."""
-    return SourceUnreadableError(
-        f"{asked.subject}: {asked.uri} is neither a folder nor a regular file", details=asked.details
-    )
+    text = f"no local folder is mapped to the file system {asked.uri}"
+    return asked.error(SourceUnmappedError, text, remedy=remedy)
 
 
 def unreadable(asked: RequestedSource, paths: Sequence[str]) -> SourceUnreadableError:
@@ -151,28 +150,11 @@ def unreadable(asked: RequestedSource, paths: Sequence[str]) -> SourceUnreadable
     if len(paths) > _NAMED:
         named.append(f"… and {len(paths) - _NAMED} more")
     which = paths[0] if len(paths) == 1 else f"{len(paths)} paths below {asked.uri}"
-    return SourceUnreadableError(
-        f"{asked.subject}: this user may not read {which}",
-        details=(*asked.details, *(named if len(paths) > 1 else ())),
+    return asked.error(
+        SourceUnreadableError,
+        f"this user may not read {which}",
+        details=named if len(paths) > 1 else (),
         remedy=("Make it readable, for example: chmod -R u+rX PATH as its owner.",),
-    )
-
-
-def endless(asked: RequestedSource, why: str) -> SourceUnreadableError:
-    """The folder's links lead to too many files."""
-    return SourceUnreadableError(
-        f"{asked.subject}: {asked.uri} cannot be listed: {why}",
-        details=asked.details,
-        remedy=("Remove those links, or use a folder without them.",),
-    )
-
-
-def not_a_disk(asked: RequestedSource, path: str, kind: str) -> SourceUnreadableError:
-    """The source is on a kernel file system."""
-    return SourceUnreadableError(
-        f"{asked.subject}: {path} is on a kernel file system ({kind}), which contains no data",
-        details=asked.details,
-        remedy=("Use a folder with your own data.",),
     )
 
 
@@ -183,20 +165,12 @@ def empty_folder(asked: RequestedSource, path: str) -> SourceEmptyError:
             what = "is empty" if next(entries, None) is None else "holds no file"
     except OSError:
         what = "holds no file"
-    return SourceEmptyError(
-        f"{asked.subject}: the folder {asked.uri} {what}",
-        details=(
-            *asked.details,
-            f'The service would answer: No S3 objects found under S3 URL "{asked.uri}" given in input data source.',
-        ),
+    service = f'The service would answer: No S3 objects found under S3 URL "{asked.uri}" given in input data source.'
+    return asked.error(
+        SourceEmptyError,
+        f"the folder {asked.uri} {what}",
+        details=(service,),
         remedy=("Put the channel's files there, use another folder, or remove the channel.",),
-    )
-
-
-def broken(asked: RequestedSource, error: OSError) -> SourceUnreadableError:
-    """Any other error of the system."""
-    return SourceUnreadableError(
-        f"{asked.subject}: cannot read {asked.uri}: {error.strerror or error}", details=asked.details
     )
 
 

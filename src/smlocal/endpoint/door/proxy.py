@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from smlocal.base.web.messages import MessageError, MessageHead, take_head
 from smlocal.endpoint.http_server import HttpConnection
 from smlocal.endpoint.protocol.aws_names import DOMAINS, is_aws
 
@@ -45,7 +46,6 @@ class Authority:
     """Makes certificates for AWS's host names. It can make none for other names: clients would refuse them."""
 
     def __init__(self) -> None:
-        """A new one."""
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, "smlocal exec")])
         now = datetime.now(UTC)
@@ -148,7 +148,7 @@ class Proxy:
         """One connection, to its end."""
         try:
             host, port, login = await _asked(reader)
-        except (ValueError, OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        except (ValueError, OSError, TimeoutError, EOFError, asyncio.LimitOverrunError, MessageError):
             await _refuse(writer, "400 Bad Request")
             return
         if not hmac.compare_digest(login, self._login):
@@ -160,7 +160,7 @@ class Proxy:
                     await self._aws(writer, host)
             else:
                 await self._other(reader, writer, host, port)
-        except (OSError, TimeoutError, EOFError) as error:
+        except (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError, MessageError) as error:
             self._log(f"proxy: {host}: {str(error) or type(error).__name__}")
             await _refuse(writer, "502 Bad Gateway")
         finally:
@@ -219,23 +219,21 @@ class _Early(asyncio.Protocol):
 async def _asked(reader: asyncio.StreamReader) -> tuple[str, int, bytes]:
     """Host and port of `CONNECT host:port HTTP/1.1`, and the login, which may be empty."""
     async with asyncio.timeout(_HEAD_SECONDS):
-        head = await reader.readuntil(b"\r\n\r\n")
-    first, *headers = head.split(b"\r\n")
-    method, target, _ = first.decode("ascii").split(" ")
+        head = await _head(reader)
+    head.check_request()
+    method, target, _ = head.first
     address = urlsplit(f"//{target}")
-    if method != "CONNECT" or address.hostname is None or address.port is None:
+    if method != "CONNECT" or not target.isascii() or address.hostname is None or address.port is None:
         raise ValueError(method)
-    return address.hostname.rstrip("."), address.port, _login(headers)
+    kind, _, login = head.headers.get("proxy-authorization", "").partition(" ")
+    return address.hostname.rstrip("."), address.port, login.strip().encode() if kind.lower() == "basic" else b""
 
 
-def _login(headers: list[bytes]) -> bytes:
-    """The text after `Basic` in the header Proxy-Authorization."""
-    for header in headers:
-        name, _, value = header.partition(b":")
-        kind, _, login = value.strip().partition(b" ")
-        if name.lower() == b"proxy-authorization" and kind.lower() == b"basic":
-            return login.strip()
-    return b""
+async def _head(reader: asyncio.StreamReader) -> MessageHead:
+    head, _ = take_head(await reader.readuntil(b"\r\n\r\n"))
+    if head is None:
+        raise MessageError("its head is not complete")
+    return head
 
 
 async def _open(host: str, port: int) -> _Pair:
@@ -255,11 +253,14 @@ async def _open_through(proxy: str, host: str, port: int) -> _Pair:
         pair = f"{unquote(address.username)}:{unquote(address.password or '')}"
         login = f"Proxy-Authorization: Basic {b64encode(pair.encode()).decode()}\r\n"
     writer.write(f"CONNECT {named}:{port} HTTP/1.1\r\nHost: {named}:{port}\r\n{login}\r\n".encode())
-    head = await reader.readuntil(b"\r\n\r\n")
-    if head.split(b" ", 2)[1] != b"200":
+    try:
+        head = await _head(reader)
+    except BaseException:
         writer.close()
-        answer = head.partition(b"\r\n")[0].decode("latin-1")
-        raise OSError(f"the proxy {address.hostname} refuses: {answer}")
+        raise
+    if head.first[1] != "200":
+        writer.close()
+        raise OSError(f"the proxy {address.hostname} refuses: {' '.join(head.first)}")
     return reader, writer
 
 

@@ -16,7 +16,7 @@ from smlocal.errors import JobUnknownError
 from smlocal.jobs.logs.log_readers import log_path
 from smlocal.jobs.logs.log_times import TimesIndex, in_milliseconds, times_path
 from smlocal.jobs.store.records import JobRecord
-from smlocal.sagemaker.contract.identity import partition
+from smlocal.sagemaker.contract.identity import arn
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of
 from smlocal.sagemaker.name import NAME
@@ -44,7 +44,7 @@ class Group:
 
     def arn(self, serving: Serving, region: str) -> str:
         """The ARN of the group."""
-        return f"arn:{partition(region)}:logs:{region}:{serving.account}:log-group:{self.name}"
+        return arn("logs", f"log-group:{self.name}", region=region, account=serving.account)
 
     def jobs(self, serving: Serving) -> Sequence[str]:
         """The names of its jobs, newest first."""

@@ -325,7 +325,6 @@ class PageStreams:
     """All open pages of one server. Their content is read once for all."""
 
     def __init__(self, serving: Serving, token: str) -> None:
-        """No page is open."""
         self.open = 0
         """How many streams there are."""
         self._serving = serving

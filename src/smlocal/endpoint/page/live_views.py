@@ -65,7 +65,6 @@ class OpenJobs(Topic):
     """One page of the list, for all streams that show it."""
 
     def __init__(self, serving: Serving, asked: JobsAsked) -> None:
-        """Nothing is read yet."""
         super().__init__()
         self._serving = serving
         self._asked = asked
@@ -180,7 +179,6 @@ class OpenJob(Topic):
     """One job for all streams that show it."""
 
     def __init__(self, serving: Serving, name: str, token: str) -> None:
-        """Nothing is read yet."""
         super().__init__()
         self._serving = serving
         self._name = name

@@ -27,7 +27,7 @@ from smlocal.endpoint.sagemaker.jobs import TRAINING_JOBS, list_training_jobs
 from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobs.history import DEFECT, RULE_ACTION
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.contract.identity import DEFAULT_REGION, partition
+from smlocal.sagemaker.contract.identity import DEFAULT_REGION, arn
 
 _MOST_BYTES = 1 << 20
 _REQUEST_SECONDS = 60.0
@@ -75,12 +75,12 @@ def create_topic(serving: RuleServing, call: AwsCall) -> dict[str, Any]:
     if not _TOPIC_NAME.fullmatch(name):
         raise _invalid("Topic Name")
     account = serving.store.get(serving.job).arn.split(":")[4]
-    arn = f"arn:{partition(call.region)}:sns:{call.region}:{account}:{name}"
+    topic = arn("sns", name, region=call.region, account=account)
     with serving.lock:
         topics = _topics(serving)
-        if arn not in topics:
-            serving.store.put_document(serving.job, _DOCUMENT, {**topics, arn: []})
-    return {"TopicArn": arn}
+        if topic not in topics:
+            serving.store.put_document(serving.job, _DOCUMENT, {**topics, topic: []})
+    return {"TopicArn": topic}
 
 
 def subscribe(serving: RuleServing, call: AwsCall) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.jobs.store.resources import StoredResource
-from smlocal.sagemaker.contract.identity import DEFAULT_ACCOUNT, partition
+from smlocal.sagemaker.contract.identity import DEFAULT_ACCOUNT, sagemaker_arn
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,8 +21,8 @@ class ResourceWords:
     in_arn: str
 
     def arn(self, name: str, *, region: str, account: str = DEFAULT_ACCOUNT) -> str:
-        """The service writes the name in lower case."""
-        return f"arn:{partition(region)}:sagemaker:{region}:{account}:{self.in_arn}/{name.lower()}"
+        """The ARN of the resource with this name."""
+        return sagemaker_arn(self.in_arn, name, region=region, account=account)
 
     def unknown(self, name: str, *, region: str) -> ServiceError:
         """The error for a name that nothing has. SDKs look for its first words."""

@@ -33,7 +33,6 @@ def start_in_background(work: Callable[..., None], **arguments: Any) -> None:
 
 
 def _spawn(work: Callable[..., None], arguments: dict[str, Any]) -> None:
-
     command = [sys.executable, "-P", "-m", "smlocal.jobs.control.detach"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True) as process:

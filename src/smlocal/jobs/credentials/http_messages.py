@@ -51,13 +51,19 @@ class RequestHead:
 
 
 def read_head(head: bytes) -> RequestHead | None:
-    """Parse the head of a request; None if it is not HTTP."""
-    first, *lines = head.decode("latin-1").split("\r\n")
-    words = first.split(" ")
-    if len(words) != 3 or not words[2].startswith("HTTP/1."):  # noqa: PLR2004  method, target and version
+    """Parse the head of a request, without the empty line at its end; None if it is not HTTP."""
+    from smlocal.base.web.messages import MessageError, take_head  # a job whose containers never ask needs none of it
+
+    try:
+        taken, _ = take_head(head + b"\r\n\r\n")
+        if taken is None:
+            return None
+        taken.check_request()
+    except MessageError:
         return None
-    fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    return RequestHead(method=words[0], path=words[1].partition("?")[0], authorization=fields.get("authorization", ""))
+    method, target, _ = taken.first
+    authorization = taken.headers.get("authorization", "")
+    return RequestHead(method=method, path=target.partition("?")[0], authorization=authorization)
 
 
 def response(status: int, body: bytes) -> bytes:

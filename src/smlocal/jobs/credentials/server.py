@@ -249,7 +249,7 @@ class CredentialServer:
 
 
 def _read_head(connection: socket.socket) -> bytes:
-    """The head of a request, as far as it arrives within the limits of time and length."""
+    """The head of a request; empty if it does not arrive within the limits of time and length."""
     head = b""
     until = time.monotonic() + _REQUEST_SECONDS
     while b"\r\n\r\n" not in head and len(head) < MAX_HEAD_BYTES:
@@ -258,4 +258,5 @@ def _read_head(connection: socket.socket) -> bytes:
         if not piece:
             break
         head += piece
-    return head.partition(b"\r\n\r\n")[0]
+    head, end, _ = head.partition(b"\r\n\r\n")
+    return head if end else b""

@@ -225,10 +225,10 @@ def _save_unsaved(
     plan: JobPlan, document: Mapping[str, Any], output: str | None, working: Callable[[str], None] | None
 ) -> dict[str, Any]:
     below = None if output is None else f"{output}/{plan.name}"
-    notes, unsent = save_again(plan, document[NOT_SAVED], output=below, working=working)
+    saved = save_again(plan, document[NOT_SAVED], output=below, working=working)
     rest = {name: value for name, value in document.items() if name != NOT_SAVED}
-    more = {UNSENT: [*document.get(UNSENT, ()), *unsent_document(unsent)]} if unsent else {}
-    return {**rest, **more, "Notes": [*document["Notes"], *notes]}
+    more = {UNSENT: [*document.get(UNSENT, ()), *unsent_document(saved.unsent)]} if saved.unsent else {}
+    return {**rest, **more, "Notes": [*document["Notes"], *saved.notes]}
 
 
 def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], None] | None) -> Artifacts:

@@ -13,7 +13,7 @@ from smlocal.base.removal import remove_tree
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import CREDENTIALS_LABEL, RULE_LABEL, Engine, Resource, ResourceKind
 from smlocal.engine.timeouts import chosen_timeouts
-from smlocal.errors import EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
+from smlocal.errors import EarlierPlanError, EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
 from smlocal.jobs.containers import owned_by
 from smlocal.jobs.control.found_containers import hosts_with_containers
 from smlocal.jobs.documents import RECALL
@@ -217,8 +217,16 @@ def kept_by(store: Store, name: str) -> list[LeftOnEngine]:
         return []
     if not record.status.terminal or not has_kept_containers(store.directory(name)):
         return []
-    addresses = recall(store.document(name, RECALL)).engine_addresses
+    plan = _plan_of(store, name)
+    addresses = () if plan is None else plan.engine_addresses
     return [LeftOnEngine(run_id=record.run_id, name=name, engine=address) for address in addresses]
+
+
+def _plan_of(store: Store, name: str) -> JobPlan | None:
+    """None if another version has planned the job: its record can be removed, and its containers are leftovers then."""
+    with suppress(EarlierPlanError):
+        return recall(store.document(name, RECALL))
+    return None
 
 
 def clear_kept(store: Store, name: str) -> list[str]:
@@ -243,15 +251,16 @@ def _clear_left(store: Store, engines: Engines, left: LeftOnEngine) -> list[str]
     if os.path.isdir(f"{directory}/hosts") and _is_stored(store, left):
         # The containers wrote there as root. They must not write any more when the owner is changed.
         kill_containers(engines.first, left.name, left.run_id)
-        restore_ownership(hosts_with_containers(engines, recall(store.document(left.name, RECALL))))
+        plan = _plan_of(store, left.name)
+        restore_ownership([] if plan is None else hosts_with_containers(engines, plan))
         clear_disk(directory)
     failures = clear_engines(engines, left.name, left.run_id, engine_lost=False)
     if not failures:
         store.delete_leftovers(left)
         if _is_stored(store, left) and has_kept_containers(directory):
-            for address in recall(store.document(left.name, RECALL)).engine_addresses:
-                if address != left.engine:  # what is kept there is no longer wanted either
-                    store.record_leftovers(LeftOnEngine(run_id=left.run_id, name=left.name, engine=address))
+            for kept in kept_by(store, left.name):
+                if kept.engine != left.engine:  # what is kept there is no longer wanted either
+                    store.record_leftovers(kept)
             unmark_containers_kept(directory)
     return failures.get(left.engine, [])
 

@@ -47,7 +47,6 @@ def _result(store: Store, name: str) -> str:
 
 
 def _junit(store: Store, name: str) -> str:
-
     return junit([job_suite(store, (name,))])
 
 

@@ -7,6 +7,15 @@ from smlocal.base.files import replace_file
 from smlocal.errors import OutputUnusableError
 
 
+def usable_report(path: str | None) -> str | None:
+    """The absolute path of a report that can be written, if there is to be one; `OutputUnusableError` otherwise."""
+    if path is None:
+        return None
+
+    check_report_path(path := os.path.abspath(path))
+    return path
+
+
 def check_report_path(path: str) -> None:
     """Raise `OutputUnusableError` if a report could not be written; called before the job runs."""
     folder = os.path.dirname(os.path.realpath(path))

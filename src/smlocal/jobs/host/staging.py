@@ -170,7 +170,6 @@ def _make_collectors(plan: JobPlan, host: HostPlan) -> None:
 
 
 def _collector_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    """The mounts for collectors."""
     return tuple(
         Mount(source=collector_directory(plan, host, each), target=each.local_path)
         for each in _collectors_with_mounts(plan)
@@ -262,7 +261,6 @@ def unmount_volumes(job_directory: str) -> None:
 
 
 def _run_command(*command: str) -> None:
-
     environment = {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin", "LC_ALL": "C"}
     try:
         done = subprocess.run(

@@ -83,7 +83,6 @@ class LogReader:
     """Reads a log that others write. It may be replaced by a longer one that begins with the same bytes."""
 
     def __init__(self, path: str) -> None:
-        """Nothing is read yet."""
         self._path = path
         self._times = LogTimes(times_path(path))
         self._kept = b""

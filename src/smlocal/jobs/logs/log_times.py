@@ -63,7 +63,6 @@ class LogTimes:
     """Reads times, for positions that only grow. The file may grow or be replaced meanwhile."""
 
     def __init__(self, path: str) -> None:
-        """Nothing is read yet."""
         self._path = path
         self._descriptor = -1
         self._entries: list[tuple[int, float]] = []

@@ -94,7 +94,6 @@ class MetricsSearch:
         )
 
     def _start(self) -> None:
-
         definitions = [{"Name": each.name, "Regex": each.regex} for each in self.definitions]
         task = {"Directory": self.job_directory, "Definitions": definitions, "Logs": dict(self.logs)}
         try:

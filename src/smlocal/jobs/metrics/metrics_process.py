@@ -102,7 +102,6 @@ class SearchLimit:
     """
 
     def __init__(self) -> None:
-        """No search is limited yet."""
         self._searching = False
 
     def __enter__(self) -> Self:

@@ -7,7 +7,7 @@ no more of them follow.
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from tempfile import TemporaryFile
@@ -32,8 +32,8 @@ _FOR_RULES = "rule-tensors"
 """A second copy of a folder."""
 _RETRY_SECONDS = 10.0
 _AT_ONCE = 8
-_Hosts = Sequence[tuple[HostPlan, str]]
-"""In their order, each with its container."""
+_HostAt = tuple[HostPlan, str, Engine]
+"""With its container and the engine of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,10 +48,19 @@ class Saved:
     error: ArtifactError | None = None
     """The first error."""
 
+    def and_then(self, other: "Saved") -> "Saved":
+        """Both, in this order."""
+        return Saved(
+            notes=self.notes + other.notes,
+            unsent=self.unsent + other.unsent,
+            lost=self.lost + other.lost,
+            error=self.error or other.error,
+        )
+
 
 def save_mirrored(
     plan: JobPlan,
-    hosts: Iterable[tuple[HostPlan, str, Engine]],
+    hosts: Iterable[_HostAt],
     *,
     last: bool,
     cancelled: Callable[[], bool] = lambda: False,
@@ -68,43 +77,41 @@ def save_mirrored(
         return Saved()
 
     given = list(hosts)
-    pairs = [(host, container) for host, container, _ in given]
-    notes: list[str] = []
-    unsent: list[tuple[str, str]] = []
-    lost: list[str] = []
-    errors: list[ArtifactError] = []
     access = Access(cancelled=cancelled, check=check, working=working, at_once=_AT_ONCE)
+    saved = Saved()
     for folder in mirrored_folders(plan, access):
-        trees: list[HostTree] = []
-        try:
-            trees += [folder_tree(folder, *each, check=check) for each in given]
-            report = save_folder(folder, trees, pairs)
-            if last:
-                with artifact_errors():
-                    _put_end_marker(folder, folder.target)
-        except ArtifactError as error:
-            errors.append(error)
-            if folder.s3_prefix is not None and trees and _save_locally(folder, trees, pairs, check, last=last):
-                notes.append(f"files that are missing in {folder.s3_prefix} are in {folder.fallback}")
-                unsent.append((folder.s3_prefix, folder.fallback))
-            else:
-                lost.append(folder.name)
-                _index_copies(folder, trees)
-        except PackingStoppedError:
-            _index_copies(folder, trees)
-            raise
-        else:
-            notes += [*report.notes, *map(str, report.clashes)]
-    return Saved(notes=tuple(notes), unsent=tuple(unsent), lost=tuple(lost), error=errors[0] if errors else None)
+        saved = saved.and_then(_save_one(folder, given, check, last=last))
+    return saved
 
 
-def save_folder(folder: MirroredFolder, trees: Sequence[HostTree], hosts: _Hosts) -> "SaveReport":
+def _save_one(folder: MirroredFolder, hosts: Sequence[_HostAt], check: Check, *, last: bool) -> Saved:
+    trees: list[HostTree] = []
+    plans = [host for host, *_ in hosts]
+    try:
+        trees += [folder_tree(folder, *each, check=check) for each in hosts]
+        report = save_folder(folder, trees, plans)
+        if last:
+            with artifact_errors():
+                _put_end_marker(folder, folder.target)
+    except ArtifactError as error:
+        if folder.s3_prefix is not None and trees and _save_locally(folder, trees, plans, check, last=last):
+            note = f"files that are missing in {folder.s3_prefix} are in {folder.fallback}"
+            return Saved(notes=(note,), unsent=((folder.s3_prefix, folder.fallback),), error=error)
+        _index_copies(folder, trees)
+        return Saved(lost=(folder.name,), error=error)
+    except PackingStoppedError:
+        _index_copies(folder, trees)
+        raise
+    return Saved(notes=(*report.notes, *map(str, report.clashes)))
+
+
+def save_folder(folder: MirroredFolder, trees: Sequence[HostTree], hosts: Sequence[HostPlan]) -> SaveReport:
     """Save a mirrored folder; `trees` has its contents, in the order of the hosts."""
     state = folder.state()
     report = save(
         trees,
         folder.target,
-        restored=[state.up_to_date(host.host.name, folder.restored(host)) for host, _ in hosts],
+        restored=[state.up_to_date(host.host.name, folder.restored(host)) for host in hosts],
         owners=state.owners,
         shared=folder.plan.engines.first.shares_folders,
     )
@@ -113,7 +120,7 @@ def save_folder(folder: MirroredFolder, trees: Sequence[HostTree], hosts: _Hosts
 
 
 def _save_locally(
-    folder: MirroredFolder, trees: Sequence[HostTree], hosts: _Hosts, check: Check, *, last: bool
+    folder: MirroredFolder, trees: Sequence[HostTree], hosts: Sequence[HostPlan], check: Check, *, last: bool
 ) -> bool:
     """Save to the local folder the files that could not be sent to S3; False if there is nothing, or that fails too."""
     links = folder.plan.rights.links
@@ -216,12 +223,11 @@ def spool(plan: JobPlan, host: HostPlan, name: str) -> str:
 
 def _index_copies(folder: MirroredFolder, trees: Iterable[HostTree]) -> None:
     """Write the indexes of trees that were copied through the engine, so that they can be kept."""
-    for host in folder.plan.hosts:
-        copied = spool(folder.plan, host, folder.name)
-        for tree in trees:
-            if os.fsdecode(tree.root) == copied and os.path.isdir(copied):
-                with suppress(OSError):  # if the disk is full, `keep_not_saved` reports the loss
-                    write_index(tree)
+    copies = {spool(folder.plan, host, folder.name) for host in folder.plan.hosts}
+    for tree in trees:
+        if os.fsdecode(tree.root) in copies and os.path.isdir(tree.root):
+            with suppress(OSError):  # if the disk is full, `keep_not_saved` reports the loss
+                write_index(tree)
 
 
 def not_saved_document(plan: JobPlan, names: Collection[str]) -> dict[str, str]:
@@ -241,9 +247,7 @@ def keep_not_saved(plan: JobPlan, document: Mapping[str, str]) -> list[str]:
     It may be called again, also by another process.
     """
     failures = []
-    for folder in mirrored_folders(plan):
-        if folder.local_path not in document or folder.name == _FOR_RULES:
-            continue
+    for folder in _kept_folders(plan, document):
         for host in plan.hosts:
             copied = spool(plan, host, folder.name)
             source = copied if os.path.exists(copied + INDEX) else folder.directory(host)
@@ -277,29 +281,32 @@ def _not_saved_directory(folder: MirroredFolder) -> str:
 
 def save_again(
     plan: JobPlan, document: Mapping[str, str], *, output: str | None, working: Callable[[str], None] | None
-) -> tuple[list[str], list[tuple[str, str]]]:
+) -> Saved:
     """Save the kept files to the plan's destination, or below `output`; the kept files are deleted then.
 
-    Files that belong in S3 are saved to the local folder in its place. Returns notes, and the files that can be sent
-    from there.
+    Files that belong in S3 are saved to the local folder in its place, and can be sent from there.
     """
-    notes: list[str] = []
-    unsent: list[tuple[str, str]] = []
-    for folder in mirrored_folders(plan, Access(working=working)):
-        if folder.local_path not in document or folder.name == _FOR_RULES:
-            continue
+    saved = Saved()
+    for folder in _kept_folders(plan, document, Access(working=working)):
         path = folder.fallback if output is None else f"{output}/{folder.name}"
         links = plan.rights.links or output is not None
         target = FolderTarget(path=path, run_id=plan.run_id, links=links)
         kept = document[folder.local_path]
         trees = [read_kept_folder(host.host.name, f"{kept}/{host.host.name}") for host in plan.hosts]
         try:
-            report = save_folder(replace(folder, target=target), trees, [(host, "") for host in plan.hosts])
+            report = save_folder(replace(folder, target=target), trees, plan.hosts)
         except ArtifactError as error:
             kept_still = f"The files are still kept in {kept}"
             raise ArtifactError(error.sentence, details=error.details, remedy=[*error.remedy, kept_still]) from error
         remove_tree(kept)
-        notes += [f"{folder.local_path} is saved in {path}", *report.notes, *map(str, report.clashes)]
-        if folder.s3_prefix is not None:
-            unsent.append((folder.s3_prefix, path))
-    return notes, unsent
+        notes = (f"{folder.local_path} is saved in {path}", *report.notes, *map(str, report.clashes))
+        unsent = () if folder.s3_prefix is None else ((folder.s3_prefix, path),)
+        saved = saved.and_then(Saved(notes=notes, unsent=unsent))
+    return saved
+
+
+def _kept_folders(plan: JobPlan, document: Mapping[str, str], access: Access | None = None) -> Iterator[MirroredFolder]:
+    """The folders that this document names, each once."""
+    for folder in mirrored_folders(plan, access):
+        if folder.local_path in document and folder.name != _FOR_RULES:
+            yield folder

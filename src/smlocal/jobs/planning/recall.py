@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from smlocal.errors import EarlierPlanError
 from smlocal.jobs.planning.model import HostPlan, JobPlan
@@ -27,9 +27,9 @@ def remember(plan: JobPlan) -> dict[str, Any]:
 
 
 def recall(document: Mapping[str, Any]) -> JobPlan:
-    """The plan from its JSON document, even of an earlier version; `EarlierPlanError` for one that cannot be read."""
+    """The plan from its JSON document; `EarlierPlanError` for one of a version whose records were others."""
     try:
-        plan: JobPlan = _decode(JobPlan, _as_today(document))
+        plan: JobPlan = _decode(JobPlan, document)
     except (TypeError, KeyError, AttributeError) as error:
         raise EarlierPlanError(
             f"the job '{document.get('name', '')}' was planned by another version of smlocal",
@@ -81,79 +81,3 @@ def _decode(kind: Any, value: Any) -> Any:
     if origin is not None and origin is not Literal and isinstance(value, Mapping):
         return {key: _decode(arguments[1], item) for key, item in value.items()}
     return value
-
-
-_JOB: Final = {
-    **{name: ("identity", name) for name in ("arn", "region", "account")},
-    **{name: ("image", name) for name in ("entrypoint", "command")},
-    "image": ("image", "name"),
-    "image_facts": ("image", "facts"),
-    "engine": ("engines", "first"),
-    "machine": ("engines", "machine"),
-    "engines": ("engines", "several"),
-    "machines": ("engines", "machines"),
-    "network": ("network", "own"),
-    "unreachable": ("network", "unreachable"),
-    "code": ("inputs", "code"),
-    "cache_bytes": ("inputs", "cache_bytes"),
-    "checkpoints": ("mirrored", "checkpoints"),
-    "collectors": ("mirrored", "collectors"),
-    "rules": ("rules", "each"),
-    "on_rule": ("rules", "actions"),
-    "faults": ("faults", "each"),
-    "names_after": ("faults", "names_after"),
-    "fifos_after": ("faults", "fifos_after"),
-    "keep": ("kept", "containers"),
-    "list_changes": ("kept", "changes"),
-}
-"""The record of each member, and its name there."""
-_HOST: Final = {
-    "devices": ("accelerators", "gpus"),
-    "runtime": ("accelerators", "runtime"),
-    "neuron": ("accelerators", "neuron"),
-    "hostname": ("names", "hostname"),
-    "extra_hosts": ("names", "extra_hosts"),
-    "aliases": ("names", "aliases"),
-    "channels": ("inputs", "trees"),
-    "pipes": ("inputs", "pipes"),
-}
-_MACHINE: Final = {
-    "gpus": ("accelerators", "gpus"),
-    "neuron": ("accelerators", "neuron"),
-    "plain_runtime": ("accelerators", "plain_runtime"),
-    "unlimited": ("limits", "unlimited"),
-    "free_disk": ("limits", "free_disk"),
-}
-
-
-def _as_today(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The document of a plan, with its members where they are today."""
-    if not isinstance(document.get("image"), str):
-        return document
-    plan = _grouped(document, _JOB)
-    engines = plan["engines"]
-    engines["machine"] = _grouped(engines["machine"], _MACHINE)
-    engines["machine"].setdefault("limits", {})["no_volume"] = plan.pop("no_volume", None)
-    engines["machines"] = [_grouped(machine, _MACHINE) for machine in engines.get("machines", ())]
-    plan["hosts"] = [_host(host) for host in plan["hosts"]]
-    plan["stop"] = {**plan["stop"], "retries": plan.pop("retries", 0)}
-    return plan
-
-
-def _host(document: Mapping[str, Any]) -> dict[str, Any]:
-    host = _grouped(document, _HOST)
-    program = host.get("program")
-    if program is not None:
-        host["program"] = {
-            **{name: value for name, value in program.items() if name != "image"},
-            "name": program["image"],
-        }
-    return host
-
-
-def _grouped(document: Mapping[str, Any], places: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
-    grouped: dict[str, Any] = {name: value for name, value in document.items() if name not in places}
-    for name, (record, member) in places.items():
-        if name in document:
-            grouped.setdefault(record, {})[member] = document[name]
-    return grouped

@@ -12,10 +12,9 @@ import sys
 
 from smlocal.errors import SmlocalError
 from smlocal.jobs.control import adopt, detach
-from smlocal.jobs.control import adopt as begin_submitted
 from smlocal.jobs.control.orphans import adopt_orphan
 
-_READY_BEFORE = (adopt, begin_submitted)
+_READY_BEFORE = adopt
 """Imported here, so that no job has to import them."""
 
 

@@ -32,7 +32,6 @@ class UsageWatch:
     __slots__ = ("_ended", "_lock", "_sampler")
 
     def __init__(self) -> None:
-        """Nothing is measured yet."""
         self._ended = Event()
         self._lock = Lock()
         self._sampler: Sampler | None = None

@@ -13,6 +13,7 @@ _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-
 _ROLE = re.compile(r"arn:aws[a-z\-]*:iam::(?P<account>\d{12}):role/")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]+")
 _NAME_LENGTH = 63
+_WITHOUT_REGION = {"iam", "sts"}
 
 
 def region(*, stated: str | None, environment: Mapping[str, str], profile: str | None, image: str | None) -> str:
@@ -48,9 +49,15 @@ def partition(region_name: str) -> str:
     return "aws"
 
 
-def training_job_arn(name: str, *, region_name: str, account_id: str) -> str:
-    """The job's ARN. The service writes the name in lower case."""
-    return f"arn:{partition(region_name)}:sagemaker:{region_name}:{account_id}:training-job/{name.lower()}"
+def arn(service: str, resource: str, *, region: str, account: str) -> str:
+    """The ARN of a resource of an AWS service. Those of IAM and STS name no region, but its partition."""
+    stated = "" if service in _WITHOUT_REGION else region
+    return f"arn:{partition(region)}:{service}:{stated}:{account}:{resource}"
+
+
+def sagemaker_arn(kind: str, name: str, *, region: str, account: str) -> str:
+    """The ARN of a resource of SageMaker, such as the kind `endpoint`. The service writes names in lower case."""
+    return arn("sagemaker", f"{kind}/{name.lower()}", region=region, account=account)
 
 
 def default_name(stem: str, now: datetime) -> str:

@@ -60,7 +60,6 @@ class ContainerConnection(Connection):
     __slots__ = ("_pool", "_timer", "address", "exchange", "free_since", "rested")
 
     def __init__(self, loop: Loop, pool: "Pool", address: Address) -> None:
-        """It is being made."""
         self._pool, self.address = pool, address
         self.exchange: Exchange | None = None
         self.free_since: float | None = None

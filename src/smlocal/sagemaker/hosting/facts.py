@@ -2,11 +2,12 @@
 
 from typing import Final
 
-from smlocal.sagemaker.contract.identity import partition
+from smlocal.sagemaker.contract.identity import arn
 from smlocal.sagemaker.contract.instance_types import type_gpus, type_neuron
 
 NAME: Final = "sagemaker_hosting"
 """The name of this kind of jobs in the store."""
+IN_ARN: Final = "endpoint"
 MODELS: Final = "Models"
 """The list of CreateModel requests, in a file that has several."""
 MOST_INSTANCES: Final = 100
@@ -91,14 +92,9 @@ def numbered_container(number: int) -> str:
     return f"container-{number}"
 
 
-def endpoint_arn(name: str, *, region: str, account: str) -> str:
-    """The service writes the name in lower case."""
-    return f"arn:{partition(region)}:sagemaker:{region}:{account}:endpoint/{name.lower()}"
-
-
 def log_stream_arn(name: str, *, region: str, account: str) -> str:
     """LogStreamArn of a ModelError: that of the group of logs."""
-    return f"arn:{partition(region)}:logs:{region}:{account}:log-group:/aws/sagemaker/Endpoints/{name}"
+    return arn("logs", f"log-group:/aws/sagemaker/Endpoints/{name}", region=region, account=account)
 
 
 def not_healthy(variant: str, called: str = PRIMARY) -> str:

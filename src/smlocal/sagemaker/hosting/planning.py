@@ -39,6 +39,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
+from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.contract.instance_types import is_this_machine
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest, OutputDataConfig
 from smlocal.sagemaker.hosting import facts
@@ -264,7 +265,7 @@ def plan_endpoint(
         request={**model.raw, "EndpointName": called},
         rights=local.rights,
         identity=IdentityPlan(
-            arn=facts.endpoint_arn(called, region=region, account=account), region=region, account=account
+            arn=sagemaker_arn(facts.IN_ARN, called, region=region, account=account), region=region, account=account
         ),
         image=program(first, images),
         engines=EnginesPlan(first=placed.facts, machine=machine),
@@ -380,7 +381,7 @@ def waiting_job(model: ModelFile, name: str) -> WaitingJob:
     account = identity.account(role=model.role, image=image_name(model.containers[0]))
     return WaitingJob(
         platform=facts.NAME,
-        arn=facts.endpoint_arn(called, region=region_of(model), account=account),
+        arn=sagemaker_arn(facts.IN_ARN, called, region=region_of(model), account=account),
         request={**model.raw, "EndpointName": called},
         job=model.document.record(),
     )

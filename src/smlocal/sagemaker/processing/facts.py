@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from smlocal.sagemaker.contract.identity import partition
-
 NAME: Final = "sagemaker_processing"
 """The kind of job in plans and records."""
+IN_ARN: Final = "processing-job"
 ROOT: Final = "/opt/ml"
 CONFIG: Final = "/opt/ml/config"
 PROCESSING: Final = "/opt/ml/processing"
@@ -24,11 +23,6 @@ LOG_GROUP: Final = "/aws/sagemaker/ProcessingJobs"
 NOT_UTF_8: Final = f"The exit message in {MESSAGE} is not UTF-8 encoded"
 """Documented is that the job fails with a ClientError; its words are ours."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
-
-def processing_job_arn(name: str, *, region: str, account: str) -> str:
-    """The service writes the name in lower case."""
-    return f"arn:{partition(region)}:sagemaker:{region}:{account}:processing-job/{name.lower()}"
 
 
 def plain_names(given: Iterable[str], usual: str) -> Iterator[str]:

@@ -28,6 +28,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
+from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.contract.model.processing import ProcessingInput, ProcessingOutput
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.notes import GENERAL_RULES, notes_of
@@ -116,7 +117,7 @@ def plan_job(job: ProcessingFile, *, name: str, home: str, engines: Engines, str
 def as_processing(plan: JobPlan, job: ProcessingFile, equal: JobFile) -> JobPlan:
     """The plan of a processing job from that of the training job that needs the same."""
     identity, app, config = plan.identity, job.request.AppSpecification, job.request.ProcessingOutputConfig
-    arn = facts.processing_job_arn(plan.name, region=identity.region, account=identity.account)
+    arn = sagemaker_arn(facts.IN_ARN, plan.name, region=identity.region, account=identity.account)
     planned = replace(
         plan,
         platform=facts.NAME,
@@ -266,7 +267,7 @@ def waiting_job(job: ProcessingFile, name: str) -> WaitingJob:
     kind, count = job.instances
     return WaitingJob(
         platform=facts.NAME,
-        arn=facts.processing_job_arn(name, region=region_of(equal), account=account_of(equal)),
+        arn=sagemaker_arn(facts.IN_ARN, name, region=region_of(equal), account=account_of(equal)),
         request={"ProcessingJobName": name, **job.raw},
         job={**job.document.record(), STRICT: False},
         instances=count,

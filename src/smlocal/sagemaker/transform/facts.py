@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from smlocal.sagemaker.contract.identity import partition
-
 NAME: Final = "sagemaker_transform"
 """The name of this kind of jobs in the store."""
+IN_ARN: Final = "transform-job"
 HOST: Final = "algo-1"
 """The only host."""
 DATA_LOG: Final = "data-log"
@@ -49,11 +48,6 @@ NO_DATA_SOURCE: Final = (
 """The answer to a request (seen)."""
 NO_ANSWER: Final = "Unable to get response from algorithm"
 TOO_LARGE: Final = "Too much data for max payload size"
-
-
-def transform_job_arn(name: str, *, region: str, account: str) -> str:
-    """The service writes the name in lower case."""
-    return f"arn:{partition(region)}:sagemaker:{region}:{account}:transform-job/{name.lower()}"
 
 
 def timed_out(seconds: float) -> str:

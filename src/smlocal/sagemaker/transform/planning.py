@@ -18,6 +18,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
+from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.hosting.planning import notes_of_model, region_of
 from smlocal.sagemaker.hosting.planning import plan_job as plan_endpoint
 from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
@@ -96,7 +97,7 @@ def plan_transform(asked: TransformFile, endpoint: JobPlan, *, name: str, folder
         platform=facts.NAME,
         request={**asked.raw, "TransformJobName": name},
         identity=IdentityPlan(
-            arn=facts.transform_job_arn(name, region=identity.region, account=identity.account),
+            arn=sagemaker_arn(facts.IN_ARN, name, region=identity.region, account=identity.account),
             region=identity.region,
             account=identity.account,
         ),
@@ -145,7 +146,7 @@ def waiting_job(asked: TransformFile, name: str) -> WaitingJob:
     account = identity.account(role=asked.model.role, image=container.get("Image"))
     return WaitingJob(
         platform=facts.NAME,
-        arn=facts.transform_job_arn(name, region=region_of(asked.model), account=account),
+        arn=sagemaker_arn(facts.IN_ARN, name, region=region_of(asked.model), account=account),
         request={**asked.raw, "TransformJobName": name},
         job=asked.document.record(),
         instances=_CONTAINERS,

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from smlocal.sagemaker.contract.identity import partition
-
 NAME: Final = "sagemaker_tuning"
 """The name of this kind of jobs in the store."""
+IN_ARN: Final = "hyper-parameter-tuning-job"
 TUNING: Final = "tuning"
 """The kind of the document about the whole search."""
 OBJECTIVE_KEY: Final = "_tuning_objective_metric"
@@ -41,11 +40,6 @@ OTHER_NAMES: Final = (
     "ensure this set is constant when warm starting. Note that previously static HyperParameters can be tuned in warm "
     "start jobs and vice versa."
 )
-
-
-def tuning_job_arn(name: str, *, region: str, account: str) -> str:
-    """The service writes the name in lower case."""
-    return f"arn:{partition(region)}:sagemaker:{region}:{account}:hyper-parameter-tuning-job/{name.lower()}"
 
 
 def too_few_combinations(combinations: int, wanted: int) -> str:

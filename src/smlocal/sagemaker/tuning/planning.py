@@ -26,6 +26,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
+from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.tuning import facts
@@ -132,7 +133,7 @@ def _plan(file: TuningFile, plans: Sequence[JobPlan], *, name: str, home: str, r
         job_directory=os.path.join(home, "jobs", name),
         request={"HyperParameterTuningJobName": name, **file.raw},
         identity=IdentityPlan(
-            arn=facts.tuning_job_arn(name, region=region, account=account), region=region, account=account
+            arn=sagemaker_arn(facts.IN_ARN, name, region=region, account=account), region=region, account=account
         ),
         image=ImagePlan(name=of.image.name, facts=of.image.facts, entrypoint=None, command=None),
         network=JobNetwork(),
@@ -236,7 +237,7 @@ def waiting_job(file: TuningFile, name: str) -> WaitingJob:
         local["Output"] = output_folder(job)
     return WaitingJob(
         platform=facts.NAME,
-        arn=facts.tuning_job_arn(name, region=region, account=account_of(job)),
+        arn=sagemaker_arn(facts.IN_ARN, name, region=region, account=account_of(job)),
         request={"HyperParameterTuningJobName": name, **file.raw},
         job=_record(file, local),
         needs=tuple((each[0].instance_type, len(each)) for each in hosts),

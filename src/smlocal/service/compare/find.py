@@ -60,7 +60,6 @@ def check_same_kind(a: JobToCompare, b: JobToCompare) -> None:
 
 
 def _here(text: str) -> JobToCompare:
-
     try:
         name = resolve_job_name(text)
     except JobUnknownError as error:
@@ -74,7 +73,6 @@ def _here(text: str) -> JobToCompare:
 
 
 def _in_document(path: str, *, allow_local_paths: bool) -> JobToCompare:
-
     document = read_answer(path)
     if REPLICAS.describes(document.data):
         return _of_replicas(document, title=path, origin="a document")
@@ -114,7 +112,6 @@ def _described(
     unknown: str = "",
     paths_known: bool = False,
 ) -> JobToCompare:
-
     job = described_job(answer, name=title)
     known = job.answer or {}
     check_shape(known, name=title)

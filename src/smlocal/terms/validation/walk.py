@@ -211,7 +211,6 @@ def _elements(
 
 
 def _masked(value: Any, name: str = "") -> Any:
-
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return masked_words(value)
     return with_strings(value, masked, name)

@@ -38,7 +38,21 @@ def test_the_path_and_where_it_is_needed_the_token(fields: tuple[str, ...], *, w
     assert not stranger.knows(SECRET, with_token=with_token)
 
 
-@pytest.mark.parametrize("text", [b"", b"GET", b"GET /", b"GET / x HTTP/1.1", b"\xff\xfe\x00", b"GET / FTP/1.1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"GET",
+        b"GET /",
+        b"GET / x HTTP/1.1",
+        b"\xff\xfe\x00",
+        b"GET / FTP/1.1",
+        b"GET / HTTP/1.10",
+        head("/", "Authorization : token"),
+        head("/", "Authorization: token", "Authorization: other"),
+        head("/", "X: a\nAuthorization: token"),
+    ],
+)
 def test_what_is_no_request(text: bytes) -> None:
     assert read_head(text) is None
 

@@ -91,7 +91,7 @@ def test_many_at_once_and_some_who_never_say_anything(serve: Serve) -> None:
 def test_a_request_without_end(serve: Serve) -> None:
     with socket.create_connection(("127.0.0.1", serve()), timeout=200) as client:
         client.sendall(b"GET / HTTP/1.1\r\n" + b"x" * 8176)
-        assert client.recv(100).startswith(b"HTTP/1.1 404")
+        assert client.recv(100).startswith(b"HTTP/1.1 400")
 
 
 def test_expired_ones_are_not_given(serve: Serve) -> None:

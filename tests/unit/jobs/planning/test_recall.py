@@ -1,7 +1,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
 
@@ -9,9 +8,6 @@ from smlocal.errors import EarlierPlanError
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import engine_of_each_host, recall, remember
 from smlocal.terms.listing import Listing
-
-STORED = Path(__file__).parent / "stored"
-"""Plans as smlocal stored them before they were made of records."""
 
 
 def test_a_plan_comes_back_without_contents(plan: Callable[..., JobPlan], listing: Listing) -> None:
@@ -63,73 +59,15 @@ def test_a_plan_of_another_version_is_refused(plan: Callable[..., JobPlan]) -> N
         recall({**remember(plan()), "new_member": 1})
 
 
-def test_a_stored_plan_of_an_earlier_version_is_read() -> None:
-    stored = json.loads((STORED / "one_engine.json").read_text())
-    read = recall(stored)
-    first, _ = read.hosts
-    assert (read.name, read.identity.region, read.image.name, read.image.command) == (
-        "job-1",
-        "us-east-1",
-        "held-tree:latest",
-        ("fit",),
-    )
-    assert read.image.facts is not None
-    assert read.image.facts.id == "sha256:1"
-    assert (read.engines.first.address, read.engines.several) == ("unix:///var/run/docker.sock", ())
-    machine = read.engines.machine
-    assert (machine.cpus, machine.accelerators.plain_runtime, machine.accelerators.gpus.busy) == (
-        16,
-        None,
-        {"0": "other"},
-    )
-    assert (machine.limits.unlimited, machine.limits.free_disk) == (("memory",), 1 << 40)
-    assert machine.limits.no_volume == "only root can create a disk of a fixed size"
-    assert read.network.own is not None
-    assert read.network.own.addresses == {"algo-1": "198.18.7.2", "algo-2": "198.18.7.3"}
-    assert read.network.unreachable == ("s3",)
-    assert first.accelerators.gpus is not None
-    assert (first.accelerators.gpus.ids, first.accelerators.gpu_count) == (("1", "2", "3", "4"), 4)
-    assert (first.names.aliases, first.names.hostname) == (("algo-1",), stored["hosts"][0]["hostname"])
-    assert [tree.name for tree in read.trees] == ["train"]
-    assert [(pipe.name, pipe.seed, pipe.shard.count) for pipe in read.pipes] == [("lines", 7, 2)]
-    assert (first.limits.memory, first.limits.ulimits) == (1 << 30, {"nofile": (1024, 1024)})
-    assert read.inputs.code is not None
-    assert (read.inputs.code.uri, read.inputs.cache_bytes) == ("./src", 20 << 30)
-    assert read.mirrored.checkpoints is not None
-    assert [each.member for each in read.mirrored.collectors] == ["TensorBoardOutputConfig", "DebugHookConfig"]
-    assert ([rule.name for rule in read.rules.each], read.rules.actions) == (["loss"], {"*": "stop"})
-    assert (read.stop.retries, read.stop.max_wait) == (2, 90)
-    assert ([fault.kind for fault in read.faults.each], read.faults.names_after, read.faults.fifos_after) == (
-        ["interrupt"],
-        2,
-        4,
-    )
-    assert (read.kept.containers, read.kept.changes) == ("failed", True)
-    assert read.credentials is not None
-    assert read.data_parallel is not None
-    assert read.rights.folders == ("/data",)
-    assert [note.id for note in read.notes] == [note["id"] for note in stored["notes"]]
-    assert recall(json.loads(json.dumps(remember(read)))) == read
-
-
-def test_a_stored_plan_of_several_engines_is_read() -> None:
-    stored = json.loads((STORED / "several_engines.json").read_text())
-    read = recall(stored)
-    assert read.engine_addresses == ("ssh://a", "ssh://b", "ssh://m")
-    assert [read.engine_of(host).address for host in read.hosts] == ["ssh://a", "ssh://b"]
-    assert list(read.engines.by_address) == ["ssh://a", "ssh://b"]
-    assert [host.accelerators.neuron for host in read.hosts] == [("/dev/neuron0",), ("/dev/neuron1",)]
-    for document in (stored, remember(read)):
-        assert engine_of_each_host(document) == {"algo-1": "ssh://a", "algo-2": "ssh://b"}
-
-
-def test_a_stored_plan_of_another_platform_is_read() -> None:
-    stored = json.loads((STORED / "one_engine.json").read_text())
-    program = {"image": "other:1", "entrypoint": ["python"], "command": None}
-    stored["hosts"][0]["program"] = program
-    found = recall(stored).hosts[0].program
-    assert found is not None
-    assert (found.name, found.entrypoint, found.command) == ("other:1", ("python",), None)
+def test_where_hosts_ran_is_read_of_plans_that_cannot_be_recalled() -> None:
+    host = {"host": {"name": "algo-1"}, "engine": "ssh://a"}
+    several = {"first": {}, "several": [{"address": "ssh://a"}]}
+    for engines in (several, [{"address": "ssh://a"}]):
+        document = {"image": "held-tree:latest", "engines": engines, "hosts": [host]}
+        with pytest.raises(EarlierPlanError):
+            recall(document)
+        assert engine_of_each_host(document) == {"algo-1": "ssh://a"}
+    assert engine_of_each_host({"engines": [], "hosts": [host]}) == engine_of_each_host(None) == {}
 
 
 def test_what_is_stored_of_a_plan_is_left_out_of_its_own_records_only(plan: Callable[..., JobPlan]) -> None:

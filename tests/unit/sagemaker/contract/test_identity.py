@@ -8,13 +8,19 @@ ECR = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/image:1"
 
 
 def test_the_arn_lower_cases_the_name() -> None:
-    arn = identity.training_job_arn("Task1-ABC", region_name="us-west-2", account_id="123456789012")
+    arn = identity.sagemaker_arn("training-job", "Task1-ABC", region="us-west-2", account="123456789012")
     assert arn == "arn:aws:sagemaker:us-west-2:123456789012:training-job/task1-abc"
+
+
+def test_other_services_keep_the_case_and_those_without_regions_name_none() -> None:
+    where = {"region": "cn-north-1", "account": "123456789012"}
+    assert identity.arn("logs", "log-group:/A", **where) == "arn:aws-cn:logs:cn-north-1:123456789012:log-group:/A"
+    assert identity.arn("iam", "role/R", **where) == "arn:aws-cn:iam::123456789012:role/R"
 
 
 @pytest.mark.parametrize(("region", "partition"), [("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov")])
 def test_the_partition_follows_the_region(region: str, partition: str) -> None:
-    assert identity.training_job_arn("a", region_name=region, account_id="1").startswith(f"arn:{partition}:")
+    assert identity.sagemaker_arn("training-job", "a", region=region, account="1").startswith(f"arn:{partition}:")
 
 
 def test_the_region_comes_from_the_first_that_says_one() -> None:

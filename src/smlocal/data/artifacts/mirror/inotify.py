@@ -39,7 +39,6 @@ class Inotify:
     """A queue of events. `OSError` if the user may not watch more folders (ENOSPC) or have more queues (EMFILE)."""
 
     def __init__(self) -> None:
-        """Nothing is watched yet."""
         if not hasattr(_libc(), "inotify_init1"):
             raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
         self.descriptor = _checked(_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))

@@ -65,7 +65,6 @@ class OpenPrefix:
     """Writes and deletes objects below a prefix. An error of S3 is raised as an `OSError` in the service's words."""
 
     def __init__(self, target: S3Target, store: S3Client) -> None:
-        """Nothing is sent yet."""
         self._target, self._store = target, store
         self._writer = S3Writer(store)
         self._no_response: str | None = None

@@ -288,7 +288,6 @@ def list_trees(cache: "Cache") -> list[CachedTree]:
 
 
 def _tree(name: str, folder: str) -> CachedTree:
-
     path = os.path.join(folder, _INFO)
     try:
         with open(path, encoding="utf-8") as file:

@@ -233,7 +233,6 @@ def tree_name(endpoint: str, listing: Listing) -> str:
 
 
 def _digest(text: str) -> str:
-
     return sha256(_encoded(text)).hexdigest()[:_LENGTH]
 
 

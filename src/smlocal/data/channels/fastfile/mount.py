@@ -157,7 +157,6 @@ class FuseMount:
         self._died(f"the FastFile server ended with {code}" + (f": {said}" if said else ""))
 
     def _last_log_line(self) -> str:
-        """The last line of its log."""
         try:
             with open(self._log, "rb") as file:
                 file.seek(max(0, os.path.getsize(self._log) - _LOG_TAIL))

@@ -40,7 +40,6 @@ def main() -> None:
 
 
 def _serve(settings: dict[str, Any]) -> int:
-
     read_seconds = float(settings.get("read_seconds", READ_SECONDS))
     unread = UnreadLog(settings["unread"])
     store = open_store(

@@ -74,7 +74,6 @@ def get_object(aws: AwsClient, wanted: S3Object, headers: Mapping[str, str]) -> 
 
 
 def _signed(aws: AwsClient, target: BucketTarget, wanted: S3Object, headers: Mapping[str, str]) -> ObjectBody:
-
     if aws.payer:
         headers = {**headers, "x-amz-request-payer": aws.payer}
     url = f"{target.url}{percent_encode(wanted.key, safe='-._~/')}"

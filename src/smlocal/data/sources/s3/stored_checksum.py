@@ -66,7 +66,6 @@ def stored_checksum(headers: Mapping[str, str], *, etag: bool) -> StoredChecksum
 
 
 def _parsed(kind: str, text: str, headers: Mapping[str, str]) -> StoredChecksum | None:
-
     encoded, _, count = text.partition("-")
     try:
         value = base64.b64decode(encoded, validate=True)

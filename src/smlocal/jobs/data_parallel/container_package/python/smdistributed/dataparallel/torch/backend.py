@@ -61,14 +61,14 @@ def _kind() -> str:
 def _create(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
     settings = read_settings()
     plain = _plain(store, rank, size, timeout)
-    first = not dist.is_initialized()
+    about = None if dist.is_initialized() else _about_process(rank, size)
     if settings.mode != BALANCED:
-        if first:
-            record(about_process(rank, size))
+        if about is not None:
+            record(about)
         return plain
     from .balanced import balanced_group
 
-    return balanced_group(store, rank, size, timeout, plain=plain, recorded=first)
+    return balanced_group(store, rank, size, timeout, plain=plain, about=about)
 
 
 def _plain(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
@@ -77,8 +77,7 @@ def _plain(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
     return dist.ProcessGroupGloo(store, rank, size, timeout)
 
 
-def about_process(rank: int, size: int) -> "dict[str, Any]":
-    """The record of every process."""
+def _about_process(rank: int, size: int) -> "dict[str, Any]":
     return {
         "Library": "stand-in",
         "Rank": rank,

@@ -11,7 +11,7 @@ import threading
 import time
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Dict, Iterator, Optional
 
 import torch
 import torch.distributed as dist
@@ -26,9 +26,14 @@ _SECONDS_TO_STOP = 10.0
 """It may wait for a rank that has died."""
 
 
-def balanced_group(store: Any, rank: int, size: int, timeout: timedelta, *, plain: Any, recorded: bool) -> Any:
-    """A process group whose sums are made by servers; everything else is that of the group `plain`."""
-    records = BufferRecords(rank, size) if recorded else None
+def balanced_group(
+    store: Any, rank: int, size: int, timeout: timedelta, *, plain: Any, about: "Optional[Dict[str, Any]]"
+) -> Any:
+    """A process group whose sums are made by servers; everything else is that of the group `plain`.
+
+    `about`: the record of this process; None for another group, of which nothing is recorded.
+    """
+    records = None if about is None else BufferRecords(about, size)
     if records is not None:
         _prepare_models(records)
     # The thread has a group of its own: two threads must not interleave their operations in one.

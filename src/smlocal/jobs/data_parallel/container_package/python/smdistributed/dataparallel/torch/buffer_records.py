@@ -1,5 +1,6 @@
 """How many bytes each server got, and when each buffer was ready and was reduced."""
 
+import atexit
 import threading
 import time
 from typing import Any, Dict, List
@@ -15,10 +16,9 @@ _SECONDS = 2.0
 class BufferRecords:
     """Counts of one rank, for all of the run and for each buffer of the last complete iteration."""
 
-    def __init__(self, rank: int, ranks: int) -> None:
-        from .backend import about_process
-
-        self._about = about_process(rank, ranks)
+    def __init__(self, about: Dict[str, Any], ranks: int) -> None:
+        """`about`: what is recorded of every process."""
+        self._about = about
         self._ranks = ranks
         self._lock = threading.Lock()
         self._buffers = self._served = self._served_now = self._iterations = 0
@@ -27,8 +27,6 @@ class BufferRecords:
         self._current: List[Dict[str, Any]] = []
         self._last: Dict[str, Any] = {}
         self._write()
-        import atexit
-
         atexit.register(self._finish)
 
     def watch(self, model: Any) -> None:
