@@ -193,6 +193,9 @@ class TransformSupervisor(HostingSupervisor):
             self._log(facts.logged(time.time(), error.sentence))
             self.attempt.fail(input_failure(f"{error.blamed}: {error.sentence}"), None)
             return None
+        for remark in parameters.remarks:
+            self.context.reporter.warning(remark)
+        self.results.notes += parameters.remarks
         line = facts.parameters_line(
             concurrent=parameters.concurrent, payload=parameters.payload, strategy=parameters.strategy
         )
