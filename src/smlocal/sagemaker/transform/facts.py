@@ -32,6 +32,10 @@ REQUEST: Final = "the request"
 CONTAINER: Final = "/execution-parameters"
 DEFAULT: Final = "the default"
 """Who has said how records are sent."""
+NO_OBJECT: Final = (
+    f"the answer to {CONTAINER} is not a JSON object of at most 64 KiB; it is ignored, and what the request leaves out "
+    "has its default"
+)
 _SHOWN: Final = 60
 """Characters of a value that a container has said."""
 MULTI, SINGLE = "MULTI_RECORD", "SINGLE_RECORD"

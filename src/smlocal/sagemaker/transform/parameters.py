@@ -53,13 +53,15 @@ class Parameters:
 
 
 def parameters_of(
-    said: Mapping[str, Any], *, strategy: str | None, concurrent: int | None, payload: int | None
+    said: Mapping[str, Any] | None, *, strategy: str | None, concurrent: int | None, payload: int | None
 ) -> Parameters:
     """Those of the request, else those that the container has said, else the service's.
 
-    What a container says in another type does not count. `ParametersError` if they are above a limit.
+    What a container says in another type does not count. `said`: None if its answer is no object. `ParametersError` if
+    they are above a limit.
     """
-    remarks: list[str] = []
+    remarks = [facts.NO_OBJECT] if said is None else []
+    said = said or {}
     source = facts.REQUEST
     if payload is None:
         payload, source = _said(said, _PAYLOAD, least=0, most=facts.MOST_MB, remarks=remarks), facts.CONTAINER

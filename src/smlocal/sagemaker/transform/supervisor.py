@@ -213,7 +213,7 @@ class TransformSupervisor(HostingSupervisor):
             log=self._log,
         )
 
-    def _parameters(self, said: Mapping[str, Any]) -> Parameters:
+    def _parameters(self, said: Mapping[str, Any] | None) -> Parameters:
         """Those of the request, else what the container says, else the service's."""
         request = self.asked.request
         return parameters_of(

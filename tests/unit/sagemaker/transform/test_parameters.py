@@ -52,6 +52,12 @@ def test_what_is_ignored_is_told_with_what_is_used() -> None:
     assert remarks({"BatchStrategy": 1, "MaxConcurrentTransforms": "", "MaxPayloadInMB": []}, **asked) == ()
 
 
+def test_an_answer_that_is_no_object_is_told() -> None:
+    assert found(None) == ("MULTI_RECORD", 1, 6)
+    (said,) = remarks(None)
+    assert said.startswith("the answer to /execution-parameters is not a JSON object")
+
+
 def test_fewer_requests_at_once_than_the_container_says_are_told() -> None:
     assert remarks({"MaxConcurrentTransforms": 16, "MaxPayloadInMB": 6}) == ()
     (said,) = remarks({"MaxConcurrentTransforms": 64, "MaxPayloadInMB": 6})
