@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.api.execution import execute_in_background
-from smlocal.api.job_files import is_transform_job
+from smlocal.api.job_files import kind_of
 from smlocal.api.job_names import resolve_job_name
 from smlocal.api.job_source import read_file
 from smlocal.base.quick_dataclass import dataclass
@@ -36,10 +36,11 @@ from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.address import invocation_address, key_headers, socket_path
-from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, is_model_file, read_model
+from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, read_model
 from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.hosting.showing import status_word
 from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_seconds, read_state
+from smlocal.sagemaker.kinds import TRANSFORM
 from smlocal.sagemaker.tuning import facts as tuning
 from smlocal.terms.validation.violation import Path
 
@@ -141,9 +142,7 @@ def _indexes(document: Document, at: Path) -> range:
 def _document(what: str) -> tuple[Document, str]:
     if what.endswith(_FILES) and not os.path.isdir(what):
         document = read_file(what)
-        if is_transform_job(document.data) or (
-            not is_model_file(document.data) and "AlgorithmSpecification" in document.data
-        ):
+        if kind_of(document.data) is TRANSFORM or "AlgorithmSpecification" in document.data:
             raise NotAnEndpointError(
                 f"{what} is a job file, and a model is deployed",
                 remedy=["Run the job, then deploy it by its name: smlocal deploy NAME"],

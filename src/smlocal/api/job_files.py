@@ -1,4 +1,4 @@
-"""Job files of every platform: which one a document is written for, and the job made from it."""
+"""Job files of every kind: which one a document describes, and the job made from it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from smlocal.ai_platform import shape
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.shape import job_kinds
-from smlocal.errors import IsAProcessingJobError, IsATransformJobError, PathNotAllowedError
-from smlocal.errors.hosting import IsAnEndpointError
-from smlocal.errors.tuning import IsATuningJobError
+from smlocal.errors import DocumentUnknownError, PathNotAllowedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
+from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.wording import shortened
 
 if TYPE_CHECKING:
     from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
     AnyJobFile = JobFile | ReplicaJobFile | ProcessingFile | TransformFile | TuningFile
 
+_MOST_KEYS, _LONGEST_KEY = 5, 60
+"""Of a document, in a message."""
 _MOST_FOLDERS = 5
 """Allowed folders that a message names."""
 
@@ -60,77 +63,45 @@ class JobPlanner(Protocol):
         ...
 
 
-_OF_REPLICAS, _PROCESSING, _TRANSFORM, _TUNING = (
-    "smlocal.ai_platform.jobfile.job_file",
-    "smlocal.sagemaker.processing.job_file",
-    "smlocal.sagemaker.transform.transform_file",
-    "smlocal.sagemaker.tuning.tuning_file",
+REPLICAS: Final = Kind(
+    name="ai_platform",
+    spoken="job of replicas",
+    sign=shape.TRAINING_INPUT,
+    describes=lambda data: bool(job_kinds(data)),
+    reading="smlocal.ai_platform.jobfile.job_file",
+    planning="smlocal.ai_platform.job_preparation",
 )
-PLANNING: Final[Mapping[str, str]] = {
-    "smlocal.sagemaker.jobfile.job_file": "smlocal.sagemaker.prepare",
-    _PROCESSING: "smlocal.sagemaker.processing.planning",
-    _TRANSFORM: "smlocal.sagemaker.transform.planning",
-    _TUNING: "smlocal.sagemaker.tuning.planning",
-    "smlocal.sagemaker.hosting.model_file": "smlocal.sagemaker.hosting.planning",
-    _OF_REPLICAS: "smlocal.ai_platform.job_preparation",
-}
-"""The module that plans a kind of job, by the module of its job files. Each is imported for its own jobs."""
+"""Jobs of AI Platform Training, and custom jobs."""
+KINDS: Final = (PROCESSING, TRANSFORM, TUNING, REPLICAS, ENDPOINT, TRAINING)
 
 
-def is_other_kind(data: Mapping[str, Any]) -> bool:
-    """True for a document that `read_other` reads: by its keys, anything but a CreateTrainingJob request."""
-    return _reading(data) is not None
+def kind_of(data: Mapping[str, Any]) -> Kind:
+    """The kind of job that a document describes, by its keys; a training job if nothing else."""
+    return next(kind for kind in KINDS if kind.describes(data))
 
 
 def read_other(
     document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
 ) -> "tuple[AnyJobFile, str]":
-    """The validated job of another kind, and its name; `stem` is that of its file."""
-    module = _reading(document.data)
-    if module is None:
-        raise ValueError("it is a training job")
-    reading: JobReader = import_module(module)
+    """The validated job of any kind but training, and its name; `stem` is that of its file."""
+    reading: JobReader = import_module(kind_of(document.data).reading)
     return reading.read_named(document, name=name, stem=stem, strict=strict, local_allowed=local_allowed)
 
 
-def is_replica_job(data: Mapping[str, Any]) -> bool:
-    """True for a job of AI Platform Training or a custom job, by the keys of its document."""
-    return bool(job_kinds(data))
-
-
-def is_transform_job(data: Mapping[str, Any]) -> bool:
-    """True for a CreateTransformJob request, by the keys of its document."""
-    return "TransformInput" in data and "AlgorithmSpecification" not in data
-
-
-def is_tuning_job(data: Mapping[str, Any]) -> bool:
-    """True for a CreateHyperParameterTuningJob request."""
-    return "HyperParameterTuningJobConfig" in data
-
-
-def _reading(data: Mapping[str, Any]) -> str | None:
-    """The module that reads a document, by its keys; None for a CreateTrainingJob request."""
-    if is_processing(data):
-        return _PROCESSING
-    if is_transform_job(data):
-        return _TRANSFORM
-    if is_tuning_job(data):
-        return _TUNING
-    return _OF_REPLICAS if is_replica_job(data) else None
-
-
 def _planning(job: "AnyJobFile | ModelFile") -> JobPlanner:
-    module: JobPlanner = import_module(PLANNING[type(job).__module__])
+    module: JobPlanner = import_module(kind_of(job.document.data).planning)
     return module
 
 
-def refuse_tuning_job(document: Document) -> None:
-    """Refuse a document that describes a tuning job."""
-    if is_tuning_job(document.data):
-        raise IsATuningJobError(
-            f"{document.name} describes a tuning job, and this takes training jobs",
-            remedy=["A tuning job runs here with: smlocal run FILE"],
-        )
+def refuse_other_kinds(document: Document) -> None:
+    """Refuse a document that describes anything but a training job, where only such a job can be taken."""
+    kind = kind_of(document.data)
+    if kind.refusal is None:
+        return
+    wanted = "not a job" if kind is ENDPOINT else "and this is about training jobs"
+    raise kind.refusal(
+        f"{document.name} describes {'an' if kind is ENDPOINT else 'a'} {kind.spoken}, {wanted}", remedy=kind.remedies
+    )
 
 
 def has_environment(data: Mapping[str, Any]) -> bool:
@@ -138,39 +109,24 @@ def has_environment(data: Mapping[str, Any]) -> bool:
     return ReplicaJobKind.CUSTOM_JOB in job_kinds(data)
 
 
-def refuse_misspelt_key(document: Document) -> None:
-    """Refuse a document whose only meaning is that of a misspelt key of a job of replicas."""
-    data = document.data
-    if not data or "AlgorithmSpecification" in data or "OutputDataConfig" in data:
-        return
-    known = {name.casefold() for name in CreateTrainingJobRequest.__annotations__}
-    if any(key.casefold() in known for key in data):
+def refuse_unknown(document: Document) -> None:
+    """Refuse a document none of whose keys any kind of job has, or only misspelt."""
+    asked = [key for key in document.data if key != LOCAL]
+    known = {name.casefold(): name for name in CreateTrainingJobRequest.__annotations__}
+    if not asked or kind_of(document.data) is not TRAINING or any(key.casefold() in known for key in asked):
         return
     shape.refuse_misspelt_key(document)
-
-
-def refuse_model_file(document: Document) -> None:
-    """Refuse a document that describes an endpoint, a transform job or a processing job."""
-    data = document.data
-    if is_transform_job(data):
-        raise IsATransformJobError(
-            f"{document.name} describes a transform job, and this is about training jobs",
-            remedy=["Run it: smlocal run FILE"],
-        )
-    if "AlgorithmSpecification" in data:
-        return
-    if is_processing(data):
-        raise IsAProcessingJobError(
-            f"{document.name} describes a processing job, and this is about training jobs",
-            remedy=[
-                "Run it here: smlocal run FILE",
-                "On the service: smlocal submit FILE --upload-to s3://bucket/prefix",
-            ],
-        )
-    if not {"PrimaryContainer", "Containers", "Models"} & data.keys():
-        return
-    raise IsAnEndpointError(
-        f"{document.name} describes an endpoint, not a job", remedy=["Deploy it: smlocal deploy FILE"]
+    signs = {kind.sign: kind for kind in KINDS}
+    meant = {key: closest(key, [*known.values(), *signs]) for key in asked}
+    if not set(meant.values()).isdisjoint(known.values()):
+        return  # the mistakes of a training job say more
+    shown = [shortened(key, _LONGEST_KEY) for key in asked[:_MOST_KEYS]]
+    more = [f"{len(asked) - _MOST_KEYS} more"] if len(asked) > _MOST_KEYS else []
+    kinds = ", ".join(f"{sign} ({kind.spoken})" for sign, kind in signs.items())
+    raise DocumentUnknownError(
+        f"{document.name} describes no job: smlocal knows none of its keys ({', '.join([*shown, *more])})",
+        details=[f"{document.where((key,))}   {key}: did you mean {sign}?" for key, sign in meant.items() if sign],
+        remedy=[f"A job file has one of these keys: {kinds}.", "smlocal init writes one."],
     )
 
 
@@ -203,7 +159,7 @@ def as_training_job(job: "AnyJobFile") -> JobFile | None:
     """The training job that needs the same of this machine, which is the job itself if it is one; None if none does."""
     if isinstance(job, JobFile):
         return job
-    if not is_processing(job.document.data):
+    if kind_of(job.document.data) is not PROCESSING:
         return None
     from smlocal.sagemaker.processing.equal_training_job import equal_training_job
 

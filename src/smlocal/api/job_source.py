@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from smlocal.api.image_name import is_image_name
 from smlocal.api.job_files import (
+    REPLICAS,
     absent_paths,
-    is_other_kind,
-    is_replica_job,
-    is_transform_job,
-    is_tuning_job,
+    kind_of,
     read_other,
-    refuse_misspelt_key,
-    refuse_model_file,
-    refuse_tuning_job,
+    refuse_other_kinds,
+    refuse_unknown,
 )
 from smlocal.api.overrides import (
     KEYWORD_ARGUMENTS,
@@ -46,7 +43,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
 from smlocal.terms.validation.suggestions import close_matches
 from smlocal.terms.validation.violation import Path
 
@@ -83,15 +80,16 @@ def read_any(
 ) -> tuple["AnyJobFile", str]:
     """The validated job of any platform, and its name."""
     made_of_inputs(document, given)
-    if is_processing(document.data):
+    kind = kind_of(document.data)
+    if kind is PROCESSING:
         apply_overrides(document, given)
         return _read_processing(document, path=path, strict=strict)
-    if is_transform_job(document.data):
+    if kind is TRANSFORM:
         apply_transform_overrides(document, given)
         return read_other(document, name=None, stem=_stem(path) if path else "transform", strict=strict)
-    if not is_other_kind(document.data):
+    if kind in {TRAINING, ENDPOINT}:
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
-    name, stem = apply_local_overrides(document, given), "tuning" if is_tuning_job(document.data) else "job"
+    name, stem = apply_local_overrides(document, given), "tuning" if kind is TUNING else "job"
     return read_other(document, name=name, stem=_stem(path) if path else stem, strict=strict)
 
 
@@ -140,11 +138,10 @@ def override(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Change a document as flags or keywords say; `fill_in` what every request needs."""
-    if is_replica_job(document.data):
+    if kind_of(document.data) is REPLICAS:
         raise _no_request(document)
-    refuse_misspelt_key(document)
-    refuse_model_file(document)
-    refuse_tuning_job(document)
+    refuse_unknown(document)
+    refuse_other_kinds(document)
 
     channels, hyperparameters = given.get("channels") or {}, {**(given.get("hyperparameters") or {})}
     named = "HyperParameters."
@@ -181,11 +178,13 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
     file = "stdin" if path == "-" else path
     try:
         document = read_standard_input() if path == "-" else read_file(path)
-        if not is_replica_job(document.data) and not is_transform_job(document.data):
+        kind = kind_of(document.data)
+        if kind not in {REPLICAS, TRANSFORM}:
             prepare(document)
-        if is_processing(document.data):
+            kind = kind_of(document.data)
+        if kind is PROCESSING:
             job, _ = _read_processing(document, path=None, strict=strict, local_allowed=not strict)
-        elif is_other_kind(document.data):
+        elif kind not in {TRAINING, ENDPOINT}:
             job, _ = read_other(document, name=None, stem="job", strict=strict, local_allowed=not strict)
         else:
             job, _ = read_document(

@@ -11,7 +11,7 @@ from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
 from smlocal.jobfile.settings import OPTIONS, LocalSettings
-from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.sagemaker.kinds import PROCESSING, TUNING
 from smlocal.terms.model.structure import members, split
 from smlocal.terms.validation.suggestions import closest
 from smlocal.terms.validation.violation import Path as MemberPath
@@ -87,7 +87,7 @@ class Overrides(TypedDict, total=False):
 
 def apply_overrides(document: "Document", given: Overrides) -> None:
     """Change the document accordingly."""
-    processing = is_processing(document.data)
+    processing = PROCESSING.describes(document.data)
     for option, value in _options(document, given):
         if processing and option.keyword in DATA_OF_PROCESSING:
             for name, text in value.items():
@@ -160,7 +160,7 @@ def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> No
         if option.form is not Form.MAP:
             if not _stated(document, option):
                 kept[option.keyword] = value
-        elif is_processing(document.data) and option.keyword in DATA_OF_PROCESSING:
+        elif PROCESSING.describes(document.data) and option.keyword in DATA_OF_PROCESSING:
             pass  # the file names all of its data
         elif option.keyword == "channels":
             named = channel_names(document)
@@ -184,7 +184,7 @@ def fill(document: "Document") -> None:
 def _options(document: "Document", given: Overrides, *, refuse: bool = True) -> list[tuple[Option, Any]]:
     """Those that are given, with their places in this document."""
     options = [*_given(given)]
-    if is_processing(document.data):
+    if PROCESSING.describes(document.data):
         return for_processing(document, options, refuse=refuse)
     foreign = [option.keyword if _is_call(document) else option.flag for option, _ in options if is_only_of(option)]
     if foreign and refuse:
@@ -308,9 +308,9 @@ def _is_call(document: "Document") -> bool:
 
 def _instead(document: "Document", refused: Sequence[tuple[Option, str]]) -> Iterator[str]:
     """Alternatives to refused options; `refused` are the options and how they were spelled."""
-    from smlocal.api.job_files import has_environment, is_tuning_job
+    from smlocal.api.job_files import has_environment
 
-    if is_tuning_job(document.data):
+    if TUNING.describes(document.data):
         yield "Write it into the tuning job, which says it for all of its training jobs."
         return
     has = {each: [spelled for option, spelled in refused if option.of_replicas is each] for each in OfReplicas}

@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from smlocal.api.job_files import (
-    is_replica_job,
-    is_transform_job,
-    is_tuning_job,
+    REPLICAS,
+    kind_of,
     read_again,
     read_other,
-    refuse_model_file,
+    refuse_other_kinds,
 )
 from smlocal.api.job_source import read_any, read_document
 from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides, apply_transform_overrides
@@ -23,7 +22,7 @@ from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.identity import default_name
-from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.sagemaker.kinds import PROCESSING, TRANSFORM, TUNING
 from smlocal.terms.made_names import without_time, without_tuning_time
 
 if TYPE_CHECKING:
@@ -45,19 +44,20 @@ def read_recorded(
         image_id = (store.document(recorded, LOCAL) or {}).get("Image")
     document = recorded_document(job, name=f"the request of {recorded}")
     document.overrides = changed_by
-    if is_transform_job(document.data):
+    kind = kind_of(document.data)
+    if kind is TRANSFORM:
         document.data.pop("TransformJobName", None)
         apply_transform_overrides(document, given)
         return read_other(document, name=None, stem=without_time(recorded), strict=strict)
-    if is_processing(document.data):
+    if kind is PROCESSING:
         return _of_processing(document, recorded, plan, given, defaults, strict=strict)
-    refuse_model_file(document)
-    if is_tuning_job(document.data):
+    if kind is TUNING:
         name = apply_local_overrides(document, given)
         document.data.pop("HyperParameterTuningJobName", None)
         return read_other(document, name=name, stem=without_tuning_time(recorded), strict=strict)
-    if is_replica_job(document.data):
+    if kind is REPLICAS:
         return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)
+    refuse_other_kinds(document)
     if image_id:
         image = ((job["Data"].get("AlgorithmSpecification") or {}).get("TrainingImage")) or ""
         document.ran_before = RanBefore(job=recorded, image=image, image_id=image_id)

@@ -34,7 +34,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
 from smlocal.jobs.store.home import home_directory
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.sagemaker.kinds import PROCESSING
 from smlocal.sagemaker.processing.job_file import ProcessingFile
 
 _FIRST_HOST = "algo-1"
@@ -183,7 +183,7 @@ def _files(
     )
     document.overrides = "command line"
     given = Overrides(image=image)
-    if is_processing(document.data):
+    if PROCESSING.describes(document.data):
         job, _ = read_any(document, given, path=subject, fill_in=False, strict=False)
         return None, None, cast("ProcessingFile", job)
     return read_document(document, given, path=subject, fill_in=False, strict=False)[0], None, None

@@ -97,9 +97,9 @@ def _job_here(text: str) -> str | None:
 
 
 def _what_helps(here: str) -> list[str]:
-    from smlocal.api.job_files import is_replica_job
+    from smlocal.api.job_files import REPLICAS, kind_of
 
-    replicas = is_replica_job(job_named(here).describe(service=True))
+    replicas = kind_of(job_named(here).describe(service=True)) is REPLICAS
     made = f"init {here}.json" if replicas else f"fetch {here}.json --allow-local-paths"
     return [
         f"To see it:  smlocal describe {here}",

@@ -116,12 +116,14 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
             document = read_file(path)
         except JobFileMissingError as error:
             raise _with_image_remedy(error, path) from error
-    from smlocal.api.job_files import is_replica_job, is_transform_job, is_tuning_job
+    from smlocal.api.job_files import REPLICAS, kind_of
+    from smlocal.sagemaker.kinds import TRANSFORM, TUNING
 
-    if is_tuning_job(document.data):
+    kind = kind_of(document.data)
+    if kind is TUNING:
         use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
         return document, overrides
-    if is_replica_job(document.data) or is_transform_job(document.data):
+    if kind in {REPLICAS, TRANSFORM}:
         return document, overrides  # the configuration file is about CreateTrainingJob requests
     use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
     if defaults is not None:

@@ -23,7 +23,7 @@ from smlocal.cli.views.reproduction import reproduction_lines
 from smlocal.errors import MachineNotReadyError, SourceEmptyError, SourceUnmappedError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.supervision import Result
-from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.sagemaker import kinds
 from smlocal.service.described_job import read_answer
 from smlocal.service.described_processing import PROCESSING
 from smlocal.service.job_end import LogEnd
@@ -127,7 +127,7 @@ def _described(
 ) -> tuple[AnyDescribed, Sequence[str]]:
     """The job of the service, and remarks about it."""
     document = read_answer(job) if names_file(job) else None
-    if document is not None and is_processing(document.data):
+    if document is not None and kinds.PROCESSING.describes(document.data):
         return PROCESSING.described(document.data), ()
     if document is None and ":processing-job/" in job:
         return PROCESSING.fetch(job, profile=profile, region=region)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smlocal.api.job_files import is_tuning_job
 from smlocal.api.job_source import default_job_name, made_of_inputs, override
 from smlocal.api.overrides import apply_local_overrides, apply_overrides
 from smlocal.base.readable import readable_bytes
@@ -30,6 +29,7 @@ from smlocal.jobs.finish.report_path import check_report_path
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
+from smlocal.sagemaker.kinds import TUNING
 from smlocal.sagemaker.tuning.tuning_file import default_name as default_tuning_name
 from smlocal.service import submission as training_submission
 from smlocal.service import tuning_submission
@@ -74,7 +74,7 @@ def submit(given: dict[str, Any]) -> int:
                 if not _ready(plan, given, service, screen):
                     return _NOT_CONFIRMED
             name = _name(plan)
-            there = tuning_job_there if is_tuning_job(plan.request) else job_there
+            there = tuning_job_there if TUNING.describes(plan.request) else job_there
             job = there(service, name, screen, lambda: _make(plan, service, screen))
             code = run_there(
                 job, screen, ask=not given["yes"], wait=given["wait"], as_json=given["as_json"], report=report
@@ -102,7 +102,7 @@ def _document(given: dict[str, Any]) -> "Document":
     made_of_inputs(document, overrides)
     if kind_of(document.data) is JobKind.PROCESSING:
         return _processing_document(document, overrides, given)
-    if is_tuning_job(document.data):
+    if TUNING.describes(document.data):
         return _tuning_document(document, overrides, given)
     if given["output_to"] is not None:
         document.set(("OutputDataConfig", "S3OutputPath"), given["output_to"])
@@ -157,7 +157,7 @@ def _plan(
         region=_region_if_known(service),
         scratch=scratch,
     )
-    make = tuning_submission.plan_tuning if is_tuning_job(document.data) else plan_submit
+    make = tuning_submission.plan_tuning if TUNING.describes(document.data) else plan_submit
     return make(
         document,
         options,
@@ -175,7 +175,7 @@ def _region_if_known(service: "Service") -> str | None:
 
 def _ready(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen: "Screen") -> bool:
     """Check, ask and upload; False if the answer was no."""
-    submission = tuning_submission if is_tuning_job(plan.request) else training_submission
+    submission = tuning_submission if TUNING.describes(plan.request) else training_submission
     submission.check_name(service, _name(plan))
     unknown = submission.check_image(service, plan.request)
     if unknown is not None:
@@ -198,7 +198,7 @@ def _ready(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen
 def _make(plan: "SubmitPlan", service: "Service", screen: "Screen") -> None:
     """Create the job."""
     name = _name(plan)
-    if is_tuning_job(plan.request):
+    if TUNING.describes(plan.request):
         tuning_submission.create(service, plan.request)
         about = printable(tuning_submission.about(plan.request))
         screen.headline(name, f"{about} · {service.region}", hosts=["algo-1"])
@@ -279,7 +279,7 @@ def _confirmed(
 
 
 def _guard_lines(plan: "SubmitPlan") -> list[str]:
-    if is_tuning_job(plan.request):
+    if TUNING.describes(plan.request):
         return tuning_submission.guard_lines(plan.request)
     cost = cost_of(plan.request)
     if cost is None:
@@ -324,7 +324,7 @@ def _print_plan(plan: "SubmitPlan", given: dict[str, Any], region: str | None) -
         [f" --region {region}" if region else "", f" --profile {given['profile']}" if given["profile"] else ""]
     )
     click.echo("by hand, once the files are there and the request is in request.yaml:", err=True)
-    made = "hyper-parameter-tuning" if is_tuning_job(plan.request) else kind_of(plan.request).lower()
+    made = "hyper-parameter-tuning" if TUNING.describes(plan.request) else kind_of(plan.request).lower()
     click.echo(f"  aws sagemaker create-{made}-job --cli-input-yaml file://request.yaml{where}", err=True)
 
 
@@ -333,6 +333,6 @@ def _print_started(service: "Service", plan: "SubmitPlan", name: str, *, as_json
         click.echo(name)
         return
 
-    answer = tuning_submission.describe(service, name) if is_tuning_job(plan.request) else service.describe(name)
+    answer = tuning_submission.describe(service, name) if TUNING.describes(plan.request) else service.describe(name)
     click.echo(json_without_commands(json.dumps(training_submission.answer_document(answer), indent=2)))
     sys.stdout.flush()

@@ -115,6 +115,12 @@ class RequestSkeletonError(RequestInvalidError):
     id = "request-skeleton"
 
 
+class DocumentUnknownError(RequestRefusedError):
+    """No kind of job has any of the document's keys."""
+
+    id = "document-unknown"
+
+
 class FieldRefusedError(RequestRefusedError):
     """A member or value that smlocal can neither emulate nor ignore."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final, get_args
 
-from smlocal.api.job_files import is_replica_answer, is_replica_job, replica_kind
+from smlocal.api.job_files import REPLICAS, is_replica_answer, replica_kind
 from smlocal.api.job_source import read_content, read_text
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobFileSyntaxError, NotATrainingJobError
@@ -229,7 +229,7 @@ def _not_described(document: Mapping[str, Any], name: str) -> NotATrainingJobErr
     described = "aws sagemaker describe-training-job --training-job-name"
     file = "job.json" if name == "stdin" else name
     job = document.get("TrainingJobName") or str(document.get(_ARN) or "").rpartition("/")[2]
-    if is_replica_job(document):
+    if REPLICAS.describes(document):
         said = f"is a {replica_kind(document)}, and this is about training jobs of SageMaker"
         remedy = [f"Run it:  smlocal run {file}"]
         if is_replica_answer(document):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.sagemaker.kinds import PROCESSING
 from smlocal.terms.validation.violation import Path
 
 _SHARED = ("InstanceType", "InstanceCount", "VolumeSizeInGB", "VolumeKmsKeyId")
@@ -70,7 +70,7 @@ class JobKind(StrEnum):
 
 def kind_of(document: Mapping[str, Any]) -> JobKind:
     """The kind of job that a request or an answer is about."""
-    return JobKind.PROCESSING if is_processing(document) else JobKind.TRAINING
+    return JobKind.PROCESSING if PROCESSING.describes(document) else JobKind.TRAINING
 
 
 def transitions(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

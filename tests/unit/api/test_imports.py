@@ -8,7 +8,7 @@ import pytest
 
 HEAVY = {"asyncio", "boto3", "botocore", "click", "docker", "isal", "multiprocessing", "pydantic", "requests", "yaml"}
 
-PURE = ("smlocal.terms", "smlocal.jobs.planning")
+PURE = ("smlocal.terms", "smlocal.jobs.planning", "smlocal.jobs.kind")
 """The modules that read a request."""
 HOME = {"smlocal.jobs.store", "smlocal.jobs.store.home"}
 """Only the path of the home."""

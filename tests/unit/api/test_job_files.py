@@ -1,17 +1,20 @@
-"""The table of job files: what a module must have that reads or plans a kind of jobs."""
+"""The table of kinds: how a document is recognised, and what a module must have that reads or plans a kind of jobs."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from smlocal.ai_platform import job_preparation
 from smlocal.ai_platform.jobfile import job_file as of_replicas
-from smlocal.api import job_files
-from smlocal.api.job_files import PLANNING, JobPlanner, JobReader, is_other_kind
+from smlocal.api.job_files import KINDS, REPLICAS, JobPlanner, JobReader, kind_of, refuse_unknown
+from smlocal.errors import DocumentUnknownError, RequestInvalidError
+from smlocal.jobfile.document import Document
+from smlocal.jobs.kind import Kind
+from smlocal.jobs.kinds import KINDS as FOLDERS
 from smlocal.sagemaker import prepare
-from smlocal.sagemaker.hosting import model_file
 from smlocal.sagemaker.hosting import planning as of_endpoints
-from smlocal.sagemaker.jobfile import job_file
+from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
 from smlocal.sagemaker.processing import job_file as processing_file
 from smlocal.sagemaker.processing import planning as of_processing
 from smlocal.sagemaker.transform import planning as of_transform
@@ -19,33 +22,73 @@ from smlocal.sagemaker.transform import transform_file
 from smlocal.sagemaker.tuning import planning as of_tuning
 from smlocal.sagemaker.tuning import tuning_file
 
-READING: dict[str, JobReader] = {
-    "AppSpecification": processing_file,
-    "TransformInput": transform_file,
-    "HyperParameterTuningJobConfig": tuning_file,
-    "trainingInput": of_replicas,
-}
-"""Checked for types here, as the next: the tables import them by their names."""
-PLANS: list[JobPlanner] = [prepare, of_processing, of_transform, of_tuning, of_endpoints, job_preparation]
-FILES: list[Any] = [
-    job_file.JobFile,
-    processing_file.ProcessingFile,
-    transform_file.TransformFile,
-    tuning_file.TuningFile,
-    model_file.ModelFile,
-    of_replicas.ReplicaJobFile,
+READING: list[tuple[Kind, JobReader]] = [
+    (PROCESSING, processing_file),
+    (TRANSFORM, transform_file),
+    (TUNING, tuning_file),
+    (REPLICAS, of_replicas),
+]
+"""Checked for types here, as the next: the table imports them by their names."""
+PLANS: list[tuple[Kind, JobPlanner]] = [
+    (TRAINING, prepare),
+    (PROCESSING, of_processing),
+    (TRANSFORM, of_transform),
+    (TUNING, of_tuning),
+    (ENDPOINT, of_endpoints),
+    (REPLICAS, job_preparation),
 ]
 
 
-def test_each_kind_of_file_is_planned_by_a_module() -> None:
-    assert [PLANNING[each.__module__] for each in FILES] == [each.__name__ for each in PLANS]  # type: ignore[attr-defined] # modules
+def test_each_kind_is_read_and_planned_by_its_modules() -> None:
+    assert {kind.name for kind in KINDS} == set(FOLDERS)
+    assert len({kind.name for kind in KINDS}) == len(KINDS) == len(PLANS)
+    for kind, planner in PLANS:
+        assert kind.planning == planner.__name__  # type: ignore[attr-defined] # a module
+    for kind, reader in READING:
+        assert kind.reading == reader.__name__  # type: ignore[attr-defined] # a module
 
 
-@pytest.mark.parametrize("key", READING)
-def test_a_key_tells_which_module_reads_a_document(key: str) -> None:
-    assert is_other_kind({key: {}})
-    assert job_files._reading({key: {}}) == READING[key].__name__  # type: ignore[attr-defined] # a module
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ({"AppSpecification": {}}, PROCESSING),
+        ({"ProcessingInputs": []}, PROCESSING),
+        ({"TransformInput": {}, "PrimaryContainer": {}}, TRANSFORM),
+        ({"HyperParameterTuningJobConfig": {}}, TUNING),
+        ({"trainingInput": {}}, REPLICAS),
+        ({"worker_pool_specs": []}, REPLICAS),
+        ({"Models": []}, ENDPOINT),
+        ({"AlgorithmSpecification": {}, "OutputDataConfig": {}}, TRAINING),
+        ({"AlgorithmSpecification": {}, "TransformInput": {}, "PrimaryContainer": {}}, TRAINING),
+        ({}, TRAINING),
+    ],
+)
+def test_a_document_is_recognised_by_its_keys(data: dict[str, Any], kind: Kind) -> None:
+    assert kind_of(data) is kind
+    assert all(kind_of({each.sign: {}}) is each for each in KINDS)
 
 
-def test_a_training_job_is_of_no_other_kind() -> None:
-    assert not is_other_kind({"AlgorithmSpecification": {}, "OutputDataConfig": {}})
+def unknown(**data: Any) -> DocumentUnknownError:
+    with pytest.raises(DocumentUnknownError) as error:
+        refuse_unknown(Document(data, name="a.yaml", directory=str(Path.cwd())))
+    return error.value
+
+
+def test_a_document_that_is_nothing_known_is_refused_as_that() -> None:
+    error = unknown(services={}, version="3")
+    assert error.sentence == "a.yaml describes no job: smlocal knows none of its keys (services, version)"
+    assert "AppSpecification (processing job)" in error.remedy[0]
+    assert error.details == ()
+    (meant,) = unknown(AppSpecifcation={}, version="3").details
+    assert meant.endswith("AppSpecifcation: did you mean AppSpecification?")
+
+
+@pytest.mark.parametrize("data", [{}, {"Local": {}}, {"RoleArn": "x"}, {"rolearn": "x"}, {"TrainingJobNam": "x"}])
+def test_a_document_with_a_key_of_a_training_job_has_the_mistakes_of_one(data: dict[str, Any]) -> None:
+    refuse_unknown(Document(data, name="a.yaml", directory="/"))
+
+
+def test_a_misspelt_key_of_a_job_of_replicas_is_named() -> None:
+    with pytest.raises(RequestInvalidError) as error:
+        refuse_unknown(Document({"trainingInputs": {}}, name="a.yaml", directory="/"))
+    assert "did you mean trainingInput" in error.value.with_details

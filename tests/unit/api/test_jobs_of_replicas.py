@@ -34,7 +34,7 @@ def test_a_misspelt_key_that_decides(key: str, meant: str) -> None:
     assert list(caught.value.details) == [f"job.yaml   unknown key {key}: did you mean {meant}?"]
 
 
-@pytest.mark.parametrize("data", [{"JobSpec": {}, "HyperParameters": {}}, {"jobs": []}, {"trainingJobName": "a"}, {}])
+@pytest.mark.parametrize("data", [{"JobSpec": {}, "HyperParameters": {}}, {"trainingJobName": "a"}, {}])
 def test_other_documents_are_requests(data: dict[str, object]) -> None:
     with pytest.raises(RequestInvalidError) as caught:
         _read(data)

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.api.job_files import is_tuning_job
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.job_of_service import job_of_service, names_file, service_options
 from smlocal.cli.new_file import check_new_file, write_new_file
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
-from smlocal.sagemaker.processing.facts import is_processing
+from smlocal.sagemaker import kinds
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
@@ -58,14 +57,14 @@ def command(
         from smlocal.service.described_job import read_answer
 
         document = read_answer(job)
-    if is_tuning_job(document.data) if document is not None else ":hyper-parameter-tuning-job/" in job:
+    if kinds.TUNING.describes(document.data) if document is not None else ":hyper-parameter-tuning-job/" in job:
         from smlocal.service.described_tuning import TUNING, remarks
 
         _write(
             TUNING, job, document, file, remarks, allow_local_paths=allow_local_paths, profile=profile, region=region
         )
         return
-    if is_processing(document.data) if document is not None else ":processing-job/" in job:
+    if kinds.PROCESSING.describes(document.data) if document is not None else ":processing-job/" in job:
         from smlocal.service.described_processing import PROCESSING
 
         _write(

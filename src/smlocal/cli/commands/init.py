@@ -107,12 +107,12 @@ def _from_image(image: str, file: str) -> str:
 
 
 def _from_answer(path: str, file: str) -> str:
-    from smlocal.api.job_files import is_replica_job
+    from smlocal.api.job_files import REPLICAS
     from smlocal.service.described_job import described_job, read_answer
     from smlocal.service.job_file_text import check_local_paths, job_file_text
 
     document = read_answer(path)
-    if is_replica_job(document.data):
+    if REPLICAS.describes(document.data):
         return _from_answer_of_replicas(document, file)
     job = described_job(document.data, name=document.name)
     check_local_paths(job, name=document.name)

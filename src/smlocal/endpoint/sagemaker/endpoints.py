@@ -8,7 +8,7 @@ from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_er
 from smlocal.endpoint.sagemaker.model_documents import local_of, model_file
 from smlocal.endpoint.sagemaker.models import models_of
 from smlocal.endpoint.sagemaker.pages import page_of, take
-from smlocal.endpoint.sagemaker.resources import CONFIG, Kind, found
+from smlocal.endpoint.sagemaker.resources import CONFIG, ResourceWords, found
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobNotFinishedError, JobUnknownError, NameInUseError
 from smlocal.jobfile.option import LOCAL
@@ -32,7 +32,7 @@ from smlocal.sagemaker.hosting.named_endpoint import delete_endpoint as delete
 from smlocal.sagemaker.hosting.planning import waiting_job
 from smlocal.sagemaker.hosting.state import WEIGHTS
 
-_KIND: Final = Kind(name=ENDPOINT, spoken="endpoint", in_arn="endpoint")
+_KIND: Final = ResourceWords(name=ENDPOINT, spoken="endpoint", in_arn="endpoint")
 _FAILED: Final = "Failed"
 
 

@@ -49,8 +49,8 @@ from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.warm_pools import WARM_POOL, state_of
 from smlocal.sagemaker.name import NAME
-from smlocal.sagemaker.submit import waiting_job
 from smlocal.sagemaker.tuning import facts as tuning
+from smlocal.sagemaker.waiting import waiting_job
 
 
 def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:

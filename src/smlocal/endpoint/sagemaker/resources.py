@@ -11,7 +11,7 @@ from smlocal.sagemaker.contract.identity import DEFAULT_ACCOUNT, partition
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kind:
+class ResourceWords:
     """A kind of resources."""
 
     name: str
@@ -33,11 +33,11 @@ class Kind:
         return validation_error(f'Cannot create already existing {self.spoken} "{arn}".')
 
 
-MODEL: Final = Kind(name="model", spoken="model", in_arn="model")
-CONFIG: Final = Kind(name="endpoint_config", spoken="endpoint configuration", in_arn="endpoint-config")
+MODEL: Final = ResourceWords(name="model", spoken="model", in_arn="model")
+CONFIG: Final = ResourceWords(name="endpoint_config", spoken="endpoint configuration", in_arn="endpoint-config")
 
 
-def create(serving: HasStore, kind: Kind, name: str, *, arn: str, body: Mapping[str, Any]) -> None:
+def create(serving: HasStore, kind: ResourceWords, name: str, *, arn: str, body: Mapping[str, Any]) -> None:
     """`ServiceError` if the name is in use, also in other case: both resources would have the same ARN."""
     now = round(time.time(), 3)
     new = StoredResource(kind=kind.name, name=name, arn=arn, created=now, modified=now, body=body)
@@ -45,7 +45,7 @@ def create(serving: HasStore, kind: Kind, name: str, *, arn: str, body: Mapping[
         raise kind.existing(arn)
 
 
-def found(serving: HasStore, kind: Kind, name: str, *, region: str) -> StoredResource:
+def found(serving: HasStore, kind: ResourceWords, name: str, *, region: str) -> StoredResource:
     """The resource, or `ServiceError`."""
     resource = serving.store.resource(kind.name, name)
     if resource is None:
@@ -53,7 +53,7 @@ def found(serving: HasStore, kind: Kind, name: str, *, region: str) -> StoredRes
     return resource
 
 
-def delete(serving: HasStore, kind: Kind, call: AwsCall, member: str) -> dict[str, Any]:
+def delete(serving: HasStore, kind: ResourceWords, call: AwsCall, member: str) -> dict[str, Any]:
     """Forget it. What was made of it stays."""
     resource = found(serving, kind, call.parameters[member], region=call.region)
     serving.store.change_resource(kind.name, resource.name, lambda _: None, at=time.time())

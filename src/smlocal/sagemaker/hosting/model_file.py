@@ -102,13 +102,6 @@ class ModelFile:
         return float(stated or facts.STARTUP_SECONDS)
 
 
-def is_model_file(data: Mapping[str, Any]) -> bool:
-    """True for a document of this form, by its members."""
-    return "TransformInput" not in data and any(
-        each in data for each in ("PrimaryContainer", "Containers", facts.MODELS)
-    )
-
-
 def instance_type_names() -> frozenset[str]:
     """Those that a production variant can have."""
     kind, here = split(member_types(ProductionVariant)["InstanceType"])

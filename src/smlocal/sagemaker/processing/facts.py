@@ -1,8 +1,8 @@
 """Facts about processing jobs: paths, numbers and sentences of the service."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from smlocal.sagemaker.contract.identity import partition
 
@@ -24,12 +24,6 @@ LOG_GROUP: Final = "/aws/sagemaker/ProcessingJobs"
 NOT_UTF_8: Final = f"The exit message in {MESSAGE} is not UTF-8 encoded"
 """Documented is that the job fails with a ClientError; its words are ours."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_KEYS: Final = frozenset({"AppSpecification", "ProcessingResources", "ProcessingInputs", "ProcessingOutputConfig"})
-
-
-def is_processing(data: Mapping[str, Any]) -> bool:
-    """True for a CreateProcessingJob request, by its members."""
-    return not _KEYS.isdisjoint(data)
 
 
 def processing_job_arn(name: str, *, region: str, account: str) -> str:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from math import ceil
 from typing import Any
 
-from smlocal.api.job_files import compared_replica_job, is_replica_job
+from smlocal.api.job_files import REPLICAS, compared_replica_job
 from smlocal.api.job_names import resolve_job_name
 from smlocal.api.recorded_job import own_answer
 from smlocal.api.training_job import TrainingJob
@@ -68,7 +68,7 @@ def _here(text: str) -> JobToCompare:
         raise JobUnknownError(error.sentence, details=error.details, remedy=remedy) from error
     answer = TrainingJob(name).describe()
     refuse_to_compare(answer, name)
-    if is_replica_job(answer):
+    if REPLICAS.describes(answer):
         return _of_replicas(Document(answer, name=name, directory=os.getcwd()), title=name, origin="here")
     return _described(answer, title=name, origin="here", paths_known=True)
 
@@ -76,7 +76,7 @@ def _here(text: str) -> JobToCompare:
 def _in_document(path: str, *, allow_local_paths: bool) -> JobToCompare:
 
     document = read_answer(path)
-    if is_replica_job(document.data):
+    if REPLICAS.describes(document.data):
         return _of_replicas(document, title=path, origin="a document")
     answer = document.data
     refuse_to_compare(answer, path)

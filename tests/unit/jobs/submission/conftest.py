@@ -13,7 +13,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.recording import record_waiting
 from smlocal.jobs.submission.scheduler import InstanceLimit
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.submit import waiting_job
+from smlocal.sagemaker.waiting import waiting_job
 
 REQUEST: dict[str, Any] = {
     "AlgorithmSpecification": {

@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, is_model_file, read_model
+from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, read_model
 
 CONTAINER = {"Image": "held:latest", "ModelDataUrl": "./model.tar.gz"}
 DRAFT = {
@@ -144,7 +144,6 @@ def test_a_list_of_models_is_run_by_the_variants_that_name_them() -> None:
     assert (green.name, green.model.name, green.weight, green.model.direct) == ("Green", "pair", 1.0, False)
     assert [each.name for each in green.model.containers] == ["clean", "predict"]
     assert [each.at for each in green.model.containers] == [("Models", 1, "Containers", each) for each in (0, 1)]
-    assert is_model_file({"Models": LIST})
 
 
 def test_several_variants_may_run_one_model() -> None:

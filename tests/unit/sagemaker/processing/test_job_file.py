@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from smlocal.api.job_source import read_text
 from smlocal.errors import FieldRefusedError, RequestInvalidError
-from smlocal.sagemaker.processing.facts import is_processing, plain_names
+from smlocal.sagemaker.processing.facts import plain_names
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
 
 LEAST = "AppSpecification: {ImageUri: an-image}\n"
@@ -116,9 +116,3 @@ def test_names_become_names_of_files_and_none_is_there_twice(given_names: list[s
     assert len(names) == len(given_names)
     assert all(name and "/" not in name and name not in {".", ".."} for name in names)
     assert len(set(names)) == len(names)
-
-
-def test_the_kind_is_known_by_its_members() -> None:
-    assert is_processing({"AppSpecification": {}})
-    assert is_processing({"ProcessingInputs": []})
-    assert not is_processing({"AlgorithmSpecification": {}, "ResourceConfig": {}})

@@ -1,0 +1,65 @@
+"""The kinds of jobs of SageMaker, as documents describe them.
+
+A document is of the first kind in `KINDS` that recognises it. Another kind is a row here and its folder.
+"""
+
+from typing import Final
+
+from smlocal.errors import IsAProcessingJobError, IsATransformJobError
+from smlocal.errors.hosting import IsAnEndpointError
+from smlocal.errors.tuning import IsATuningJobError
+from smlocal.jobs.kind import Kind, keys
+from smlocal.sagemaker.name import NAME
+
+_ALGORITHM: Final = frozenset({"AlgorithmSpecification"})
+"""Whatever else it has, a request with it is about training."""
+PROCESSING: Final = Kind(
+    name="sagemaker_processing",
+    spoken="processing job",
+    sign="AppSpecification",
+    describes=keys("AppSpecification", "ProcessingResources", "ProcessingInputs", "ProcessingOutputConfig"),
+    reading="smlocal.sagemaker.processing.job_file",
+    planning="smlocal.sagemaker.processing.planning",
+    refusal=IsAProcessingJobError,
+    remedies=("Run it here: smlocal run FILE", "On the service: smlocal submit FILE --upload-to s3://bucket/prefix"),
+)
+TRANSFORM: Final = Kind(
+    name="sagemaker_transform",
+    spoken="transform job",
+    sign="TransformInput",
+    describes=keys("TransformInput", unless=_ALGORITHM),
+    reading="smlocal.sagemaker.transform.transform_file",
+    planning="smlocal.sagemaker.transform.planning",
+    refusal=IsATransformJobError,
+    remedies=("Run it: smlocal run FILE",),
+)
+TUNING: Final = Kind(
+    name="sagemaker_tuning",
+    spoken="tuning job",
+    sign="HyperParameterTuningJobConfig",
+    describes=keys("HyperParameterTuningJobConfig"),
+    reading="smlocal.sagemaker.tuning.tuning_file",
+    planning="smlocal.sagemaker.tuning.planning",
+    refusal=IsATuningJobError,
+    remedies=("A tuning job runs here with: smlocal run FILE",),
+)
+ENDPOINT: Final = Kind(
+    name="sagemaker_hosting",
+    spoken="endpoint",
+    sign="PrimaryContainer",
+    describes=keys("PrimaryContainer", "Containers", "Models", unless=_ALGORITHM),
+    reading="smlocal.sagemaker.hosting.model_file",
+    planning="smlocal.sagemaker.hosting.planning",
+    refusal=IsAnEndpointError,
+    remedies=("Deploy it: smlocal deploy FILE",),
+)
+TRAINING: Final = Kind(
+    name=NAME,
+    spoken="training job",
+    sign="AlgorithmSpecification",
+    describes=lambda _: True,
+    reading="smlocal.sagemaker.jobfile.job_file",
+    planning="smlocal.sagemaker.prepare",
+)
+KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT)
+"""Training jobs come last of all kinds: theirs is what nothing else recognises."""
