@@ -205,7 +205,7 @@ def refuse_served_name(name: str) -> None:
     with Store.open(home_directory()) as store:
         there = find_endpoint(store, name)
         if there is not None and there.job.name != name:
-            raise name_in_use(name, job="endpoint")
+            raise name_in_use(name, job="endpoint", running=there.job.name)
 
 
 def deploy_in_background(model: ModelFile, *, name: str, replace: bool, reporter: Reporter | None = None) -> None:

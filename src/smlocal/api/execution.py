@@ -73,6 +73,9 @@ def execute_in_background(
         home = store.home
         prepared = _prepare(job, store, engines, name=name, strict=strict, replace=replace, reporter=reporter)
         prepared = _with_report_files(prepared, report=report, junit=junit)
+    for note in prepared.plan.notes:
+        if note.warning:
+            reporter.warning(note.text)
     if not detach.process_may_fork:
         # The server of the credentials cannot be sent to a new process, which finds the credentials again.
         prepared = changed(prepared, credentials=None)
@@ -152,12 +155,13 @@ def check_job_name(store: Store, name: str, *, replace: bool) -> None:
         record = store.get(name)
     except JobUnknownError:
         return
+    spoken = spoken_of(record)
+    running = name if spoken.endless and not record.status.terminal else None
     if not replace:
-        raise name_in_use(name, job=spoken_of(record).job)
+        raise name_in_use(name, job=spoken.job, running=running)
     if not record.status.terminal:
-        raise not_finished(
-            record, "--replace removes finished jobs only; choose another name with --name (in Python name=...)."
-        )
+        only = "--replace removes finished jobs only; choose another name with --name (in Python name=...)"
+        raise not_finished(record, f"{only}." if running is None else f"{only}, or first: smlocal rm --stop {name}")
     artifacts = (store.document(name, LOCAL) or {}).get("Artifacts", {})
     kept = [*filter(None, [artifacts.get("Kept")]), *artifacts.get("NotSaved", {}).values()]
     if kept:

@@ -17,7 +17,7 @@ from smlocal.jobs.documents import RECALL
 from smlocal.jobs.finish.cleanup import clear_disk, clear_engine_of, clear_engines, kept_by
 from smlocal.jobs.finish.describe import has_kept_containers
 from smlocal.jobs.finish.unprepared import fail_with
-from smlocal.jobs.kinds import not_finished
+from smlocal.jobs.kinds import not_finished, spoken_of
 from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.shells import remove_dead_shells
 from smlocal.jobs.store.jobs import Store
@@ -48,7 +48,10 @@ def remove(
         _clear_engines(store, name, force=force, on_message=on_message)
     record = store.get(name)
     if not record.status.terminal:
-        raise not_finished(record, "Wait for it or stop it first.")
+        waits = "Wait for it or stop it first."
+        raise not_finished(
+            record, f"To stop and remove it: smlocal rm --stop {name}" if spoken_of(record).endless else waits
+        )
     store.remove(name)
 
 

@@ -3,7 +3,7 @@
 import os
 import pwd
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 _FIRST = 501 if sys.platform == "darwin" else 1000
@@ -12,6 +12,7 @@ _NOBODY = 65534
 _NO_SHELLS = {"false", "halt", "nologin", "shutdown", "sync"}
 _LOGGED_IN = "/run/user"
 """Has a folder for each user who is logged in, including users whom a directory service does not list."""
+_MOST_NAMES = 3
 
 
 def other_users(
@@ -31,6 +32,13 @@ def other_users(
         for name in filter(str.isdecimal, os.listdir(logged_in)):
             found.setdefault(int(name), f"uid {name}")
     return sorted({name for uid, name in found.items() if uid >= _FIRST and uid not in {_NOBODY, own}})
+
+
+def why_a_key(others: Sequence[str]) -> str:
+    """The reason to demand a key without being asked: these other users, of whom it names three."""
+    more = len(others) - _MOST_NAMES
+    names = ", ".join(others[:_MOST_NAMES]) + (f", {more} more" if more > 0 else "")
+    return f"others have an account on this machine ({names})"
 
 
 def _may_log_in(account: pwd.struct_passwd) -> bool:

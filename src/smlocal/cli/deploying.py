@@ -1,7 +1,6 @@
 """One `smlocal deploy`: from its options to an endpoint in service, or to its end."""
 
 import json
-import shlex
 from typing import Any
 
 import click
@@ -23,7 +22,7 @@ from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.screen import Screen
 from smlocal.cli.views.summary import summary
 from smlocal.jobs.control.requests import StopSignals
-from smlocal.sagemaker.hosting.address import invocation_address
+from smlocal.sagemaker.hosting.address import invocation_address, invoking_commands
 from smlocal.sagemaker.hosting.model_file import ModelFile
 
 
@@ -73,13 +72,13 @@ def _in_foreground(model: ModelFile, name: str, screen: Screen, given: dict[str,
 
 
 def _print_address(endpoint: ListedEndpoint, *, quiet: bool) -> None:
-    name = endpoint.record.name
-    address = invocation_address(name, endpoint.state.port)
-    click.echo(address)
+    name, state = endpoint.record.name, endpoint.state
+    click.echo(invocation_address(name, state.port))
     if not quiet:
-        click.echo(f"smlocal invoke {name} --body FILE", err=True)
-        if endpoint.state.key_file is not None:
-            click.echo(f"curl -H @{shlex.quote(endpoint.state.key_file)} --data-binary @FILE {address}", err=True)
+        for command in invoking_commands(name, state.port, state.key_file):
+            click.echo(command, err=True)
+        if state.access:
+            click.echo(state.access, err=True)
 
 
 def _print_end(name: str) -> None:

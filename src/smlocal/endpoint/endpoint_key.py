@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 
-from smlocal.base.accounts import other_users
+from smlocal.base.accounts import other_users, why_a_key
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.door.environment import new_key
 from smlocal.endpoint.signature import Signatures
@@ -15,7 +15,6 @@ from smlocal.errors.serving import EndpointKeyError
 ACCESS_KEY, SECRET_KEY = "SMLOCAL_ACCESS_KEY_ID", "SMLOCAL_SECRET_ACCESS_KEY"
 """Variables with a key of the owner's choice."""
 _FILE = "endpoint-key.json"
-_MOST_NAMES = 3
 
 
 def is_loopback(host: str) -> bool:
@@ -50,17 +49,12 @@ def demanded(host: str, *, chosen: Signatures | None, asked: bool | None) -> Dem
         return _needed("--key")
     others = other_users()
     if others:
-        return _needed(f"others have an account on this machine ({_listed(others)})")
+        return _needed(why_a_key(others))
     return Demand(needed=False, why="without a key: nobody else has an account on this machine")
 
 
 def _needed(why: str) -> Demand:
     return Demand(needed=True, why=f"to anyone with the key: {why}")
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f", {more} more" if more > 0 else "")
 
 
 def _check_may_be_open(host: str, chosen: Signatures | None) -> None:

@@ -70,6 +70,8 @@ class Spoken:
     """The word for the effect of a stop."""
     longest_grace: int | None
     """Seconds from SIGTERM to SIGKILL that the platform allows at most; None if it has no limit."""
+    endless: bool = False
+    """True if such a job goes on until it is stopped."""
     no_metrics: str
     """The words about a job whose metrics are not looked for, behind its name."""
     no_tensors: str

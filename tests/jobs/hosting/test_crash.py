@@ -62,7 +62,10 @@ def test_who_takes_the_port_of_a_killed_supervisor_gets_nothing(
         assert hosting.invoke("taken-port", "secret").stdout == "secret"
         with pytest.raises(BlockingIOError):
             thief.accept()
-        assert urlsplit(hosting.described("taken-port")["Local"]["Address"]).port != address.port
+        local = hosting.described("taken-port")["Local"]
+        assert urlsplit(local["Address"]).port != address.port
+        assert local["FormerAddress"] == address.geturl()
+        assert f"from {address.geturl()}" in " ".join(life("describe", "taken-port").stdout.split())
     assert life("rm", "--stop", "taken-port").returncode == 0
     assert_nothing_left("taken-port")
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from smlocal.base.accounts import other_users
+
 Clean = Callable[[str], None]
 
 
@@ -38,9 +40,12 @@ def test_an_endpoint_lives_until_it_is_stopped(hosting: Any, assert_nothing_left
     assert described["ProductionVariants"][0]["VariantName"] == "AllTraffic"
 
     again = hosting.deploy("lives")
-    assert (again.returncode, "already exists" in again.stderr) == (2, True), again.stderr
+    assert (again.returncode, "An endpoint with the name 'lives' already exists" in again.stderr) == (2, True)
+    replaced = hosting.deploy("lives", "--replace")
     refused = hosting.life("rm", "lives")
     assert (refused.returncode, "[job-not-finished]" in refused.stderr) == (2, True), refused.stderr
+    assert all("smlocal rm --stop lives" in each.stderr for each in (again, replaced, refused))
+    assert not any("ait for it" in each.stderr for each in (again, replaced, refused))
 
     followed = hosting.life.begin("logs", "--follow", "lives")
     assert hosting.life("stop", "lives", "--wait").returncode == 0
@@ -61,7 +66,8 @@ def test_an_address_with_a_key_answers_who_can_read_its_file(
     done = hosting.deploy("keyed", "--key")
     address, line = done.stdout.strip(), done.stderr.splitlines()[-1]
     file = Path(hosting.described("keyed")["Local"]["KeyFile"])
-    assert line == f"curl -H @{file} --data-binary @FILE {address}"
+    assert line == f"curl -H @{file} -H 'Content-Type: text/csv' --data-binary @FILE {address}"
+    assert done.stderr.splitlines()[-2] == "smlocal invoke keyed --content-type text/csv --body FILE"
     assert file.stat().st_mode & 0o777 == 0o600
     name, _, value = file.read_text().strip().partition(": ")
 
@@ -75,9 +81,8 @@ def test_an_address_with_a_key_answers_who_can_read_its_file(
 
     assert [status({}), status({name: f"{value}x"}), status({name: value})] == [403, 403, 200]
     assert hosting.invoke("keyed", "7").stdout == "7"
-    assert ("Key", f"curl -H @{file}") in [
-        tuple(each.split(None, 1)) for each in life("describe", "keyed").stdout.splitlines()
-    ]
+    described = " ".join(life("describe", "keyed").stdout.split())
+    assert f"Key in {file} (curl -H @{file})" in described
     life.crash("keyed")
     assert hosting.invoke("keyed", "8").stdout == "8"
     assert status({name: value}) == 200  # the clients of one that was killed have the key still
@@ -88,6 +93,13 @@ def test_an_address_with_a_key_answers_who_can_read_its_file(
     assert "KeyFile" not in {name for name, value in hosting.described("open")["Local"].items() if value}
     address = done.stdout.strip()
     assert status({}) == 200
+    lines = done.stderr.splitlines()
+    curl = next(index for index, line in enumerate(lines) if line.startswith("curl "))
+    assert lines[curl] == f"curl -H 'Content-Type: text/csv' --data-binary @FILE {address}"
+    others = bool(other_users())
+    assert lines[curl + 1 :] == (["every user of this machine can invoke it"] if others else [])
+    described = " ".join(life("describe", "open").stdout.split())
+    assert ("Key none: every user of this machine can invoke it" in described) is others
     assert life("rm", "--stop", "open").returncode == 0
 
 
@@ -159,19 +171,29 @@ def test_the_log_is_followed_in_the_foreground_until_ctrl_c(
     assert process.returncode == 0, err
     assert "serving\n" in out
     assert "InService" in err
-    assert "/endpoints/followed-front/invocations" in err
+    assert "smlocal invoke followed-front --content-type text/csv --body FILE\n" in err
+    (curl,) = [line for line in err.splitlines() if "curl -H 'Content-Type: text/csv' --data-binary @FILE" in line]
+    assert curl.endswith("/endpoints/followed-front/invocations")
     assert life.job("followed-front").status == "Stopped"
     assert_nothing_left("followed-front")
 
 
 @pytest.mark.slow(2)
 def test_the_host_name_and_isolation(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
-    hosting.in_service(
+    done = hosting.deploy(
         "served-apart",
         container={"ContainerHostname": "model-host"},
         variables={"ANSWER": "json"},
         EnableNetworkIsolation=True,
     )
+    assert done.returncode == 0, done.stderr
+    notes = hosting.described("served-apart")["Local"]["Notes"]
+    shown = " ".join(life("describe", "served-apart").stdout.split())
+    assert "Differences from the service" in shown
+    assert all(each["Text"] in shown for each in notes)
+    warned = " ".join(done.stderr.split())
+    assert [each["Id"] for each in notes if each["Text"] in warned] == [each["Id"] for each in notes if each["Warning"]]
+    assert "engine-isolation" in {each["Id"] for each in notes if each["Warning"]}
     assert json.loads(hosting.invoke("served-apart").stdout)["hostname"] == "model-host"
     assert life("rm", "--stop", "served-apart").returncode == 0
     assert_nothing_left("served-apart")

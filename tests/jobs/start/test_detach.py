@@ -32,6 +32,29 @@ def test_a_detached_job_goes_on_by_itself(life: Any, assert_nothing_left: Clean)
     assert described == life.describe("alone")
 
 
+@pytest.mark.slow(1)
+def test_a_detached_job_warns_and_says_from_the_beginning_how_it_differs(life: Any) -> None:
+    algorithm = {"MetricDefinitions": [{"Name": "word", "Regex": "([a-z]+)$"}]}
+    path = life.job_file("warned", "until [ -e /opt/ml/output/go ]; do sleep 0.02; done")
+    job = json.loads(path.read_text())
+    job["AlgorithmSpecification"] |= algorithm
+    path.write_text(json.dumps(job))
+    done = life("run", "--detach", path)
+    assert (done.returncode, done.stdout) == (0, "warned\n"), done.stderr
+    warned = " ".join(done.stderr.split())
+    assert "! metrics that never have a value" in warned
+    life.until_phase("warned", "Training")
+    notes = life.describe("warned")["Local"]["Notes"]
+    shown = life("describe", "warned").stdout
+    assert not life.job("warned").status.terminal
+    assert {"metric-words", "metric-definitions"} <= {each["Id"] for each in notes}
+    assert [each["Text"] for each in notes if each["Text"] in warned] == [n["Text"] for n in notes if n["Warning"]]
+    assert "Differences from the service" in shown
+    life.let_go("warned")
+    assert life("wait", "warned").returncode == 0
+    assert life.describe("warned")["Local"]["Notes"] == notes
+
+
 def test_what_is_refused_is_refused_before_anything_is_left_behind(life: Any) -> None:
     done = life("run", "--detach", life.job_file("refused", "exit 0", StoppingCondition={"MaxRuntimeInSeconds": 0}))
     assert (done.returncode, done.stdout) == (2, "")

@@ -105,7 +105,21 @@ def test_the_sum_of_what_is_sent_at_once_is_judged_by_what_the_container_says(
     assert transforms.completed("transform-sum", **asked) == {"x.csv.out": "A\n"}
     asked["variables"] = {"PARAMETERS": '{"MaxPayloadInMB": 3}'}
     found = failed("transform-large-sum", **asked)
-    assert found.reason == "ClientError: MaxConcurrentTransforms times MaxPayloadInMB is at most 100, not 50 times 3"
+    assert found.reason == (
+        "ClientError: MaxConcurrentTransforms times MaxPayloadInMB, 50 (the request) times 3 MB "
+        "(/execution-parameters), is above 100: set MaxPayloadInMB: 2 or less"
+    )
+
+
+@pytest.mark.slow(1)
+def test_what_a_container_says_in_vain_is_told(transforms: Any, life: Any) -> None:
+    transforms.data({"x.csv": "a\n"})
+    variables = {"PARAMETERS": '{"MaxPayloadInMB": "2", "MaxConcurrentTransforms": 50}'}
+    assert transforms.completed("transform-vain", variables=variables) == {"x.csv.out": "A\n"}
+    ignored, fewer = life.describe("transform-vain")["Local"]["Artifacts"]["Notes"]
+    assert 'MaxPayloadInMB: "2", which is not a whole number' in ignored
+    assert fewer.endswith("16 are sent at once")
+    assert ignored in " ".join(life("describe", "transform-vain").stdout.split())
 
 
 @pytest.mark.slow(1)

@@ -50,7 +50,8 @@ def command(*, name: str, body: str, **given: str | None) -> None:
 
     Does what InvokeEndpoint does: an error of the container is a ModelError, with its status and message.
 
-    On a terminal, control characters of the answer are shown as escapes. A file or a pipe gets the bytes.
+    On a terminal, control characters of the answer are shown as escapes, those of colours are not. A file or a pipe
+    gets the bytes.
     """
     content = read_body(body)
     from smlocal.api.endpoints import invoke

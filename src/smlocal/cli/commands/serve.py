@@ -33,7 +33,8 @@ _PACKAGES = ("cryptography", "starlette", "uvicorn")
     "--key/--no-key",
     "demand_key",
     default=None,
-    help="Require requests to be signed with the key, or not. Default: --key if other machines can reach the endpoint.",
+    help="Require requests to be signed with the key, or not. Default: --key if other machines can reach the "
+    "endpoint, or others have an account on this machine.",
 )
 @click.option("--allow-host", metavar="NAME", multiple=True, help="Accept requests for this host name too; repeatable.")
 @click.option(

@@ -13,6 +13,7 @@ from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, read_model
 
 _NOT_OF_CONFIG: Final = frozenset({"ExecutionRoleArn", "VpcConfig", "EnableNetworkIsolation", "Tags"})
 """A configuration has the first three for inference components only: a model has its own."""
+_NEEDS_KEY: Final = f"this server demands a key, so its endpoints do too: {LOCAL}.{SERVING}.Key: false is not possible"
 _NOT_SHOWN: Final = frozenset({"Tags", LOCAL})
 
 
@@ -29,9 +30,20 @@ def model_file(
         document.data[LOCAL] = local
     limit_to_rights(serving, document, region=region)
     if serving.options.with_key:
-        document.set((LOCAL, SERVING, "Key"), True)
+        _demand_key(document.data[LOCAL])
     with refusals_answered():
         return read_model(document)
+
+
+def _demand_key(local: dict[str, Any]) -> None:
+    """Have the address of the endpoint demand a key. A wrong type is left to those who read the block."""
+    given = local.get(SERVING) or {}
+    if not isinstance(given, dict):
+        return
+    if given.get("Key") is False:
+        raise validation_error(_NEEDS_KEY)
+    if given.get("Key") is None:
+        local[SERVING] = {**given, "Key": True}
 
 
 def local_of(*requests: Mapping[str, Any]) -> dict[str, Any] | None:

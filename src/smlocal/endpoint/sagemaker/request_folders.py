@@ -13,8 +13,11 @@ from smlocal.endpoint.objects.bucket_folder import Bucket, bucket_path
 from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Signatures
 from smlocal.errors import PathNotAllowedError
-from smlocal.jobfile.settings import SET_BY_CLIENTS
+from smlocal.jobfile.settings import SET_BY_CLIENTS, LocalSettings
+from smlocal.sagemaker.hosting.model_file import SERVING
+from smlocal.terms.model.structure import members
 from smlocal.terms.rights import Rights
+from smlocal.terms.validation.suggestions import closest
 
 _BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
 _LOCATIONS = {"S3Uri", "S3OutputPath", "ModelDataUrl"}
@@ -87,11 +90,17 @@ def _s3_output(request: Mapping[str, Any]) -> str | None:
 
 def _check_members(serving: Serving, local: Mapping[str, Any]) -> None:
     refused = sorted(local.keys() - SET_BY_CLIENTS)
-    if refused and not serving.options.rights.local_members:
-        raise validation_error(
-            f"This server does not let clients set {', '.join(f'Local.{name}' for name in refused)}. "
-            "Its owner can allow it: smlocal serve --allow-local"
-        )
+    if not refused or serving.options.rights.local_members:
+        return
+    known = [*members(LocalSettings), SERVING]
+    for name in refused:
+        if name not in known:  # else it would seem a matter of rights
+            meant = closest(name, known)
+            raise validation_error(f"unknown key Local.{name}{f': did you mean {meant}?' if meant else ''}")
+    raise validation_error(
+        f"This server does not let clients set {', '.join(f'Local.{name}' for name in refused)}. "
+        "Its owner can allow it: smlocal serve --allow-local"
+    )
 
 
 def _paths(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[str]:

@@ -70,6 +70,7 @@ def _described(store: Store, stored: StoredJob, *, final: bool) -> dict[str, Any
             "Directory": directory,
             "Request": platform.request_only(stored.documents[REQUEST]),
             **_placement(store, stored.record),
+            **_notes(store, stored.record),
             **({} if final else platform.still_to_come(stored)),
             **({"ContainersKept": True} if has_kept_containers(directory) else {}),
             **{key: value for key, value in local.items() if key not in {DECISION, FINAL_METRICS}},
@@ -81,6 +82,12 @@ def _placement(store: Store, record: JobRecord) -> dict[str, Any]:
     """The engine of each host of a planned job on several engines."""
     engines = engine_of_each_host(store.document(record.name, RECALL)) if record.instances > 1 else {}
     return {"Placement": engines} if engines else {}
+
+
+def _notes(store: Store, record: JobRecord) -> dict[str, Any]:
+    """The differences from the service, as planned; a job that has ended has them among its results."""
+    plan = None if record.status.terminal else store.document(record.name, PLAN)
+    return {"Notes": plan["Notes"]} if plan and plan.get("Notes") else {}
 
 
 def write_copy(directory: str, kind: str, document: Any) -> bool:

@@ -581,15 +581,17 @@ def _finished(record: JobRecord) -> JobFinishedError:
     return JobFinishedError(f"The request was rejected because the training job is in status {record.status}.")
 
 
-def name_in_use(name: str, *, job: str = "training job") -> NameInUseError:
-    """The error for a name that another job has; `job` is what sentences call that one."""
+def name_in_use(name: str, *, job: str = "training job", running: str | None = None) -> NameInUseError:
+    """The error for a name that another job has; `job` is what sentences call that one.
+
+    `running`: the name to remove it by, of one that goes on until it is stopped.
+    """
+    other = "Choose another name with --name (in Python name=...), or"
+    replaced = "use --replace (in Python smlocal.run(..., replace=True)) to replace the finished job of that name."
     code = " (ResourceInUse)" if job == "training job" else ""
     return NameInUseError(
-        f"A {job} with the name '{name}' already exists{code}.",
-        remedy=[
-            "Choose another name with --name (in Python name=...), or",
-            "use --replace (in Python smlocal.run(..., replace=True)) to replace the finished job of that name.",
-        ],
+        f"{'An' if job[0] in 'aeiou' else 'A'} {job} with the name '{name}' already exists{code}.",
+        remedy=[other, replaced if running is None else f"stop and remove it: smlocal rm --stop {running}"],
     )
 
 

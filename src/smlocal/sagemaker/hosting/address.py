@@ -1,6 +1,8 @@
 """How an endpoint is reached: an address for any program of this machine, and a socket for smlocal itself."""
 
 import os
+import shlex
+from collections.abc import Iterator
 from typing import Final
 
 from smlocal.base.files import replace_file
@@ -8,11 +10,25 @@ from smlocal.base.files import replace_file
 _SOCKET: Final = "invocations.socket"
 _KEY_FILE: Final = "authorization"
 _HEADER: Final = "Authorization: "
+OPEN_TO_ALL: Final = "every user of this machine can invoke it"
+"""Of an address without a key, where there are others."""
 
 
 def invocation_address(name: str, port: int) -> str:
     """Where any program invokes the endpoint."""
     return f"http://127.0.0.1:{port}/endpoints/{name}/invocations"
+
+
+def invoking_commands(name: str, port: int, key: str | None) -> Iterator[str]:
+    """Commands to type, for CSV: most containers need a type. `key`: the key file, if the address demands a key."""
+    yield f"smlocal invoke {name} --content-type text/csv --body FILE"
+    header = "" if key is None else f"-H {curl_header(key)} "
+    yield f"curl {header}-H 'Content-Type: text/csv' --data-binary @FILE {invocation_address(name, port)}"
+
+
+def curl_header(key: str) -> str:
+    """The key file as an argument of `curl -H`."""
+    return shlex.quote(f"@{key}")
 
 
 def socket_path(directory: str) -> str:

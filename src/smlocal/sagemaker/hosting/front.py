@@ -40,7 +40,6 @@ from smlocal.sagemaker.hosting.service_answers import (
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
 _DRAIN_SECONDS: Final = 30.0
-_NO_KEY: Final = "smlocal answers only requests with the key of this endpoint here; smlocal describe names its file"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -370,7 +369,9 @@ class ClientConnection(Connection):
         refused = rules.refusal(head.first[0], headers, knows=lambda _: False)
         if refused is None and key is not None:
             stated = headers.get("authorization", "")
-            refused = None if compare_digest(stated.encode("latin-1"), key.encode("latin-1")) else _NO_KEY
+            if not compare_digest(stated.encode("latin-1"), key.encode("latin-1")):
+                name = self._front.identity.endpoint
+                refused = f"this endpoint demands its key: smlocal describe {name} shows the curl option"
         if refused is not None:
             raise AnswerError(FORBIDDEN, "AccessDeniedException", {"Message": refused})
 
@@ -414,7 +415,7 @@ class ClientConnection(Connection):
         if place != f"/endpoints/{front.identity.endpoint}" or called not in {INVOKED, STREAMED}:
             raise AnswerError(404, "UnknownOperationException", {"message": "there is only this endpoint here"})
         if method != "POST":
-            raise validation_error("an invocation is a POST")
+            raise validation_error(f"an invocation is a POST to /endpoints/{front.identity.endpoint}/{called}")
         if front.routes is None:
             raise AssertionError(front.identity.endpoint)  # they are given before clients know the address
         headers = passed_headers(head.headers)

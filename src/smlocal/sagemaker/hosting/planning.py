@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from smlocal.base.accounts import other_users
+from smlocal.base.accounts import other_users, why_a_key
 from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.facts import EngineFacts, ImageFacts
@@ -43,6 +43,7 @@ from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.contract.instance_types import is_this_machine
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest, OutputDataConfig
 from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.address import OPEN_TO_ALL
 from smlocal.sagemaker.hosting.hosts import (
     HostsShared,
     Images,
@@ -257,6 +258,7 @@ def plan_endpoint(
         staged=f"{directory}/staged",
         published=not _has_address(placed.facts),
     )
+    key, access = key_demand(asked=model.serving.Key)
     plan = JobPlan(
         platform=facts.NAME,
         name=name,
@@ -285,11 +287,20 @@ def plan_endpoint(
             invocation=float(model.serving.InvocationSeconds),
             stream=float(model.serving.StreamSeconds),
             most_body=model.serving.MaxBodyBytes,
-            key=bool(other_users()) if model.serving.Key is None else model.serving.Key,
+            key=key,
+            access=access,
         ),
         stop=StopPlan(max_runtime=_NO_END, grace=model.grace, peer_grace=model.grace),
     )
     return replace(plan, notes=notes(plan, model))
+
+
+def key_demand(*, asked: bool | None) -> tuple[bool, str]:
+    """Whether the address demands a key, and what its owner is told of that. `asked`: None if nothing is."""
+    others = other_users()
+    if asked is None and others:
+        return True, f"a key is demanded: {why_a_key(others)}"
+    return bool(asked), OPEN_TO_ALL if others and not asked else ""
 
 
 def notes(plan: JobPlan, model: ModelFile) -> tuple[Note, ...]:

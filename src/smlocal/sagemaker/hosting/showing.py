@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from smlocal.base.accounts import other_users
 from smlocal.base.readable import local_time
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting.address import OPEN_TO_ALL, curl_header
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, shown
 from smlocal.terms.statuses import JobPhase, JobStatus, StopCause
 
@@ -74,6 +76,7 @@ class EndpointShowing(Showing):
             ended=f"The endpoint '{record.name}' has ended: it is {status_word(record)}.",
             stopping="stopping",
             longest_grace=facts.STOP_SECONDS,
+            endless=True,
             no_metrics="has no metrics: it is an endpoint",
             no_tensors="saves no tensors: it is an endpoint",
             no_artifacts="It is an endpoint, which writes no artifacts.",
@@ -139,9 +142,7 @@ class EndpointShowing(Showing):
             yield "Reason", view.reason
         yield "ARN", answer["EndpointArn"]
         if local.get("Address") and not view.status.terminal:
-            yield "Address", local["Address"]
-            if local.get("KeyFile"):
-                yield "Key", f"curl -H @{local['KeyFile']}"
+            yield from _address_rows(local)
         variants = _variants(request)
         for variant in variants:
             if len(variants) > 1:
@@ -203,6 +204,16 @@ def _summary(
         "CurrentInstanceCount": count,
         "DesiredInstanceCount": count,
     }
+
+
+def _address_rows(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "Address", local["Address"]
+    if local.get("FormerAddress"):
+        yield "Moved", f"from {local['FormerAddress']}: another program had taken its port"
+    if local.get("KeyFile"):
+        yield "Key", f"in {local['KeyFile']} (curl -H {curl_header(local['KeyFile'])})"
+    elif other_users():
+        yield "Key", f"none: {OPEN_TO_ALL}"
 
 
 def _host_names(request: Mapping[str, Any], most: int | None) -> list[str]:

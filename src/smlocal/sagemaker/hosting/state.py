@@ -25,6 +25,10 @@ class State:
     """0: it has not been in service."""
     key_file: str | None = None
     """The file with the header that the address demands; None: it demands none."""
+    access: str = ""
+    """Who can invoke it, in a sentence for its owner; empty if there is nothing to say."""
+    former_port: int = 0
+    """Where it was before another program took its port; 0: it has not moved."""
     in_service: float | None = None
     """Since when."""
     answers: float | None = None
@@ -55,6 +59,8 @@ class State:
         return {
             "Port": self.port,
             "KeyFile": self.key_file,
+            "Access": self.access,
+            "FormerPort": self.former_port,
             "InService": self.in_service,
             "Answers": self.answers,
             "RestartCount": self.restarts,
@@ -72,6 +78,8 @@ def read_state(document: Mapping[str, Any] | None) -> State:
     return State(
         port=document["Port"],
         key_file=document.get("KeyFile"),
+        access=document.get("Access", ""),
+        former_port=document.get("FormerPort", 0),
         in_service=document["InService"],
         answers=document.get("Answers"),
         restarts=document["RestartCount"],
@@ -87,6 +95,7 @@ def shown(document: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
     state = read_state(document)
     return {
         **({"Address": invocation_address(name, state.port), "KeyFile": state.key_file} if state.port else {}),
+        **({"FormerAddress": invocation_address(name, state.former_port)} if state.former_port else {}),
         "RestartCount": state.restarts,
         "Restarts": state.latest,
         "PingTrouble": state.trouble,

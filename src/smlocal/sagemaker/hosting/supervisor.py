@@ -25,7 +25,13 @@ from smlocal.jobs.planning.model import HostPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.address import demanded_authorization, invocation_address, key_file, socket_path
+from smlocal.sagemaker.hosting.address import (
+    demanded_authorization,
+    invocation_address,
+    invoking_commands,
+    key_file,
+    socket_path,
+)
 from smlocal.sagemaker.hosting.front import Front
 from smlocal.sagemaker.hosting.model_data import fill_folder, list_in_s3, local_files
 from smlocal.sagemaker.hosting.named_endpoint import settle
@@ -334,8 +340,16 @@ class HostingSupervisor(Supervisor):
         self.state.in_service = time.time()
         self._store()
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
-        self.context.reporter.progress(invocation_address(self._endpoint, self.state.port))
+        self._show_address()
         settle(self.context.store, self._endpoint, job=self.plan.name)
+
+    def _show_address(self) -> None:
+        name, state, reporter = self._endpoint, self.state, self.context.reporter
+        reporter.progress(invocation_address(name, state.port))
+        for command in invoking_commands(name, state.port, state.key_file):
+            reporter.progress(command)
+        if state.access:
+            reporter.progress(state.access)
 
     def _open_front(self) -> None:
         identity, directory = self.plan.identity, self.plan.job_directory
@@ -357,10 +371,20 @@ class HostingSupervisor(Supervisor):
         events = self.context.events
         self.front.start(lambda thread, error: events.put(ThreadDied(thread=thread, error=error)))
         if self.front.port != self.state.port:
-            self.state.port = self.front.port
+            if self.state.port:
+                self._address_changed(self.state.port, self.front.port)
+            self.state.port, self.state.access = self.front.port, self.serving.access
             self.state.key_file = key_file(directory) if self.serving.key else None
         self.state.answers = time.time()
         self._store()
+
+    def _address_changed(self, old: int, new: int) -> None:
+        """Another program has the port that an earlier supervisor had."""
+        self.state.former_port = old
+        before, now = (invocation_address(self._endpoint, port) for port in (old, new))
+        self.context.reporter.warning(
+            f"the address has changed, because another program has its port: {now}, not {before}"
+        )
 
     def _place(self, server: Server) -> None:
         """Pass requests on to the container, or to nobody while it has ended."""

@@ -1,8 +1,9 @@
 """What the service states about batch transform: limits, defaults, names and sentences. Pure."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 NAME: Final = "sagemaker_transform"
 """The name of this kind of jobs in the store."""
@@ -26,6 +27,16 @@ MOST_INSTANCES: Final = 100
 MOST_SAID: Final = 1000
 """Of the MaxConcurrentTransforms that a container states: one for each of its CPUs is usual."""
 MEGABYTE: Final = 1 << 20
+REQUEST: Final = "the request"
+CONTAINER: Final = "/execution-parameters"
+DEFAULT: Final = "the default"
+"""Who has said how records are sent."""
+NO_OBJECT: Final = (
+    f"the answer to {CONTAINER} is not a JSON object of at most 64 KiB; it is ignored, and what the request leaves out "
+    "has its default"
+)
+_SHOWN: Final = 60
+"""Characters of a value that a container has said."""
 MULTI, SINGLE = "MULTI_RECORD", "SINGLE_RECORD"
 STRATEGIES: Final = {"MultiRecord": MULTI, "SingleRecord": SINGLE}
 """The words of a request, and those that containers know."""
@@ -60,9 +71,30 @@ def answer_too_large(most: int) -> str:
     return f"The answer has more than {most // MEGABYTE} MB, and is too large to be filtered or joined"
 
 
-def too_many_at_once(concurrent: int, payload: int) -> str:
-    """The sum of what may be sent at once is above the limit of the API reference."""
-    return f"MaxConcurrentTransforms times MaxPayloadInMB is at most {MOST_MB}, not {concurrent} times {payload}"
+def too_many_at_once(concurrent: int, payload: int, *, source: str = REQUEST) -> str:
+    """The sum of what may be sent at once is above the limit of the API reference. `source`: who said the payload."""
+    fits = MOST_MB // concurrent
+    cure = f"MaxPayloadInMB: {fits}" if fits else f"MaxConcurrentTransforms: {MOST_MB // payload}"
+    return (
+        f"MaxConcurrentTransforms times MaxPayloadInMB, {concurrent} ({REQUEST}) times {payload} MB ({source}), "
+        f"is above {MOST_MB}: set {cure} or less"
+    )
+
+
+def ignored(name: str, value: Any, wanted: str, used: str) -> str:
+    """A container has said something at /execution-parameters that does not count."""
+    said = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else json.dumps(value)
+    shown = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
+    return f"/execution-parameters has {name}: {shown}, which is not {wanted}; it is ignored, and {used} is used"
+
+
+def fewer_at_once(concurrent: int, payload: int, at_once: int, *, source: str) -> str:
+    """A container has asked for more requests at once than fit in the memory that the service allows."""
+    size = f"{payload} MB ({source})" if payload else f"whole objects ({source})"
+    return (
+        f"MaxConcurrentTransforms: {concurrent} ({CONTAINER}) of {size} may be more than {MOST_MB} MB at once; "
+        f"{at_once} {'is' if at_once == 1 else 'are'} sent at once"
+    )
 
 
 def said_too_much(name: str, value: int, most: int) -> str:

@@ -136,8 +136,11 @@ class Invoker:
                     raise
                 left -= 1
 
-    def parameters(self) -> Mapping[str, Any]:
-        """What the container answers to /execution-parameters; nothing if it has no such answer."""
+    def parameters(self) -> Mapping[str, Any] | None:
+        """What the container answers to /execution-parameters; nothing if it has no such answer.
+
+        None if that is no JSON object.
+        """
         with self.spool() as whole:
             reply = _Reply(whole=whole, most=_MOST_PARAMETERS)
             try:
@@ -147,11 +150,16 @@ class Invoker:
                     connection.ask(request, seconds=_PARAMETER_SECONDS, headed=reply.headed, came=reply.came)
                 finally:
                     connection.close()
-                whole.seek(0)
-                found = json.loads(whole.read()) if reply.status in _OK else {}
-            except (InvocationError, MessageError, OSError, ValueError, RecursionError):
+            except (InvocationError, MessageError, OSError):
                 return {}
-        return found if isinstance(found, dict) else {}
+            if reply.status not in _OK:
+                return {}
+            whole.seek(0)
+            try:
+                found = json.loads(whole.read())
+            except (ValueError, RecursionError):
+                return None
+        return found if isinstance(found, dict) else None
 
     def _once(self, payload: Any, *, chunked: bool) -> Answer:
         try:

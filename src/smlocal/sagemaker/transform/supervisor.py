@@ -193,6 +193,9 @@ class TransformSupervisor(HostingSupervisor):
             self._log(facts.logged(time.time(), error.sentence))
             self.attempt.fail(input_failure(f"{error.blamed}: {error.sentence}"), None)
             return None
+        for remark in parameters.remarks:
+            self.context.reporter.warning(remark)
+        self.results.notes += parameters.remarks
         line = facts.parameters_line(
             concurrent=parameters.concurrent, payload=parameters.payload, strategy=parameters.strategy
         )
@@ -210,7 +213,7 @@ class TransformSupervisor(HostingSupervisor):
             log=self._log,
         )
 
-    def _parameters(self, said: Mapping[str, Any]) -> Parameters:
+    def _parameters(self, said: Mapping[str, Any] | None) -> Parameters:
         """Those of the request, else what the container says, else the service's."""
         request = self.asked.request
         return parameters_of(

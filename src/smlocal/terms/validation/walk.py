@@ -256,7 +256,7 @@ def _wrong_type(kind: Any, value: Any, place: _Place) -> Violation:
     name = str(place.path[-1]) if place.path else ""
     plain = isinstance(value, bool | int | float)
     shown = (place.written(place.path) if plain else None) or java(_masked(value))
-    if plain:
+    if plain and kind is str:  # a member of another type holds no secret, whatever its name
         shown = _masked(shown, name)
     if len(shown) > 40:  # noqa: PLR2004 - what fits on a line
         shown = f"{shown[:40]}…"

@@ -44,7 +44,9 @@ CALLS: dict[str, dict[str, Any]] = {
     [
         ({"Credentials": "share"}, "does not let clients set Local.Credentials"),
         ({"Sources": {"s3://elsewhere": "/etc"}}, "/etc"),
-        ({"Region": "nowhere", "Nonsense": 1}, "Local.Nonsense"),
+        ({"Region": "nowhere", "Nonsense": 1}, "unknown key Local.Nonsense"),
+        ({"Memori": 1}, "unknown key Local.Memori: did you mean Memory?"),
+        ({"Serving": {}}, "does not let clients set Local.Serving"),
         ("text", "Local"),
     ],
 )
@@ -72,8 +74,45 @@ def test_the_job_of_an_endpoint_has_the_settings_of_all_its_parts(ask: Ask, serv
 def test_a_server_with_more_rights_takes_more(ask: Ask, serving: Serving) -> None:
     ask("sagemaker", "CreateModel", **MODEL)
     ask("sagemaker", "CreateEndpointConfig", **CONFIG)
-    rights = replace(serving.options.rights, local_members=True)
-    trusting = replace(serving, options=replace(serving.options, rights=rights))
-    asked = {**ENDPOINT, "Local": {"Serving": {"PingSeconds": 9}}}
-    create_endpoint(trusting, AwsCall(service="", operation="", parameters=asked, region="eu-west-1", access_key=None))
+    trusting = replace(keyed(serving), options=replace(keyed(serving).options, with_key=False))
+    made(trusting, Serving={"PingSeconds": 9})
     assert serving.store.document("e", JOB)["Data"]["Local"]["Serving"] == {"PingSeconds": 9}
+
+
+def made(server: Serving, **local: Any) -> None:
+    asked = {**ENDPOINT, "Local": local}
+    create_endpoint(server, AwsCall(service="", operation="", parameters=asked, region="eu-west-1", access_key=None))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"Key": False},
+            "this server demands a key, so its endpoints do too: Local.Serving.Key: false is not possible",
+        ),
+        ({"Key": 1}, "Local.Serving.Key is 1 (a number) and must be true or false"),
+        ({"Key": "yes"}, 'Local.Serving.Key is "yes" (a string) and must be true or false'),
+        ("text", "Local.Serving"),
+        ([1], "Local.Serving"),
+    ],
+)
+def test_what_a_server_with_a_key_cannot_do_is_refused(ask: Ask, serving: Serving, given: object, said: str) -> None:
+    ask("sagemaker", "CreateModel", **MODEL)
+    ask("sagemaker", "CreateEndpointConfig", **CONFIG)
+    with pytest.raises(ServiceError) as raised:
+        made(keyed(serving), Serving=given)
+    assert said in raised.value.message
+
+
+@pytest.mark.parametrize("given", [{}, None, {"Key": None}, {"Key": True}, {"PingSeconds": 9}])
+def test_endpoints_of_a_server_with_a_key_demand_one(ask: Ask, serving: Serving, given: Any) -> None:
+    ask("sagemaker", "CreateModel", **MODEL)
+    ask("sagemaker", "CreateEndpointConfig", **CONFIG)
+    made(keyed(serving), Serving=given)
+    assert serving.store.document("e", JOB)["Data"]["Local"]["Serving"] == {**(given or {}), "Key": True}
+
+
+def keyed(serving: Serving) -> Serving:
+    rights = replace(serving.options.rights, local_members=True)
+    return replace(serving, options=replace(serving.options, rights=rights, with_key=True))

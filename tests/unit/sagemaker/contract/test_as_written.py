@@ -4,6 +4,7 @@ import pytest
 
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.reading import load_document
+from smlocal.sagemaker.hosting.model_file import read_model
 from smlocal.sagemaker.jobfile.job_file import read_job
 
 REST = """
@@ -50,6 +51,13 @@ def test_what_a_flag_gave_is_not_looked_for_in_the_file() -> None:
     with pytest.raises(RequestInvalidError, match="command line") as caught:
         read_job(document, strict=False)
     assert 'quote it, "5"' in caught.value.details[0]
+
+
+def test_a_value_of_a_member_that_holds_no_text_is_shown() -> None:
+    document = load_document("PrimaryContainer: {Image: i}\nLocal: {Serving: {Key: 1}}", name="m.yaml", directory="/")
+    with pytest.raises(RequestInvalidError) as caught:
+        read_model(document)
+    assert "Local.Serving.Key is 1 (a number) and must be true or false" in caught.value.details[0]
 
 
 def test_no_secret_is_quoted() -> None:

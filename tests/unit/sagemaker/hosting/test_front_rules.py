@@ -95,7 +95,7 @@ def test_only_who_has_the_key_is_answered(front: Any) -> None:
     for wrong in ({}, {"Authorization": "Bearer secre"}, {"Authorization": "Bearer \xe9"}, {"Authorization": ""}):
         status, _, body = ask(one, **wrong)
         assert status == 403, wrong
-        assert b"the key of this endpoint" in body
+        assert b"this endpoint demands its key: smlocal describe here shows the curl option" in body
     assert server.seen == []
     assert ask(one, Authorization=KEY)[0] == 200
     ((_, passed, _),) = server.seen

@@ -16,7 +16,7 @@ from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall, remember
-from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.hosting import facts, planning
 from smlocal.sagemaker.hosting.model_file import ModelFile, read_model
 from smlocal.sagemaker.hosting.planning import check_label, check_reach, plan_endpoint
 
@@ -280,3 +280,24 @@ def test_an_image_beside_others_says_that_it_listens_where_it_is_told() -> None:
         "Your Ecr Image held does not contain required com.amazonaws.sagemaker.capabilities.accept-bind-to-port=true "
         "Docker label(s)."
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "others", "key", "said"),
+    [
+        (None, ["ann", "bob"], True, "a key is demanded: others have an account on this machine (ann, bob)"),
+        (None, [], False, ""),
+        (True, ["ann"], True, ""),
+        (True, [], True, ""),
+        (False, ["ann"], False, "every user of this machine can invoke it"),
+        (False, [], False, ""),
+    ],
+)
+def test_the_owner_is_told_who_can_invoke(
+    monkeypatch: pytest.MonkeyPatch, asked: bool | None, others: list[str], key: bool, said: str
+) -> None:
+    monkeypatch.setattr(planning, "other_users", lambda: others)
+    local = {} if asked is None else {"Local": {"Serving": {"Key": asked}}}
+    serving = planned(model(**local), ARCHIVE).serving
+    assert serving is not None
+    assert (serving.key, serving.access) == (key, said)

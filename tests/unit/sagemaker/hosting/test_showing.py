@@ -98,7 +98,7 @@ def test_only_a_running_endpoint_tells_where_it_is_and_what_happened() -> None:
 
 
 def test_the_state_is_read_as_it_was_stored() -> None:
-    state = State(port=1, in_service=2.0, troubles={"Blue": "why"}, logged={"Blue": 5})
+    state = State(port=1, in_service=2.0, access="all", former_port=3, troubles={"Blue": "why"}, logged={"Blue": 5})
     for code in range(30):
         state.restarted("Blue", code)
     again = read_state(state.document())

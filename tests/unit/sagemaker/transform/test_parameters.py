@@ -26,15 +26,63 @@ def test_the_request_counts_most_then_the_container_then_the_default() -> None:
 def test_what_a_container_says_in_another_type_does_not_count(wrong: Any) -> None:
     said = {"BatchStrategy": wrong, "MaxConcurrentTransforms": wrong, "MaxPayloadInMB": wrong}
     assert found(said) == ("MULTI_RECORD", 1, 6)
+    told = remarks(said)
+    assert len(told) == (0 if wrong is None else 3)
+    assert all("it is ignored, and" in each for each in told)
+
+
+def remarks(said: Any, **asked: Any) -> tuple[str, ...]:
+    return parameters_of(said, **{**NOTHING, **asked}).remarks
+
+
+def test_what_is_ignored_is_told_with_what_is_used() -> None:
+    (said,) = remarks({"MaxPayloadInMB": "2"})
+    assert said.startswith('/execution-parameters has MaxPayloadInMB: "2", which is not a whole number from 0; ')
+    assert said.endswith("it is ignored, and 6 MB is used")
+    (said,) = remarks({"BatchStrategy": "MultiRecord"})
+    assert said.endswith("which is not MULTI_RECORD or SINGLE_RECORD; it is ignored, and MULTI_RECORD is used")
+    (said,) = remarks({"MaxConcurrentTransforms": "x" * 1000})
+    assert len(said) < 250
+    nested: list[Any] = []
+    for _ in range(900):
+        nested = [nested]
+    (said,) = remarks({"MaxConcurrentTransforms": nested})
+    assert "a list" in said
+    asked = {"strategy": "MultiRecord", "concurrent": 2, "payload": 3}
+    assert remarks({"BatchStrategy": 1, "MaxConcurrentTransforms": "", "MaxPayloadInMB": []}, **asked) == ()
+
+
+def test_an_answer_that_is_no_object_is_told() -> None:
+    assert found(None) == ("MULTI_RECORD", 1, 6)
+    (said,) = remarks(None)
+    assert said.startswith("the answer to /execution-parameters is not a JSON object")
+
+
+def test_fewer_requests_at_once_than_the_container_says_are_told() -> None:
+    assert remarks({"MaxConcurrentTransforms": 16, "MaxPayloadInMB": 6}) == ()
+    (said,) = remarks({"MaxConcurrentTransforms": 64, "MaxPayloadInMB": 6})
+    assert said.startswith(
+        "MaxConcurrentTransforms: 64 (/execution-parameters) of 6 MB (/execution-parameters) may be "
+    )
+    assert said.endswith("16 are sent at once")
+    (said,) = remarks({"MaxConcurrentTransforms": 3}, payload=100)
+    assert "100 MB (the request)" in said
+    assert said.endswith("1 is sent at once")
 
 
 def test_the_product_is_judged_by_what_the_container_says() -> None:
     assert found({"MaxPayloadInMB": 1}, concurrent=100) == ("MULTI_RECORD", 100, 1)
-    for said in ({}, {"MaxPayloadInMB": 7}):
-        with pytest.raises(
-            ParametersError, match="MaxConcurrentTransforms times MaxPayloadInMB is at most 100"
-        ) as error:
-            parameters_of(said, strategy=None, concurrent=17, payload=None)
+    for said, concurrent, text in (
+        ({}, 30, r"30 \(the request\) times 6 MB \(the default\), is above 100: set MaxPayloadInMB: 3 or less"),
+        (
+            {"MaxPayloadInMB": 7},
+            17,
+            r"times 7 MB \(/execution-parameters\), is above 100: set MaxPayloadInMB: 5 or less",
+        ),
+        ({}, 200, "set MaxConcurrentTransforms: 16 or less"),
+    ):
+        with pytest.raises(ParametersError, match=text) as error:
+            parameters_of(said, strategy=None, concurrent=concurrent, payload=None)
         assert error.value.blamed == "ClientError"
 
 

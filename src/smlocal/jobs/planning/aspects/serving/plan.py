@@ -80,3 +80,5 @@ class ServingPlan:
     """Bytes of one request."""
     key: bool = False
     """True if requests from outside need the key of the job."""
+    access: str = ""
+    """Who can ask, in a sentence for the owner; empty if there is nothing to say."""
