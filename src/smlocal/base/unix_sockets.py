@@ -10,9 +10,23 @@ _LONGEST: Final = 100
 """Bytes of a path that every system takes; macOS takes no more than 103."""
 
 
+@contextmanager
+def listening_at(path: str) -> Iterator[socket.socket]:
+    """A listening socket that is removed at the end, unless another one has its place by then."""
+    with listen_at(path) as listener:
+        made = os.lstat(path)
+        try:
+            yield listener
+        finally:
+            with suppress(OSError):
+                if os.path.samestat(os.lstat(path), made):
+                    os.unlink(path)
+
+
 def listen_at(path: str, *, mode: int = 0o600, backlog: int = 1024) -> socket.socket:
     """A listening socket, in place of one that an earlier process has left there."""
-    remove_socket(path)
+    with suppress(FileNotFoundError):
+        os.unlink(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with _short(path) as short:
@@ -36,12 +50,6 @@ def connect_to(path: str, *, seconds: float) -> socket.socket:
         made.close()
         raise
     return made
-
-
-def remove_socket(path: str) -> None:
-    """Nobody connects to it any more."""
-    with suppress(FileNotFoundError):
-        os.unlink(path)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import socket
 import time
 from collections.abc import Callable
@@ -141,6 +142,29 @@ def test_an_endpoint_whose_home_is_removed_ends(
     assert not life.home.exists()
     life.store = Store.open(str(life.home))
     assert_nothing_left("homeless")
+
+
+@pytest.mark.slow(3)
+def test_an_endpoint_whose_home_is_removed_leaves_the_next_one_of_its_name_alone(
+    hosting: Any, life: Any, assert_nothing_left: Clean, docker: Any
+) -> None:
+    hosting.in_service("rehomed")
+    supervisor = life.job("rehomed").supervisor_pid
+    os.kill(supervisor, signal.SIGSTOP)  # it notices when there is another already
+    life.store.close()
+    shutil.rmtree(life.home)
+    hosting.in_service("rehomed")
+    os.kill(supervisor, signal.SIGCONT)
+    hosting.until(lambda: not Path(f"/proc/{supervisor}").exists())
+    life.store = Store.open(str(life.home))
+    assert hosting.invoke("rehomed", "here").stdout == "here"
+    folder = life.home / "jobs" / "rehomed"
+    assert (folder / "invocations.socket").is_socket()
+    assert (folder / "hosts").is_dir()
+    assert hosting.described("rehomed")["EndpointStatus"] == "InService"
+    assert len(docker("ps", "--quiet", "--filter", "label=smlocal.job=rehomed").split()) == 1
+    assert life("rm", "--stop", "rehomed").returncode == 0
+    assert_nothing_left("rehomed")
 
 
 @pytest.mark.slow(2)

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
-from smlocal.base.unix_sockets import listen_at, remove_socket
+from smlocal.base.unix_sockets import listening_at
 from smlocal.base.web import rules
 from smlocal.base.web.bodies import SMALL, BodyContent, HeldBytes, Share
 from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
@@ -111,8 +111,7 @@ class Front:
             self.port = listener.getsockname()[1]
             accept_from(self.loop, listener, self._accept)
             if self.owners_socket:
-                owners = stack.enter_context(listen_at(self.owners_socket))
-                stack.callback(remove_socket, self.owners_socket)
+                owners = stack.enter_context(listening_at(self.owners_socket))
                 accept_from(self.loop, owners, lambda accepted: ClientConnection(self, accepted, is_owner=True))
             self._listening.set()
             try:

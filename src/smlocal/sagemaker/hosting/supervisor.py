@@ -10,12 +10,12 @@ from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.base.parallel import run_each
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.removal import remove_tree
-from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
+from smlocal.errors import EngineError, JobUnrecordedError, MachineNotReadyError, SmlocalError
 from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
 from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, Event, ThreadDied, Woken
-from smlocal.jobs.finish.cleanup import clear_attempt
+from smlocal.jobs.finish.cleanup import clear_attempt, clear_engines
 from smlocal.jobs.history import Past
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import file_systems
@@ -163,7 +163,15 @@ class HostingSupervisor(Supervisor):
         """Answer nobody any more, then end."""
         if self.front is not None:
             self.front.close()
+        is_replaced = self._folder_is_gone() and os.path.exists(self.plan.job_directory)
         os.close(self.folder)
+        if is_replaced:
+            # The home was removed and made anew: the folder of that name, and the record, are those of another job.
+            clear_engines(self.context.engines, self.plan.name, self.plan.run_id, engine_lost=False, rules=False)
+            raise JobUnrecordedError(
+                f"the endpoint '{self.plan.name}' has ended, and its folder is that of another job now",
+                details=[self.plan.job_directory],
+            )
         Supervisor.finish(self)
 
     @property
