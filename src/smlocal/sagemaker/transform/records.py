@@ -146,12 +146,14 @@ def _tfrecords(file: BinaryIO, *, single: bool, limit: _Limit) -> Iterator[bytes
     while head := file.read(_HEADS["TFRecord"]):
         length = _tfrecord_head(head)
         limit.check(length + (0 if single else len(head) + _CHECKSUM))
-        body = file.read(length if single else length + _CHECKSUM)
-        checksum = file.read(_CHECKSUM) if single else body[length:]
+        record = bytearray(b"" if single else head)
+        record += file.read(length)
+        checksum = file.read(_CHECKSUM)
         if len(checksum) < _CHECKSUM:
             raise RecordsError(_ends("TFRecord"))
-        yield body if single else head + body
-        del body
+        if not single:
+            record += checksum
+        yield _taken(record)
 
 
 def _frame_pieces(file: BinaryIO, split: str) -> Iterator[bytes]:
