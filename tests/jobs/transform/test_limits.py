@@ -131,6 +131,21 @@ def test_a_payload_without_a_limit_takes_little_memory(
 
 
 @pytest.mark.slow(2)
+def test_large_records_without_a_limit_are_not_all_in_memory(
+    transforms: Any, life: Any, memory: Callable[..., int]
+) -> None:
+    """Six could be sent at once."""
+    transforms.data({"x.csv": ""})
+    with (life.folder / "data" / "x.csv").open("r+b") as file:
+        for number in range(1, 7):
+            file.seek(90 * MEBIBYTE * number - 1)
+            file.write(b"\n")
+    alone = {"BatchStrategy": "SingleRecord", "MaxConcurrentTransforms": 6, "MaxPayloadInMB": 0}
+    assert memory("transform-alone", code=0, variables={"ANSWER": "sizes"}, **alone) < MOST
+    assert transforms.output()["x.csv.out"].count(f"{90 * MEBIBYTE} ") == 6
+
+
+@pytest.mark.slow(2)
 def test_one_wide_character_does_not_take_four_times_the_memory(
     transforms: Any, failed: Callable[..., Measured]
 ) -> None:

@@ -194,7 +194,7 @@ def test_records_without_a_limit_are_sent_alone(work: Work, requests: list[str])
     assert (outputs(done), requests) == ({"a": b"A\n" * 9}, ["length"] * 9)
 
 
-@pytest.mark.slow(0.5)
+@pytest.mark.slow(1)
 def test_large_records_without_a_limit_wait_for_those_before_them(work: Work) -> None:
     """Each of them leaves no room for another in memory."""
     large = b"a" * (60 << 20) + b"\n"
