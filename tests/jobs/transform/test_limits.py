@@ -1,6 +1,9 @@
 """What a container, a filter or an answer may cost the process that transforms: memory, requests and time."""
 
+import gzip
 import json
+import os
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +16,10 @@ import pytest
 Clean = Callable[[str], None]
 MEBIBYTE = 1 << 20
 MOST = 300 * MEBIBYTE
+SMALL = 120 * MEBIBYTE
+HELD = (
+    "With MaxPayloadInMB 0, an object that is filtered or joined, and a record that is sent alone, have at most 100 MB"
+)
 MEASURE = """
 import resource, subprocess, sys
 code = subprocess.call(sys.argv[2:])
@@ -33,20 +40,30 @@ class Measured:
 
 
 @pytest.fixture
-def failed(transforms: Any, life: Any, tmp_path: Path, assert_nothing_left: Clean) -> Callable[..., Measured]:
-    """Runs a job that fails."""
+def memory(transforms: Any, life: Any, tmp_path: Path, assert_nothing_left: Clean) -> Callable[..., int]:
+    """Runs a job that ends with this code, and returns the most memory that its processes took."""
 
-    def run(name: str, **members: Any) -> Measured:
+    def run(name: str, *, code: int, **members: Any) -> int:
         path = transforms.job_file(name, **members)
         command = [sys.executable, "-c", MEASURE, tmp_path / "memory", sys.executable, "-m", "smlocal", "run", path]
         done = subprocess.run(
             command, cwd=life.folder, env=life.environment, capture_output=True, text=True, check=False, timeout=240
         )
-        assert done.returncode == 1, done.stderr
+        assert done.returncode == code, done.stderr
         assert_nothing_left(name)
+        return int((tmp_path / "memory").read_text())
+
+    return run
+
+
+@pytest.fixture
+def failed(memory: Callable[..., int], transforms: Any, life: Any) -> Callable[..., Measured]:
+    """Runs a job that fails."""
+
+    def run(name: str, **members: Any) -> Measured:
+        taken = memory(name, code=1, **members)
         log = [line.rpartition("x.csv: ")[2] for line in transforms.data_log(name)]
-        reason = life.describe(name)["FailureReason"]
-        return Measured(memory=int((tmp_path / "memory").read_text()), reason=reason, log=log)
+        return Measured(memory=taken, reason=life.describe(name)["FailureReason"], log=log)
 
     return run
 
@@ -75,6 +92,67 @@ def test_the_largest_answer_that_is_parsed_needs_little_memory(
     assert found.log[1:] == [
         "Failed to parse output from the algorithm: a record is too large to be filtered or joined"
     ]
+
+
+@pytest.mark.slow(4)
+def test_a_length_that_data_states_is_not_believed(transforms: Any, failed: Callable[..., Measured]) -> None:
+    """Compressed, the object has 2 MB."""
+    head = struct.pack("<QI", 1 << 40, 1)
+    transforms.data({"x.csv": gzip.compress(head) + gzip.compress(bytes(MEBIBYTE)) * 1400})
+    source = {"SplitType": "TFRecord", "CompressionType": "Gzip"}
+    found = failed("transform-stated", source=source)
+    assert found.memory < SMALL
+    assert found.log[1:] == ["Too much data for max payload size"]
+    middle = struct.pack("<II", 0xCED7230A, 2 << 29 | MEBIBYTE) + bytes(MEBIBYTE)
+    transforms.data({"x.csv": gzip.compress(middle) * 1400})
+    found = failed("transform-parts", source={**source, "SplitType": "RecordIO"})
+    assert found.memory < SMALL
+    assert found.log[1:] == ["Too much data for max payload size"]
+
+
+@pytest.mark.slow(8)
+def test_a_payload_without_a_limit_takes_little_memory(
+    transforms: Any, life: Any, memory: Callable[..., int], failed: Callable[..., Measured]
+) -> None:
+    """It is streamed, or it fails. The container alone says that there is no limit."""
+    transforms.data({"x.csv": ""})
+    os.truncate(life.folder / "data" / "x.csv", 612 * MEBIBYTE)
+    unlimited = {"PARAMETERS": '{"MaxPayloadInMB": 0, "BatchStrategy": "MULTI_RECORD"}', "ANSWER": "count"}
+    assert memory("transform-streamed", code=0, variables=unlimited) < SMALL
+    assert transforms.output() == {"x.csv.out": f"{612 * MEBIBYTE}\n"}
+    for name, members in (
+        ("filtered", {"DataProcessing": {"InputFilter": "$[0]"}}),
+        ("joined", {"DataProcessing": {"JoinSource": "Input"}, "source": {"SplitType": "None"}}),
+        ("single", {"BatchStrategy": "SingleRecord"}),
+    ):
+        found = failed(f"transform-{name}-unlimited", variables=unlimited, **members)
+        assert found.memory < MOST
+        assert found.log[1:] == [HELD]
+
+
+@pytest.mark.slow(2)
+def test_large_records_without_a_limit_are_not_all_in_memory(
+    transforms: Any, life: Any, memory: Callable[..., int]
+) -> None:
+    """Six could be sent at once."""
+    transforms.data({"x.csv": ""})
+    with (life.folder / "data" / "x.csv").open("r+b") as file:
+        for number in range(1, 7):
+            file.seek(90 * MEBIBYTE * number - 1)
+            file.write(b"\n")
+    alone = {"BatchStrategy": "SingleRecord", "MaxConcurrentTransforms": 6, "MaxPayloadInMB": 0}
+    assert memory("transform-alone", code=0, variables={"ANSWER": "sizes"}, **alone) < MOST
+    assert transforms.output()["x.csv.out"].count(f"{90 * MEBIBYTE} ") == 6
+
+
+@pytest.mark.slow(2)
+def test_one_wide_character_does_not_take_four_times_the_memory(
+    transforms: Any, failed: Callable[..., Measured]
+) -> None:
+    transforms.data({"x.csv": "😀" + "x" * (98 * MEBIBYTE)})
+    found = failed("transform-wide", MaxPayloadInMB=100, DataProcessing={"InputFilter": "$[0]"})
+    assert found.memory < 200 * MEBIBYTE
+    assert found.log[1:] == ["Failed to parse input: a record is too large to be filtered or joined"]
 
 
 @pytest.mark.slow(1)

@@ -9,7 +9,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from enum import Enum
 from functools import partial
@@ -32,6 +32,8 @@ _TEXTS: Final = 3
 """What is parsed, the texts in it, and what is written."""
 _WEIGHTS: Final = {",": 36, "[": 96, "{": 232, ":": 100, '"': 26}
 """Bytes of memory for what each of them stands for in JSON: a number, a list, an object, a key, half a text."""
+_PIECE: Final = 1 << 20
+"""Characters that are read at once."""
 _FIELD: Final = 64
 """Bytes of memory for a field of CSV."""
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
@@ -161,7 +163,7 @@ def _rows(text: io.TextIOWrapper, what: str) -> Iterator[list[str]]:
 
     def lines() -> Iterator[str]:
         nonlocal memory
-        while line := text.readline(MOST_TEXT + 1):
+        while line := _text(text.readline, what, ends="\r\n"):
             memory += _TEXTS * sys.getsizeof(line) + _FIELD * line.count(",")
             _check(line, memory, what)
             yield line
@@ -174,19 +176,37 @@ def _rows(text: io.TextIOWrapper, what: str) -> Iterator[list[str]]:
 
 def _documents(text: io.TextIOWrapper, what: str, *, one: bool) -> Iterator[Any]:
     if one:
-        yield _loaded(text.read(MOST_TEXT + 1), what)
+        yield _loaded(_text(text.read, what), what)
         return
-    lines = (line for line in iter(partial(text.readline, MOST_TEXT + 1), "") if line.strip())
+    lines = (line for line in iter(partial(_text, text.readline, what, ends="\n"), "") if line.strip())
     first = next(lines, None)
     if first is None:
         return
     try:
         value = _loaded(first, what)
     except ValueError:
-        value = _loaded(first + text.read(MOST_TEXT + 1), what)  # one document on several lines
+        value = _loaded(_text(text.read, what, before=first), what)  # one document on several lines
     yield value
     for line in lines:
         yield _loaded(line, what)
+
+
+def _text(read: Callable[[int], str], what: str, *, ends: str = "", before: str = "") -> str:
+    """A line with one of these ends, or all there is. The whole is as wide as its widest character."""
+    first = read(_PIECE)
+    if len(first) < _PIECE and not before:
+        return first
+    parts, size, width = [before + first], 0, 1
+    while parts[-1]:
+        last = parts[-1]
+        size += len(last)
+        width = max(width, (sys.getsizeof(last * 2) - sys.getsizeof(last)) // len(last))
+        if size > MOST_TEXT or _TEXTS * width * size > MOST_MEMORY:
+            raise _too_large(what)
+        if last[-1] in ends:
+            break
+        parts.append(read(_PIECE))
+    return "".join(parts)
 
 
 def _loaded(text: str, what: str) -> Any:
@@ -197,7 +217,11 @@ def _loaded(text: str, what: str) -> Any:
 
 def _check(text: str, memory: int, what: str) -> None:
     if len(text) > MOST_TEXT or memory > MOST_MEMORY:
-        raise ProcessingError(f"Failed to parse {what}: a record is too large to be filtered or joined")
+        raise _too_large(what)
+
+
+def _too_large(what: str) -> ProcessingError:
+    return ProcessingError(f"Failed to parse {what}: a record is too large to be filtered or joined")
 
 
 def _selected(steps: tuple[PathStep, ...], value: Any, form: RecordForm, which: str) -> Iterator[str]:

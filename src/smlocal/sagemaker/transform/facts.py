@@ -59,6 +59,10 @@ NO_DATA_SOURCE: Final = (
 """The answer to a request (seen)."""
 NO_ANSWER: Final = "Unable to get response from algorithm"
 TOO_LARGE: Final = "Too much data for max payload size"
+HELD_TOO_LARGE: Final = (
+    "With MaxPayloadInMB 0, an object that is filtered or joined, and a record that is sent alone, have at most 100 MB"
+)
+"""Our own limit, of memory."""
 
 
 def timed_out(seconds: float) -> str:

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
+from functools import partial
 from io import SEEK_END
 from tempfile import SpooledTemporaryFile
 from threading import Lock
@@ -123,7 +124,7 @@ class Invoker:
     def invoke(self, payload: Any, *, chunked: bool = False) -> Answer:
         """The answer to a payload; `InvocationError` if there is none.
 
-        `payload`: bytes, or a file; if `chunked`, one of unknown length, and `PayloadError` if it cannot be read.
+        `payload`: bytes, or a file; if `chunked`, pieces that are sent once, and `PayloadError` if they cannot be read.
         """
         left = self.retries
         while True:
@@ -235,7 +236,7 @@ def _request(headers: Mapping[str, str], payload: Any, *, chunked: bool) -> Iter
     """A request in pieces."""
     if chunked:
         yield _head("POST", "/invocations", {**headers, "Transfer-Encoding": "chunked"})
-        for piece in _read(payload):
+        for piece in _guarded(payload):
             yield b"%x\r\n%b\r\n" % (len(piece), piece)
         yield b"0\r\n\r\n"
         return
@@ -244,7 +245,7 @@ def _request(headers: Mapping[str, str], payload: Any, *, chunked: bool) -> Iter
     if not isinstance(payload, bytes):
         payload.seek(0)
         yield head
-        yield from _read(payload)
+        yield from _guarded(iter(partial(payload.read, _PIECE), b""))
     elif size <= _PIECE:
         yield head + payload
     else:
@@ -252,10 +253,9 @@ def _request(headers: Mapping[str, str], payload: Any, *, chunked: bool) -> Iter
         yield payload
 
 
-def _read(payload: BinaryIO) -> Iterator[bytes]:
+def _guarded(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """What is sent. Its errors are not those of the connection, though both may be an `OSError`."""
     try:
-        while piece := payload.read(_PIECE):
-            yield piece
+        yield from pieces
     except (OSError, *GZIP_ERRORS) as error:
         raise PayloadError(str(error)) from error

@@ -7,7 +7,7 @@ from typing import Any, Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.transform import facts
 
-_AHEAD: Final = 32 << 20
+AHEAD: Final = 32 << 20
 """Bytes of payloads that are read before a request is free, and not more than are sent at once."""
 _STRATEGY, _CONCURRENT, _PAYLOAD = "BatchStrategy", "MaxConcurrentTransforms", "MaxPayloadInMB"
 _USED: Final = {_CONCURRENT: str(facts.CONCURRENT), _PAYLOAD: f"{facts.PAYLOAD_MB} MB"}
@@ -44,7 +44,7 @@ class Parameters:
     @property
     def ahead(self) -> int:
         """Payloads that are read before a request is free."""
-        return min(self.at_once, _AHEAD // self.most if self.most else 1)
+        return min(self.at_once, AHEAD // self.most if self.most else 1)
 
     @property
     def most(self) -> int | None:

@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field
 from functools import partial
-from threading import Lock, Semaphore
+from itertools import chain
+from threading import Condition, Lock, Semaphore
 from typing import BinaryIO, Final, cast
 
 from smlocal.base.gzip_errors import GZIP_ERRORS
@@ -25,8 +26,8 @@ from smlocal.sagemaker.transform.container_connection import CancelledError
 from smlocal.sagemaker.transform.data_processing import Processing, ProcessingError
 from smlocal.sagemaker.transform.inputs import OpenStore, opened, shown_name
 from smlocal.sagemaker.transform.invoking import Answer, InvocationError, Invoker, PayloadError
-from smlocal.sagemaker.transform.parameters import Parameters
-from smlocal.sagemaker.transform.records import RecordsError, payloads
+from smlocal.sagemaker.transform.parameters import AHEAD, Parameters
+from smlocal.sagemaker.transform.records import RecordsError, payloads, streamed
 from smlocal.terms.listing import Listing
 
 _COPIED: Final = 1 << 20
@@ -59,21 +60,23 @@ class _Output:
     trouble: OSError | None = None
     """Why it cannot be written."""
     _lock: Lock = field(default_factory=Lock)
-    _waiting: dict[int, Answer | bytes] = field(default_factory=dict)
+    _waiting: dict[int, Answer | None] = field(default_factory=dict)
     _following: int = 0
     """The number of the next answer that is written."""
     _total: int | None = None
     """How many answers there will be; None: that is not known yet."""
 
-    def deliver(self, number: int, answer: Answer | bytes) -> int:
-        """Write the answer once those before it are written; returns how many were."""
+    def deliver(self, number: int, answer: Answer | None) -> int:
+        """Write the answer once those before it are written; returns how many were. None: there is none."""
         with self._lock:
             self._waiting[number] = answer
             before = self._following
-            while (found := self._waiting.pop(self._following, None)) is not None:
+            while self._following in self._waiting:
+                found = self._waiting.pop(self._following)
                 self._following += 1
                 try:
-                    self._write(found)
+                    if found is not None:
+                        self._write(found)
                 except OSError as error:
                     self.failed, self.trouble = True, self.trouble or error
             self._end_if_whole()
@@ -85,23 +88,15 @@ class _Output:
             self._total = total
             self._end_if_whole()
 
-    def _write(self, answer: Answer | bytes) -> None:
-        if isinstance(answer, bytes):
-            if not self.failed:
-                self.file.write(answer)
-                self._end_line(answer[-1:])
-            return
+    def _write(self, answer: Answer) -> None:
         with answer:
             if self.failed:
                 return
             shutil.copyfileobj(answer, self.file, _COPIED)
             if self.newline:
                 answer.seek(max(0, answer.tell() - 1))
-                self._end_line(answer.read(1))
-
-    def _end_line(self, last: bytes) -> None:
-        if self.newline and last != b"\n":
-            self.file.write(b"\n")
+                if answer.read(1) != b"\n":
+                    self.file.write(b"\n")
 
     def _end_if_whole(self) -> None:
         if self._following != self._total:
@@ -113,6 +108,25 @@ class _Output:
         if self.failed:
             os.unlink(self.file.name)
         self.ended()
+
+
+@dataclass(kw_only=True, slots=True, eq=False)
+class _Held:
+    """The bytes of the payloads in memory."""
+
+    _size: int = 0
+    _less: Condition = field(default_factory=Condition)
+
+    def wait(self, most: int) -> None:
+        """Until there are at most so many, or none."""
+        with self._less:
+            self._less.wait_for(lambda: self._size <= max(most, 0))
+
+    def add(self, size: int) -> None:
+        """Negative for what is not needed any more."""
+        with self._less:
+            self._size += size
+            self._less.notify_all()
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -142,6 +156,7 @@ class Transformation:
     _parsing: Lock = field(default_factory=Lock)
     """The values of one record at a time are in memory."""
     _room: Semaphore = field(init=False)
+    _held: _Held = field(default_factory=_Held)
 
     def __post_init__(self) -> None:
         self._room = Semaphore(self.parameters.at_once + self.parameters.ahead)
@@ -177,19 +192,50 @@ class Transformation:
             ended=self._ended,
         )
         number = 0
-        if self.parameters.most is None and self.split == "None" and self.processing.nothing:
+        if self._whole:
             self._room.acquire()
-            pool.submit(self._answered, output, 0, partial(self._streamed, index))
+            pool.submit(self._answered, output, 0, partial(self._streamed, index), 0)
             number = 1
         else:
             with self._guarded(output), self._opened(index) as source:
-                for payload in self._payloads(source):
-                    self._room.acquire()
-                    pool.submit(self._answered, output, number, partial(self._sent, payload))
+                for ask, size in self._asked(source):
+                    pool.submit(self._answered, output, number, ask, size)
                     number += 1
+                    del ask  # it has the payload
                     if self.cancelled or output.failed:
                         break
         output.complete(number)
+
+    @property
+    def _whole(self) -> bool:
+        """True if an object is one payload of any size, and nothing of it has to be held."""
+        alone = self.split == "None" or self.parameters.strategy != facts.SINGLE
+        return self.parameters.most is None and alone and self.processing.nothing
+
+    def _asked(self, source: BinaryIO) -> Iterator[tuple[Callable[[], Answer | None], int]]:
+        """What is to be asked for each payload of an object, and the bytes of it, once there is room."""
+        unlimited = self.parameters.most is None
+        following = payloads(source, split=self.split, strategy=self.parameters.strategy, most=self.parameters.most)
+        while True:
+            self._room.acquire()  # before the payload is read: it may be as large as all that are sent
+            try:
+                if unlimited:
+                    self._held.wait(AHEAD)
+                payload = next(following, None)
+                if payload is None:
+                    self._room.release()
+                    return
+            except BaseException:
+                self._room.release()
+                raise
+            size = len(payload)
+            if unlimited:
+                self._held.wait(facts.MOST_MB * facts.MEGABYTE - size)
+            self._held.add(size)
+            ask = partial(self._sent, payload)
+            del payload
+            yield ask, size
+            del ask
 
     def _opened(self, index: int) -> AbstractContextManager[BinaryIO]:
         return opened(
@@ -201,21 +247,19 @@ class Transformation:
             cancelled=lambda: self.cancelled,
         )
 
-    def _payloads(self, source: BinaryIO) -> Iterator[bytes]:
-        return payloads(source, split=self.split, strategy=self.parameters.strategy, most=self.parameters.most)
-
-    def _answered(self, output: _Output, number: int, ask: Callable[[], Answer | bytes]) -> None:
+    def _answered(self, output: _Output, number: int, ask: Callable[[], Answer | None], size: int) -> None:
         """Ask, unless that is in vain by now, and make room for others when the answer is written."""
-        answer: Answer | bytes = b""
+        answer: Answer | None = None
         if not (self.cancelled or output.failed):
             with self._guarded(output):
                 answer = ask()
                 with self._lock:
-                    self.counts.requests += 1
+                    self.counts.requests += answer is not None
         written = output.deliver(number, answer)
         if output.trouble is not None and self.trouble is None:
             self.trouble = output.trouble
             self.cancel()
+        self._held.add(-size)
         if written:
             self._room.release(written)
 
@@ -250,10 +294,12 @@ class Transformation:
                 raise CancelledError
             yield piece
 
-    def _streamed(self, index: int) -> Answer:
-        """Send a whole object in chunks."""
+    def _streamed(self, index: int) -> Answer | None:
+        """Send a whole object in chunks, unless it is empty."""
         with self._opened(index) as source:
-            return self.invoker.invoke(source, chunked=True)
+            pieces = streamed(source, split=self.split)
+            first = next(pieces, None)
+            return None if first is None else self.invoker.invoke(chain([first], pieces), chunked=True)
 
     @contextmanager
     def _guarded(self, output: _Output) -> Iterator[None]:

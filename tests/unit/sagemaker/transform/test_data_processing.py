@@ -1,6 +1,7 @@
 """Filters, and input joined to output."""
 
 import json
+import tracemalloc
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
@@ -147,3 +148,32 @@ def test_an_answer_may_be_nested_too_deep(depth: int) -> None:
         said.append("" if kept == b'{"SageMakerInput":1,"SageMakerOutput":' + nested + b"}" else kept.decode())
     parsed = "Failed to parse output from the algorithm as JSON"
     assert set(said) <= {"", parsed, "a document is too deeply nested to be written"}
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize(
+    "by",
+    [processing("$[0]"), processing("$[0]", **JSON), processing("$[0]", by_line=False, **JSON)],
+    ids=["row", "line", "document"],
+)
+def test_one_wide_character_does_not_make_a_large_text(by: Whole) -> None:
+    payload = '["😀'.encode() + b"x" * (31 << 20)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ProcessingError, match="a record is too large"):
+            by.sent(payload)
+        assert tracemalloc.get_traced_memory()[1] < 60 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_lines_may_be_longer_than_a_piece() -> None:
+    long = b"x" * (1 << 20)
+    for lines in (long + b"\n" + b"a\n", long[1:] + b"\n" + long + b"\r\n", long + b"x,1\r\nb\r\n"):
+        assert processing("$[0]").sent(lines) == b"".join(
+            line.partition(b",")[0] + b"\n" for line in lines.splitlines()
+        )
+    document = b'{"a":\n"' + long + b'"}'
+    assert processing("$.a", **JSON).sent(document) == b'"' + long + b'"'
+    both = b'{"a":"\xf0\x9f\x98\x80' + long + b'"}\n{"a":1}\n'
+    assert processing("$.a", **JSON).sent(both) == both.partition(b"\n")[0][5:-1] + b"\n1\n"

@@ -6,7 +6,7 @@ import struct
 import pytest
 
 from smlocal.sagemaker.transform.facts import MULTI, SINGLE
-from smlocal.sagemaker.transform.records import RecordsError, payloads
+from smlocal.sagemaker.transform.records import RecordsError, payloads, streamed
 
 
 def cut(data: bytes, split: str, strategy: str = MULTI, most: int | None = 10) -> list[bytes]:
@@ -80,9 +80,63 @@ def test_a_record_in_parts_is_one_record() -> None:
         ("RecordIO", b"\x0a\x23\xd7"),
         ("TFRecord", tfrecord(b"one")[:14]),
         ("TFRecord", b"short"),
-        ("TFRecord", b"\xff" * 40),
     ],
 )
 def test_data_in_another_format_is_an_error(split: str, data: bytes) -> None:
     with pytest.raises(RecordsError, match=split):
         cut(data, split, most=None)
+
+
+@pytest.mark.parametrize("strategy", [MULTI, SINGLE])
+@pytest.mark.parametrize("most", [10, None])
+@pytest.mark.parametrize(
+    ("split", "head"),
+    [("TFRecord", struct.pack("<QI", 1 << 40, 1)), ("RecordIO", struct.pack("<II", 0xCED7230A, (1 << 29) - 1))],
+)
+def test_a_stated_length_that_is_too_large_is_not_read(
+    split: str, head: bytes, most: int | None, strategy: str
+) -> None:
+    file = io.BytesIO(head + bytes(100))
+    with pytest.raises(RecordsError, match="Too much data" if most else "at most 100 MB"):
+        list(payloads(file, split=split, strategy=strategy, most=most))
+    assert file.tell() == len(head)
+
+
+@pytest.mark.parametrize("strategy", [MULTI, SINGLE])
+def test_the_parts_of_a_record_have_one_limit(strategy: str) -> None:
+    file = io.BytesIO(recordio(bytes(40), kind=1) + recordio(bytes(40), kind=2) * 9)
+    with pytest.raises(RecordsError, match="Too much data"):
+        list(payloads(file, split="RecordIO", strategy=strategy, most=100))
+    assert file.tell() <= 2 * 48 + 8
+
+
+@pytest.mark.parametrize(("split", "strategy"), [("None", MULTI), ("Line", MULTI), ("Line", SINGLE)])
+def test_what_has_no_limit_and_is_held_has_at_most_100_mb(split: str, strategy: str) -> None:
+    file = io.BytesIO(b"x" * (101 << 20))
+    with pytest.raises(RecordsError, match="at most 100 MB"):
+        list(payloads(file, split=split, strategy=strategy, most=None))
+
+
+@pytest.mark.parametrize("split", ["None", "Line", "RecordIO", "TFRecord"])
+def test_an_object_is_streamed_as_it_is(split: str) -> None:
+    large = bytes(3 << 20)
+    data = {"RecordIO": recordio(b"a", large), "TFRecord": tfrecord(b"a", large)}.get(split, b"a\nb\n")
+    pieces = list(streamed(io.BytesIO(data), split=split))
+    assert b"".join(pieces) == data
+    assert max(map(len, pieces)) <= 1 << 20
+    assert list(streamed(io.BytesIO(), split=split)) == []
+
+
+@pytest.mark.parametrize(
+    ("split", "data"),
+    [
+        ("RecordIO", b"not the magic number"),
+        ("RecordIO", recordio(b"one")[:9]),
+        ("TFRecord", tfrecord(b"one")[:14]),
+        ("TFRecord", struct.pack("<QI", 1 << 40, 1) + bytes(100)),
+        ("TFRecord", b"\xff" * 40),
+    ],
+)
+def test_a_streamed_object_in_another_format_is_an_error(split: str, data: bytes) -> None:
+    with pytest.raises(RecordsError, match=split):
+        list(streamed(io.BytesIO(data), split=split))

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,7 +33,9 @@ class Upper(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        body = self._chunks() if "Transfer-Encoding" in self.headers else self._body()
+        chunked = "Transfer-Encoding" in self.headers
+        self.server.requests.append("chunks" if chunked else "length")  # type: ignore[attr-defined] # of `address`
+        body = self._chunks() if chunked else self._body()
         if body is None:
             self.close_connection = True
             return
@@ -58,8 +61,15 @@ class Upper(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def address() -> Iterator[tuple[str, int]]:
+def requests() -> list[str]:
+    """How each request has its body."""
+    return []
+
+
+@pytest.fixture
+def address(requests: list[str]) -> Iterator[tuple[str, int]]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Upper) as server:
+        server.requests = requests  # type: ignore[attr-defined] # read by `Upper`
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield "127.0.0.1", server.server_port
@@ -86,7 +96,9 @@ def work(tmp_path: Path, address: tuple[str, int]) -> Work:
                 total_bytes=None,
                 whole_tree=True,
             ),
-            parameters=Parameters(strategy="SINGLE_RECORD", concurrent=concurrent, payload=payload),
+            parameters=Parameters(
+                strategy=more.pop("strategy", "SINGLE_RECORD"), concurrent=concurrent, payload=payload
+            ),
             split=more.pop("split", "None"),
             gzip=more.pop("gzip", False),
             newline=False,
@@ -164,6 +176,39 @@ def test_an_object_in_chunks_that_cannot_be_read_is_to_blame_itself(work: Work, 
     done = work({"a.gz": data, "b.gz": gzip.compress(b"b\n")}, payload=0, gzip=True)
     done.run()
     assert (outputs(done), failed(done), done.counts.client) == ({"b.gz": b"B\n"}, ["a.gz"], True)
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize("split", ["None", "Line"])
+def test_an_object_without_a_limit_is_sent_in_chunks(work: Work, requests: list[str], split: str) -> None:
+    done = work({"a": b"a\n" * 9, "empty": b""}, payload=0, split=split, strategy="MULTI_RECORD")
+    done.run()
+    assert (outputs(done), done.counts.requests) == ({"a": b"A\n" * 9, "empty": b""}, 1)
+    assert requests == ["chunks"]
+
+
+@pytest.mark.slow(0.5)
+def test_records_without_a_limit_are_sent_alone(work: Work, requests: list[str]) -> None:
+    done = work({"a": b"a\n" * 9}, payload=0, split="Line", concurrent=4)
+    done.run()
+    assert (outputs(done), requests) == ({"a": b"A\n" * 9}, ["length"] * 9)
+
+
+@pytest.mark.slow(1)
+def test_large_records_without_a_limit_wait_for_those_before_them(work: Work) -> None:
+    """Each of them leaves no room for another in memory."""
+    large = b"a" * (60 << 20) + b"\n"
+    done = work({"a": large * 2 + b"a\n"}, payload=0, split="Line", concurrent=4)
+    done.run()
+    assert outputs(done) == {"a": large.upper() * 2 + b"A\n"}
+
+
+@pytest.mark.slow(0.5)
+def test_a_streamed_object_that_is_no_recordio_fails_itself_only(work: Work) -> None:
+    files = {"a": struct.pack("<II", 0xCED7230A, 3) + b"one\0" + b"not a record", "b": b""}
+    done = work(files, payload=0, split="RecordIO", strategy="MULTI_RECORD")
+    done.run()
+    assert (outputs(done), failed(done), done.counts.client) == ({"b": b""}, ["a"], True)
 
 
 @pytest.mark.slow(0.5)
