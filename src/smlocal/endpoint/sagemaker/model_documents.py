@@ -28,9 +28,9 @@ def model_file(
     if local is not None:
         document.data[LOCAL] = local
     limit_to_rights(serving, document, region=region)
-    if serving.options.with_key:
-        document.set((LOCAL, SERVING, "Key"), True)
     with refusals_answered():
+        if serving.options.with_key:
+            document.set((LOCAL, SERVING, "Key"), True)
         return read_model(document)
 
 

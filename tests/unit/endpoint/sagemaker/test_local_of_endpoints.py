@@ -77,3 +77,19 @@ def test_a_server_with_more_rights_takes_more(ask: Ask, serving: Serving) -> Non
     asked = {**ENDPOINT, "Local": {"Serving": {"PingSeconds": 9}}}
     create_endpoint(trusting, AwsCall(service="", operation="", parameters=asked, region="eu-west-1", access_key=None))
     assert serving.store.document("e", JOB)["Data"]["Local"]["Serving"] == {"PingSeconds": 9}
+
+
+@pytest.mark.parametrize("settings", ["x", []])
+def test_a_server_with_a_key_refuses_settings_of_serving_that_are_none(
+    ask: Ask, serving: Serving, settings: object
+) -> None:
+    ask("sagemaker", "CreateModel", **MODEL)
+    ask("sagemaker", "CreateEndpointConfig", **CONFIG)
+    rights = replace(serving.options.rights, local_members=True)
+    trusting = replace(serving, options=replace(serving.options, rights=rights, with_key=True))
+    asked = {**ENDPOINT, "Local": {"Serving": settings}}
+    call = AwsCall(service="", operation="", parameters=asked, region="eu-west-1", access_key=None)
+    with pytest.raises(ServiceError) as raised:
+        create_endpoint(trusting, call)
+    assert (raised.value.status, raised.value.code) == (400, "ValidationException")
+    assert "Local.Serving" in raised.value.message
