@@ -13,6 +13,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from smlocal.base.web import rules
+from smlocal.endpoint.strict_http import StrictConnection
 
 _START_SECONDS = 30.0
 _END_SECONDS = 10.0
@@ -46,6 +47,7 @@ class HttpConnection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """The first request has to come in time."""
         super().connection_made(transport)
+        self.conn = StrictConnection(h11.SERVER, rules.MOST_HEAD)
         if len(self.connections) > rules.MOST_CONNECTIONS:
             transport.abort()
         self.flow: _Flow = _Flow(transport)

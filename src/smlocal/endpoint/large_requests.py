@@ -35,9 +35,12 @@ def refused_head(request: Request) -> Response | None:
         return PlainTextResponse("the head is too long", status_code=431, headers={"connection": "close"})
     if len(request.scope["headers"]) > MOST_HEADERS:
         return PlainTextResponse("too many headers", status_code=431, headers={"connection": "close"})
-    if "transfer-encoding" in request.headers and "content-length" in request.headers:
-        # Another program between may believe the other one, and take the rest for a request.
-        return PlainTextResponse("two lengths", status_code=400, headers={"connection": "close"})
+    if "transfer-encoding" in request.headers:
+        # Another program between may believe the other length, or know no chunks, and take the rest for a request.
+        if "content-length" in request.headers:
+            return PlainTextResponse("two lengths", status_code=400, headers={"connection": "close"})
+        if request.scope["http_version"] == "1.0":
+            return PlainTextResponse("HTTP/1.0 has no chunks", status_code=400, headers={"connection": "close"})
     return None
 
 

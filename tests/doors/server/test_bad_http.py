@@ -106,6 +106,55 @@ def test_smuggled_lengths_make_no_second_request(endpoint: Any, port: int, lengt
     still_answers(endpoint)
 
 
+LISTED = f"POST / HTTP/1.1\r\n{TARGET}Content-Length: 2\r\n\r\n{{}}"
+CHUNKED = LISTED.replace("Content-Length: 2", "Transfer-Encoding: chunked").replace("{}", "2\r\n{}\r\n0\r\n\r\n")
+TWO_WAYS = {
+    "folded": LISTED.replace("Host:", "X: a\r\n b\r\nHost:"),
+    "folded by a tab": LISTED.replace("Host:", "X: a\r\n\tb\r\nHost:"),
+    "folded encoding": CHUNKED.replace(": chunked", ":\r\n chunked"),
+    "LF": LISTED.replace("\r\nHost", "\nHost"),
+    "LF after the first line": LISTED.replace("\r\n", "\n", 1),
+    "LF at the end": LISTED.replace("\r\n\r\n", "\r\n\n"),
+    "only LF": LISTED.replace("\r\n", "\n"),
+    "a list of lengths": LISTED.replace(": 2", ": 2, 2"),
+    "a list of lengths without spaces": LISTED.replace("Content-Length: 2", "content-length:2,2"),
+    "HTTP/1.0": CHUNKED.replace("1.1", "1.0"),
+}
+
+
+@pytest.mark.parametrize("before", ["", LISTED], ids=["first", "after another"])
+@pytest.mark.parametrize("request_", TWO_WAYS.values(), ids=TWO_WAYS)
+def test_what_could_be_read_in_two_ways_is_refused(endpoint: Any, port: int, request_: str, before: str) -> None:
+    with connected(port) as connection:
+        connection.sendall(f"{before}{request_}".encode())
+        got = b""
+        with suppress(ConnectionError):
+            while piece := connection.recv(65536):
+                got += piece
+    answers = got.split(b"HTTP/1.1 ")[1:]
+    assert [each[:3] for each in answers] == [b"200"] * bool(before) + [b"400"]
+    assert b"connection: close\r\n" in answers[-1].lower()
+    still_answers(endpoint)
+
+
+def test_a_request_that_comes_byte_by_byte_is_read_in_one_way(port: int) -> None:
+    for request in (LISTED, CHUNKED):
+        with connected(port) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for byte in request.encode():
+                connection.sendall(bytes([byte]))
+            assert connection.recv(12) == b"HTTP/1.1 200"
+
+
+@pytest.mark.parametrize("chunks", ["0\r\n\n", "0\r\nX: a\n\n", "0\r\nX: a\n\r\n", "2;a\nb\r\n{}\r\n0\r\n\r\n"])
+def test_chunks_with_a_line_without_its_end(endpoint: Any, port: int, chunks: str) -> None:
+    inner = LISTED if chunks.startswith("0") else ""
+    got = answer(port, f"{CHUNKED.partition('2')[0]}{chunks}{inner}".encode())
+    assert got.startswith(b"HTTP/1.1 400"), got
+    assert got.count(b"HTTP/1.1 ") == 1
+    still_answers(endpoint)
+
+
 @pytest.mark.slow(1)
 def test_a_hundred_megabytes_for_a_call(endpoint: Any, port: int) -> None:
     before = _resident()

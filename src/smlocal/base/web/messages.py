@@ -13,7 +13,7 @@ _SINGLE: Final = frozenset({"authorization", "content-length", "host", "transfer
 _SPACE: Final = " \t"
 _SIZE, _AFTER, _TRAILER = range(3)
 """Lines of a body in chunks: the length of a chunk, the empty one after its bytes, and those after the last chunk."""
-_CHUNK_LENGTH: Final = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?", re.DOTALL)
+_CHUNK_LENGTH: Final = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?")
 
 
 class MessageError(Exception):
@@ -53,6 +53,8 @@ class MessageHead:
             raise MessageError("it is neither HTTP/1.0 nor HTTP/1.1")
         if self.chunked and "content-length" in self.headers:
             raise MessageError("it has both a Content-Length and a Transfer-Encoding")
+        if self.chunked and self.first[2] == "HTTP/1.0":
+            raise MessageError("HTTP/1.0 has no Transfer-Encoding")
 
     def keeps_open(self, version: str) -> bool:
         """True if the connection can be used again."""
@@ -163,5 +165,7 @@ class Body:
             if line:
                 raise MessageError("a chunk is longer than it states")
             self._lines = _SIZE
+        elif b"\n" in line or b"\r" in line:
+            raise MessageError("it has a line that does not end")
         else:
             self.ended = not line

@@ -5,10 +5,10 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import field
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 from starlette.requests import ClientDisconnect, Request
@@ -43,8 +43,8 @@ _MORE_SECONDS: Final = 10.0
 """Beyond the limit of the endpoint, which answers for its container when that is over."""
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
-_WHOLE: Final = 1 << 20
-"""Bytes of an answer that is passed on at once."""
+_FIRST: Final = 64 << 10
+"""Bytes of an answer that are kept until they have come: one that breaks off before is an error of the service."""
 _OK: Final = 200
 _NOT_PASSED: Final = frozenset({"content-length", "transfer-encoding", "connection"})
 
@@ -55,6 +55,38 @@ class _RefusedError(Exception):
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(code)
         self.status, self.code, self.message = status, code, message
+
+
+class _TooLargeError(_RefusedError):
+    """The body states that it is too large, and none of it was read."""
+
+    def __init__(self, stated: str, most: int) -> None:
+        super().__init__(413, "ValidationError", facts.too_large(stated, most))
+
+
+class _AtOnce(Response):
+    """An answer that does not wait for the body. What still comes of it is dropped."""
+
+    def __init__(self, answer: Response) -> None:
+        super().__init__(answer.body, status_code=answer.status_code, headers=answer.headers)
+        self.headers["connection"] = "close"
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        if not any(name == b"expect" for name, _ in scope["headers"]):  # it sends all, and then reads the answer
+            with suppress(TimeoutError):
+                async with asyncio.timeout(BODY_SECONDS):
+                    await _drop_body(receive)
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _drop_body(receive: Any) -> None:
+    size, more = 0, True
+    while more and size <= _DRAINED:
+        message = await receive()
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,6 +129,8 @@ class Invocations:
             if early is not None:
                 raise _forbidden(early)
             return await self._response(request, body_problem)
+        except _TooLargeError as error:
+            return _AtOnce(_refusal(error))
         except _RefusedError as error:
             return _refusal(error)
 
@@ -125,14 +159,17 @@ class Invocations:
                 headers["x-amzn-sagemaker-content-type"] = headers.pop("content-type")
             events = _events(answer, until=began + address.stream)
             return StreamingResponse(events, headers=headers, media_type=CONTENT_TYPE)
-        if answer.length is not None and answer.length <= _WHOLE:
-            try:
-                return Response(await answer.read(), headers=headers)
-            except BrokenOffError:
-                raise _unavailable(name) from None
-        if answer.length is not None:
-            headers["content-length"] = str(answer.length)
-        return StreamingResponse(_passed_on(answer), headers=headers)
+        pieces = answer.pieces()
+        if answer.length is None:
+            return StreamingResponse(_passed_on([], pieces), headers=headers)
+        try:
+            first = await _first(pieces)
+        except BrokenOffError:
+            raise _unavailable(name) from None
+        if sum(map(len, first)) == answer.length:
+            return Response(b"".join(first), headers=headers)
+        headers["content-length"] = str(answer.length)
+        return StreamingResponse(_passed_on(first, pieces), headers=headers)
 
     async def _asked(self, name: str, address: _Address, message: Sequence[bytes | memoryview]) -> EndpointAnswer:
         """The answer; it waits for a new supervisor if the one that listened was killed."""
@@ -219,24 +256,23 @@ async def _body(request: Request, most: int, stack: AsyncExitStack) -> bytes | m
     """The whole body. It has its room until the end of `stack`."""
     stated = request.headers.get("content-length", "0")
     body, size = BodyContent(), 0
-    too_large = states_more(stated, most)
+    if states_more(stated, most):
+        raise _TooLargeError(stated, most)
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            room = None if too_large else await stack.enter_async_context(room_for_body(request, most))
+            room = await stack.enter_async_context(room_for_body(request, most))
             if room is not None:
                 body.reserve(room)
             async for piece in request.stream():
                 size += len(piece)
-                too_large = too_large or size > most
                 if size > _DRAINED:
                     break
-                if not too_large:
+                if size <= most:
                     body.add(piece)
     except TimeoutError:
         raise _RefusedError(408, "ValidationError", "The body did not come in time.") from None
-    if too_large:
-        said = stated if stated.isdecimal() and stated != "0" else str(size)
-        raise _RefusedError(413, "ValidationError", facts.too_large(said, most))
+    if size > most:
+        raise _RefusedError(413, "ValidationError", facts.too_large(str(size), most))
     return body.whole()
 
 
@@ -247,10 +283,24 @@ async def _whole(answer: EndpointAnswer) -> bytes:
         return b"{}"
 
 
-async def _passed_on(answer: EndpointAnswer) -> AsyncIterator[bytes]:
+async def _first(pieces: AsyncIterator[bytes]) -> list[bytes]:
+    """The beginning of an answer, or all of it."""
+    found: list[bytes] = []
+    size = 0
+    async for piece in pieces:
+        found.append(piece)
+        size += len(piece)
+        if size > _FIRST:
+            break
+    return found
+
+
+async def _passed_on(first: list[bytes], pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """If it breaks off, so does the answer to the client: its status has been sent."""
     try:
-        async for piece in answer.pieces():
+        while first:
+            yield first.pop(0)
+        async for piece in pieces:
             yield piece
     except BrokenOffError:
         raise ClientDisconnect from None

@@ -141,6 +141,10 @@ def test_the_owner_needs_no_key(front: Any, tmp_path: Path) -> None:
         "Transfer-Encoding: \x0bchunked",
         "Transfer-Encoding: chunked\r\nContent-Length: 5",
         "Content-Length: 5\r\nContent-Length: 6",
+        "Content-Length: 5, 5",
+        "Transfer-Encoding:\r\n chunked",
+        "X: a\r\n\tb\r\nContent-Length: 0",
+        "X: a\nContent-Length: 0",
         "Host: evil.example\r\nContent-Length: 0",
         "Authorization: a\r\nAuthorization: b\r\nContent-Length: 0",
         "\r\n".join([f"X-{number}: 1" for number in range(201)]),
@@ -153,6 +157,28 @@ def test_what_could_be_read_in_two_ways_is_refused(front: Any, lines: str) -> No
         got = answer(connection)
         assert got.startswith(b"HTTP/1.1 400 "), got
         assert b"\r\nConnection: close\r\n" in got
+    assert server.seen == []
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize(
+    "chunks", ["1;a\nb\r\nx\r\n0\r\n\r\n", "1;a\rb\r\nx\r\n0\r\n\r\n", "1\nx\n0\n\r\n", "0\r\nX: a\nb\r\n\r\n"]
+)
+def test_a_line_of_chunks_without_its_end_is_refused(front: Any, chunks: str) -> None:
+    one, server = front()
+    with connected(one) as connection:
+        connection.sendall(f"{BEGIN}Transfer-Encoding: chunked\r\n\r\n{chunks}".encode())
+        assert answer(connection).startswith(b"HTTP/1.1 400 ")
+    assert server.seen == []
+
+
+@pytest.mark.slow(0.5)
+def test_chunks_are_not_of_http_1_0(front: Any) -> None:
+    one, server = front()
+    with connected(one) as connection:
+        head = BEGIN.replace("1.1", "1.0")
+        connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n".encode())
+        assert answer(connection).startswith(b"HTTP/1.1 400 ")
     assert server.seen == []
 
 
