@@ -61,7 +61,7 @@ class Caller:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Problem:
+class SourceProblem:
     """What is wrong with a source, in words that are always the same."""
 
     error: type[SmlocalError]
@@ -75,45 +75,45 @@ class Problem:
         return asked.error(self.error, text, remedy=self.remedy)
 
 
-STRICT_PATH: Final = Problem(
+STRICT_PATH: Final = SourceProblem(
     error=SourceUnmappedError,
     sentence="{uri} is a local path, which --strict does not allow",
     remedy=("Use the s3:// URI and map it in Local.Sources, or run without --strict.",),
 )
-RENAMED_OBJECT: Final = Problem(
+RENAMED_OBJECT: Final = SourceProblem(
     error=SourceUnmappedError,
     sentence="{path} cannot replace {uri}: the file names differ",
     remedy=("Rename the file to the object's name, or map the folder of the object.",),
 )
-NO_FOLDER: Final = Problem(
+NO_FOLDER: Final = SourceProblem(
     error=SourceUnmappedError,
     sentence="no local folder can replace {uri}",
     remedy=("Its parts must be valid folder names: not empty, not . or .., at most 255 bytes.",),
 )
-NOT_A_FOLDER: Final = Problem(error=SourceMissingError, sentence="{uri} is not a folder")
-NOT_A_FILE: Final = Problem(error=SourceMissingError, sentence="{uri} is a folder, not a file")
-OCCUPIED: Final = Problem(
+NOT_A_FOLDER: Final = SourceProblem(error=SourceMissingError, sentence="{uri} is not a folder")
+NOT_A_FILE: Final = SourceProblem(error=SourceMissingError, sentence="{uri} is a folder, not a file")
+OCCUPIED: Final = SourceProblem(
     error=OutputUnusableError,
     sentence="{uri} cannot be a folder: {path} is a file",
     remedy=("Choose another folder.",),
 )
-UNWRITABLE: Final = Problem(
+UNWRITABLE: Final = SourceProblem(
     error=OutputUnusableError,
     sentence="{uri} cannot be written: you may not write in {path}",
     remedy=("Choose another folder, or make it writable.",),
 )
-NOT_DATA: Final = Problem(error=SourceUnreadableError, sentence="{uri} is neither a folder nor a regular file")
-ENDLESS: Final = Problem(
+NOT_DATA: Final = SourceProblem(error=SourceUnreadableError, sentence="{uri} is neither a folder nor a regular file")
+ENDLESS: Final = SourceProblem(
     error=SourceUnreadableError,
     sentence="{uri} cannot be listed: {why}",
     remedy=("Remove those links, or use a folder without them.",),
 )
-NOT_A_DISK: Final = Problem(
+NOT_A_DISK: Final = SourceProblem(
     error=SourceUnreadableError,
     sentence="{path} is on a kernel file system ({why}), which contains no data",
     remedy=("Use a folder with your own data.",),
 )
-BROKEN: Final = Problem(error=SourceUnreadableError, sentence="cannot read {uri}: {why}")
+BROKEN: Final = SourceProblem(error=SourceUnreadableError, sentence="cannot read {uri}: {why}")
 """Any other error of the system."""
 
 

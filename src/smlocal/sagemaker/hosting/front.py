@@ -192,6 +192,8 @@ class ClientConnection(Connection):
             self._exchange.hold(held=full)
         elif not full:
             self._take_waiting()
+            if self._at_end and self._exchange is None:
+                self._ended_between()
 
     def flushed(self) -> None:
         """It has read everything."""
@@ -241,10 +243,11 @@ class ClientConnection(Connection):
 
     def has_room(self, size: int) -> bool:
         """True if an answer of so many bytes may be kept for the client."""
-        if size > SMALL and self._answer_share is None:
+        if size <= SMALL:
+            return True
+        if not self.unsent:  # else it would be given back when the answer before has been read
             self._answer_share = self._held.take_now(size)
-            return self._answer_share is not None
-        return size <= SMALL
+        return self._answer_share is not None
 
     @property
     def _is_busy(self) -> bool:
@@ -307,7 +310,9 @@ class ClientConnection(Connection):
             share.give_back()
 
     def _ended_between(self) -> None:
-        """No more requests come, and none is on its way."""
+        """No more requests come, and none is on its way. Those that have come wait for a client that does not read."""
+        if self._full:
+            return
         if (self._waiting or self._head is not None) and not self._dropped and not self.done:
             self._not_http("it ends too early")
         self._leave()

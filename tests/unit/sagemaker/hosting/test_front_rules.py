@@ -469,3 +469,28 @@ def test_what_precedes_an_answer_is_skipped(front: Any) -> None:
 
     one, _ = front(hints)
     assert ask(one)[::2] == (200, b"here")
+
+
+@pytest.mark.slow(1)
+def test_a_client_that_has_sent_its_end_and_reads_late_gets_all_answers(front: Any) -> None:
+    one, _ = front(most=2 * MIB)
+    body = f"{BEGIN}Content-Length: {MIB}\r\n\r\n".encode() + b"x" * MIB
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(60)
+        client.connect(("127.0.0.1", one.port))
+
+        def send() -> None:
+            client.sendall(body * 3)
+            client.shutdown(socket.SHUT_WR)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        until(lambda: any(each.unsent for each in one.clients))
+        got = b""
+        while piece := client.recv(MIB):
+            got += piece
+        sender.join()
+    assert got.count(b"HTTP/1.1 200 OK") == 3
+    assert got.count(b"x" * MIB) == 3
+    assert b"HTTP/1.1 4" not in got
