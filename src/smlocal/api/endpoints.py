@@ -317,7 +317,7 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnsw
 
 
 def _connected(directory: str, name: str, *, seconds: float) -> "socket":
-    """A connection to the supervisor; a new one, after one that was killed, may need some time to listen."""
+    """A connection to the supervisor. After it was killed, the next one may need some time to listen."""
     deadline = time.monotonic() + _LISTENS_SECONDS
     while True:
         try:

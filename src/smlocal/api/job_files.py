@@ -122,11 +122,14 @@ def refuse_unknown(document: Document) -> None:
         return  # the mistakes of a training job say more
     shown = [shortened(key, _LONGEST_KEY) for key in asked[:_MOST_KEYS]]
     more = [f"{len(asked) - _MOST_KEYS} more"] if len(asked) > _MOST_KEYS else []
-    kinds = ", ".join(f"{sign} ({kind.spoken})" for sign, kind in signs.items())
     raise DocumentUnknownError(
         f"{document.name} describes no job: smlocal knows none of its keys ({', '.join([*shown, *more])})",
         details=[f"{document.where((key,))}   {key}: did you mean {sign}?" for key, sign in meant.items() if sign],
-        remedy=[f"A job file has one of these keys: {kinds}.", "smlocal init writes one."],
+        remedy=[
+            "A job file has one of these keys:",
+            *(f"  {sign} ({kind.spoken})" for sign, kind in reversed(signs.items())),
+            "smlocal init writes one.",
+        ],
     )
 
 

@@ -24,7 +24,7 @@ def listening_at(path: str) -> Iterator[socket.socket]:
 
 
 def listen_at(path: str, *, mode: int = 0o600, backlog: int = 1024) -> socket.socket:
-    """A listening socket, in place of one that an earlier process has left there."""
+    """A listening socket. It replaces what an earlier process has left at this path."""
     with suppress(FileNotFoundError):
         os.unlink(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -18,7 +18,7 @@ _LONGEST_ERROR = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DisabledHook:
-    """The first one that a log names."""
+    """The first such line of a log."""
 
     host: str
     line: int

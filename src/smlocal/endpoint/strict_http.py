@@ -6,7 +6,7 @@ from typing import Any
 import h11
 
 _TWO_WAYS = re.compile(rb"\n(?:(?<!\r\n)|[ \t]|(?i:content-length):[^\r\n]*,)")
-"""In a head: a line that ends without CR, one that goes on in the next, and `Content-Length: 3, 3`."""
+"""In a head: a line without CR at its end, a folded line, and `Content-Length: 3, 3`."""
 
 
 class StrictConnection(h11.Connection):

@@ -19,10 +19,10 @@ from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, StoredJob
-from smlocal.jobs.view import JobView, Reporter, StartView
+from smlocal.jobs.view import JobView, Reporter, Stage, StartView
 from smlocal.terms.failures import Failure, FailureKind
 from smlocal.terms.metric_values import MetricPattern
-from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending
+from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPhase
 
 
 class JobContext(Protocol):
@@ -191,7 +191,7 @@ class Showing(ABC):
         return self.LIST, self.entry(record)
 
     def entry(self, record: JobRecord) -> dict[str, Any]:
-        """A job in the list, from its record alone."""
+        """A job in the list, from its record alone. A kind whose `listed` needs more does not have it."""
         raise NotImplementedError
 
     @abstractmethod
@@ -205,6 +205,20 @@ class Showing(ABC):
     @abstractmethod
     def start(self, plan: JobPlan) -> StartView:
         """The view of a job when it starts."""
+
+    @staticmethod
+    def stages(stored: StoredJob, called: Mapping[JobPhase, str]) -> tuple[Stage, ...]:
+        """The phases that a job has gone through; `called`: their names, where those of the store are not shown."""
+        return tuple(
+            Stage(
+                name=called.get(each.status, str(each.status)),
+                message="",
+                began=each.started,
+                ended=each.ended,
+                final=each.status in {JobPhase.COMPLETED, JobPhase.FAILED, JobPhase.STOPPED},
+            )
+            for each in stored.transitions
+        )
 
     @abstractmethod
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:

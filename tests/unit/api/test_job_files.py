@@ -77,7 +77,7 @@ def unknown(**data: Any) -> DocumentUnknownError:
 def test_a_document_that_is_nothing_known_is_refused_as_that() -> None:
     error = unknown(services={}, version="3")
     assert error.sentence == "a.yaml describes no job: smlocal knows none of its keys (services, version)"
-    assert "AppSpecification (processing job)" in error.remedy[0]
+    assert "  AppSpecification (processing job)" in error.remedy
     assert error.details == ()
     (meant,) = unknown(AppSpecifcation={}, version="3").details
     assert meant.endswith("AppSpecifcation: did you mean AppSpecification?")

@@ -44,7 +44,7 @@ _MORE_SECONDS: Final = 10.0
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
 _FIRST: Final = 64 << 10
-"""Bytes of an answer that are kept until they have come: one that breaks off before is an error of the service."""
+"""Bytes of an answer that are read before its status is sent: until then, a broken answer becomes an error."""
 _OK: Final = 200
 _NOT_PASSED: Final = frozenset({"content-length", "transfer-encoding", "connection"})
 

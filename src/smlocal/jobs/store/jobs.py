@@ -584,7 +584,7 @@ def _finished(record: JobRecord) -> JobFinishedError:
 def name_in_use(name: str, *, job: str = "training job", running: str | None = None) -> NameInUseError:
     """The error for a name that another job has; `job` is what sentences call that one.
 
-    `running`: the name to remove it by, of one that goes on until it is stopped.
+    `running`: the name to give to rm, if that job does not end by itself.
     """
     other = "Choose another name with --name (in Python name=...), or"
     replaced = "use --replace (in Python smlocal.run(..., replace=True)) to replace the finished job of that name."

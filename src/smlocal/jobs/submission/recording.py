@@ -25,7 +25,7 @@ class WaitingJob:
     instances: int = 0
     """Those that count as in use from now on until its end."""
     needs: tuple[tuple[str, int], ...] = ()
-    """A type and a number of instances that it takes at once; of one that leads others, what each of these takes."""
+    """The types and numbers of instances that it takes at once. If it leads others, what each of them takes."""
     leads: bool = False
     """True if it starts jobs of its own, which wait until they fit."""
     model_uri: str = ""

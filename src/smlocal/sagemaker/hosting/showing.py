@@ -8,7 +8,7 @@ from smlocal.base.readable import local_time
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
-from smlocal.jobs.view import JobView, Stage, StartView
+from smlocal.jobs.view import JobView, StartView
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.address import OPEN_TO_ALL, curl_header
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, shown
@@ -106,16 +106,7 @@ class EndpointShowing(Showing):
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         """What is shown of an endpoint."""
         record = stored.record
-        stages = tuple(
-            Stage(
-                name=_PHASES.get(each.status, str(each.status)),
-                message="",
-                began=each.started,
-                ended=each.ended,
-                final=each.status in {JobPhase.FAILED, JobPhase.STOPPED},
-            )
-            for each in stored.transitions
-        )
+        stages = self.stages(stored, _PHASES)
         members = ("EndpointName", "EndpointStatus", "FailureReason")
         return JobView(
             name=record.name,

@@ -7,7 +7,7 @@ from smlocal.base.readable import local_time
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
-from smlocal.jobs.view import JobView, Stage, StartView
+from smlocal.jobs.view import JobView, StartView
 from smlocal.sagemaker.hosting import facts as of_endpoints
 from smlocal.sagemaker.transform import facts
 from smlocal.terms.statuses import JobPhase, StopCause
@@ -98,16 +98,7 @@ class TransformShowing(Showing):
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         """What is shown of a transform job."""
         record = stored.record
-        stages = tuple(
-            Stage(
-                name=_PHASES.get(each.status, str(each.status)),
-                message="",
-                began=each.started,
-                ended=each.ended,
-                final=each.status in {JobPhase.COMPLETED, JobPhase.FAILED, JobPhase.STOPPED},
-            )
-            for each in stored.transitions
-        )
+        stages = self.stages(stored, _PHASES)
         members = ("TransformJobName", "TransformJobStatus", "FailureReason")
         return JobView(
             name=record.name,

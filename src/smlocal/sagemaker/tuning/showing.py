@@ -7,7 +7,7 @@ from smlocal.base.readable import local_time
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
-from smlocal.jobs.view import JobView, Stage, StartView
+from smlocal.jobs.view import JobView, StartView
 from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY, TUNING
 from smlocal.terms.statuses import JobPhase, StopCause
 
@@ -115,16 +115,7 @@ class TuningShowing(Showing):
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         """What is shown of a tuning job."""
         record = stored.record
-        stages = tuple(
-            Stage(
-                name=_PHASES.get(each.status, str(each.status)),
-                message="",
-                began=each.started,
-                ended=each.ended,
-                final=each.status in {JobPhase.COMPLETED, JobPhase.FAILED, JobPhase.STOPPED},
-            )
-            for each in stored.transitions
-        )
+        stages = self.stages(stored, _PHASES)
         members = ("HyperParameterTuningJobName", "HyperParameterTuningJobStatus", "FailureReason", "BestTrainingJob")
         return JobView(
             name=record.name,

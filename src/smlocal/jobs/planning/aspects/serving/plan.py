@@ -75,7 +75,7 @@ class ServingPlan:
     invocation: float
     """Seconds for the answer to one request."""
     stream: float = 0.0
-    """Seconds for the whole answer to one that asks for pieces as they come, if that is more than for another."""
+    """Seconds for a whole streamed answer; `invocation` counts if it is more."""
     most_body: int
     """Bytes of one request."""
     key: bool = False
