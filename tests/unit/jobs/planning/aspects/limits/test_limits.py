@@ -118,4 +118,5 @@ def test_the_script_has_them(plan: Planner, local: dict[str, Any], words: str) -
     ],
 )
 def test_only_a_limit_of_the_job_is_its_own(kind: str, memory: int | None, own: int) -> None:
-    assert own_memory_limit(kind, replace(Limits(), memory=memory), memory_mib=64_000) == own
+    host = host_of_type("algo-1", 1, kind)
+    assert own_memory_limit(host, replace(Limits(), memory=memory), memory_mib=64_000) == own

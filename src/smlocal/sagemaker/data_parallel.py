@@ -1,16 +1,14 @@
 """The data parallel library in a request: whether a job gets the stand-in, with which settings, and its notes."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
-from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
-from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
 from smlocal.terms.hosts import Host
 
 SUPPORTED: Final = ("ml.p3.16xlarge", "ml.p3dn.24xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge")
@@ -25,19 +23,19 @@ DDP_ENABLED: Final = "sagemaker_pytorch_ddp_enabled"
 """The hyperparameter that asks the toolkit for PyTorch's own data parallelism, with the launcher of the library."""
 
 
-def asks_for_library(request: CreateTrainingJobRequest) -> bool:
+def asks_for_library(request: Mapping[str, Any]) -> bool:
     """True if the toolkit will start the script with the library, or with its launcher."""
     return any(_is_true(request, name) for name in (ENABLED, DDP_ENABLED))
 
 
-def asks_for_data_parallel(request: CreateTrainingJobRequest) -> bool:
+def asks_for_data_parallel(request: Mapping[str, Any]) -> bool:
     """True if the toolkit will start the script with the library."""
     return _is_true(request, ENABLED)
 
 
-def hyperparameter(request: CreateTrainingJobRequest, name: str) -> Any:
+def hyperparameter(request: Mapping[str, Any], name: str) -> Any:
     """A hyperparameter as the toolkit reads it: JSON, or else text. None if it is missing."""
-    text = (request.HyperParameters or {}).get(name)
+    text = (request.get("HyperParameters") or {}).get(name)
     if text is None:
         return None
     try:
@@ -46,7 +44,7 @@ def hyperparameter(request: CreateTrainingJobRequest, name: str) -> Any:
         return text
 
 
-def data_parallel_of(request: CreateTrainingJobRequest, local: LocalSettings) -> DataParallelPlan | None:
+def data_parallel_of(request: Mapping[str, Any], local: LocalSettings) -> DataParallelPlan | None:
     """None if the containers do not get the stand-in."""
     choice = local.DataParallel
     if isinstance(choice, dict):
@@ -56,11 +54,11 @@ def data_parallel_of(request: CreateTrainingJobRequest, local: LocalSettings) ->
     return DataParallelPlan(strict=choice == "strict")
 
 
-def _is_true(request: CreateTrainingJobRequest, name: str) -> bool:
+def _is_true(request: Mapping[str, Any], name: str) -> bool:
     return bool(hyperparameter(request, name))
 
 
-def _stand_in(plan: JobPlan, job: JobFile) -> str | None:
+def _stand_in(plan: JobPlan, work: Workload) -> str | None:
     if plan.data_parallel is None:
         return None
     how = "balanced: equal parts of each buffer" if plan.data_parallel.mode == "balanced" else "gloo, or NCCL on GPUs"
@@ -71,26 +69,26 @@ def _stand_in(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
-def _off(plan: JobPlan, job: JobFile) -> str | None:
-    if plan.data_parallel is not None or not asks_for_data_parallel(job.request):
+def _off(plan: JobPlan, work: Workload) -> str | None:
+    if plan.data_parallel is not None or not asks_for_data_parallel(plan.request):
         return None
     return f"{ENABLED} is set and Local.DataParallel is never: the image must contain the data parallel library"
 
 
-def _types(plan: JobPlan, job: JobFile) -> str | None:
-    return unsupported_types(job.request, [host.host for host in plan.hosts])
+def _types(plan: JobPlan, work: Workload) -> str | None:
+    return unsupported_types(plan.request, [host.host for host in plan.hosts])
 
 
-def _processes(plan: JobPlan, job: JobFile) -> str | None:
+def _processes(plan: JobPlan, work: Workload) -> str | None:
     gpus_here = any(host.accelerators.gpus is not None for host in plan.hosts)
-    return processes(job.request, [host.host for host in plan.hosts], gpus_here=gpus_here)
+    return processes(plan.request, [host.host for host in plan.hosts], gpus_here=gpus_here)
 
 
-def _groups(plan: JobPlan, job: JobFile) -> str | None:
-    return groups(job.request, [host.host for host in plan.hosts])
+def _groups(plan: JobPlan, work: Workload) -> str | None:
+    return groups(plan.request, [host.host for host in plan.hosts])
 
 
-def unsupported_types(request: CreateTrainingJobRequest, hosts: Sequence[Host]) -> str | None:
+def unsupported_types(request: Mapping[str, Any], hosts: Sequence[Host]) -> str | None:
     """The instance types that the library does not run on."""
     if not asks_for_data_parallel(request):
         return None
@@ -100,7 +98,7 @@ def unsupported_types(request: CreateTrainingJobRequest, hosts: Sequence[Host]) 
     return f"the data parallel library does not run on {', '.join(wrong)}: only on {', '.join(SUPPORTED)}"
 
 
-def processes(request: CreateTrainingJobRequest, hosts: Sequence[Host], *, gpus_here: bool) -> str | None:
+def processes(request: Mapping[str, Any], hosts: Sequence[Host], *, gpus_here: bool) -> str | None:
     """A number of processes for each host that is not the number of its GPUs."""
     if not asks_for_library(request):
         return None
@@ -126,7 +124,7 @@ def _without_number(kinds: dict[str, int | None]) -> str | None:
     )
 
 
-def groups(request: CreateTrainingJobRequest, hosts: Sequence[Host]) -> str | None:
+def groups(request: Mapping[str, Any], hosts: Sequence[Host]) -> str | None:
     """Hosts that the toolkit does not start together, because their group is not named."""
     if not asks_for_library(request):
         return None
@@ -147,7 +145,7 @@ def groups(request: CreateTrainingJobRequest, hosts: Sequence[Host]) -> str | No
 
 def _gpus(host: Host) -> int | None:
     """None for `local` and `local_gpu`."""
-    return None if is_this_machine(host.instance_type) else instance_type(host.instance_type).gpus
+    return None if host.is_this_machine else host.gpus
 
 
 DISTRIBUTED_RULES = (
