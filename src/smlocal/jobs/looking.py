@@ -42,7 +42,7 @@ _Machines = Mapping[str, MachineFacts]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class JobPlace:
     """Where a job is, and under which name."""
 
     name: str
@@ -68,7 +68,7 @@ class DataFacts:
 
 def prepare(
     work: Workload,
-    place: Place,
+    place: JobPlace,
     plan: Callable[[Facts], JobPlan],
     *,
     reporter: Reporter,
@@ -103,7 +103,7 @@ def prepare(
     return Prepared(plan=planned, job=job, pull_refused=refused, credentials=find_credentials(planned, engines))
 
 
-def only_plan(work: Workload, place: Place, plan: Callable[[Facts], JobPlan], *, strict: bool) -> JobPlan:
+def only_plan(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan], *, strict: bool) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs or Neuron devices are not an error."""
     data = data_facts(work, place.region, strict=strict)
     home = place.home
@@ -118,7 +118,7 @@ def only_plan(work: Workload, place: Place, plan: Callable[[Facts], JobPlan], *,
     return plan(_facts(work, data, placed, image, place, machines=machines))
 
 
-def plan_again(work: Workload, place: Place, plan: Callable[[Facts], JobPlan], old: JobPlan) -> JobPlan:
+def plan_again(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan], old: JobPlan) -> JobPlan:
     """The plan of a recorded job, with its inputs as they are now."""
     placed = place_as_before(old, place.engines)
     image = placed.first.engine.image(old.image.name)
@@ -179,7 +179,7 @@ def _facts(
     data: DataFacts,
     placed: PlacedEngines,
     image: ImageFacts | None,
-    place: Place,
+    place: JobPlace,
     *,
     machines: _Machines,
     remove_leftovers: bool = False,

@@ -6,14 +6,14 @@ from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines
 from smlocal.errors import RegionNameError
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.looking import Place
+from smlocal.jobs.looking import JobPlace
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.contract import identity
 
 
-def place_of(work: Workload, *, name: str, home: str, engines: Engines, run_id: str | None = None) -> Place:
+def place_of(work: Workload, *, name: str, home: str, engines: Engines, run_id: str | None = None) -> JobPlace:
     """Where the job is. `run_id`: of a job that is already recorded."""
-    return Place(
+    return JobPlace(
         name=name,
         region=region_of(work.local, work.image),
         account=identity.account(role=work.role, image=work.image),

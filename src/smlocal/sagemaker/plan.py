@@ -8,7 +8,7 @@ from smlocal.jobs.data_parallel.mounts import search_paths
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan, pool_directory
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import HostPlan, JobPlan
-from smlocal.jobs.planning.plan_job import Contents, Named, plan_of
+from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.config_files import config_files, manifest, platform_variables
@@ -35,8 +35,8 @@ def build_plan(job: JobFile, work: Workload, facts: Facts, *, name: str) -> JobP
     empty = _directories(work)
     variables = platform_variables(job_name=name, job_arn=arn, region=facts.region)
 
-    def contents(host: Host) -> Contents:
-        return Contents(
+    def contents(host: Host) -> HostContents:
+        return HostContents(
             hostname=instance_hostname(host.number, facts.region),
             directories=empty,
             files=_files(job.request, work, host, written),

@@ -6,20 +6,19 @@ from typing import Final
 from smlocal.jobs.planning.aspects.mirrored.plan import TENSORS
 from smlocal.jobs.planning.model import ContainerFolders, StopPlan
 from smlocal.jobs.planning.workload import (
-    Channel,
-    Checkpoints,
-    FileSystem,
-    MirroredFolder,
+    AskedChannel,
+    AskedCheckpoints,
+    AskedFileSystem,
+    AskedFolder,
+    AskedOutput,
+    AskedRule,
     Mode,
-    Output,
-    Rule,
     Workload,
 )
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.config_files import effective_mode
 from smlocal.sagemaker.contract.metric_definitions import definitions_of
-from smlocal.sagemaker.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest
-from smlocal.sagemaker.contract.model.request import Channel as RequestedChannel
+from smlocal.sagemaker.contract.model.request import AlgorithmSpecification, Channel, CreateTrainingJobRequest
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.contract.paths import container_path, is_own_mount, unusable
 from smlocal.sagemaker.contract.requested_hosts import hosts_of
@@ -49,7 +48,7 @@ def workload_of(job: JobFile) -> Workload:
         message = "validation requires ResourceConfig and a training image"
         raise AssertionError(message)
     _refuse_folders(job)
-    output = request.OutputDataConfig
+    output, compression = request.OutputDataConfig, request.OutputDataConfig.CompressionType
     checkpoints = request.CheckpointConfig
     return Workload(
         document=job.document,
@@ -66,17 +65,17 @@ def workload_of(job: JobFile) -> Workload:
             for index, each in enumerate(request.InputDataConfig or ())
         ),
         empty_source_fails=job.document.empty_source_fails,
-        output=Output(uri=output.S3OutputPath, compression=output.CompressionType or "GZIP", kms_key=output.KmsKeyId),
+        output=AskedOutput(uri=output.S3OutputPath, compression=compression or "GZIP", kms_key=output.KmsKeyId),
         checkpoints=None
         if checkpoints is None
-        else Checkpoints(
+        else AskedCheckpoints(
             uri=checkpoints.S3Uri,
             path=container_path(checkpoints.LocalPath),
             own_mount=is_own_mount(container_path(checkpoints.LocalPath)),
         ),
         mirrored=tuple(_mirrored(request)),
         rules=tuple(
-            Rule(
+            AskedRule(
                 name=each.RuleConfigurationName,
                 image=each.RuleEvaluatorImage,
                 parameters=each.RuleParameters or {},
@@ -86,6 +85,7 @@ def workload_of(job: JobFile) -> Workload:
         ),
         metrics=definitions_of(job.raw),
         role=request.RoleArn or "",
+        role_member="RoleArn",
         isolated=request.EnableNetworkIsolation is True,
         in_vpc=request.VpcConfig is not None,
         volume_gb=resources.VolumeSizeInGB,
@@ -106,16 +106,16 @@ def _command(specification: AlgorithmSpecification) -> tuple[str, ...] | None:
     return None if specification.ContainerEntrypoint is not None else ("train",)
 
 
-def _channel(given: RequestedChannel, place: Path, mode: Mode) -> Channel:
+def _channel(given: Channel, place: Path, mode: Mode) -> AskedChannel:
     name, source, mounted = given.ChannelName, given.DataSource.S3DataSource, given.DataSource.FileSystemDataSource
     if mounted is not None:
-        return Channel(
+        return AskedChannel(
             name=name,
             place=(*place, "FileSystemDataSource", "FileSystemId"),
             uri=f"{mounted.FileSystemId}:{mounted.DirectoryPath}",
             target=paths.channel(name),
             mode="FileSystem",
-            file_system=FileSystem(
+            file_system=AskedFileSystem(
                 system=mounted.FileSystemId,
                 directory=mounted.DirectoryPath,
                 writable=mounted.FileSystemAccessMode == "rw",
@@ -124,7 +124,7 @@ def _channel(given: RequestedChannel, place: Path, mode: Mode) -> Channel:
     if source is None:
         message = "validation requires one of the two sources"
         raise AssertionError(message)
-    return Channel(
+    return AskedChannel(
         name=name,
         place=(*place, "S3DataSource", "S3Uri"),
         uri=source.S3Uri,
@@ -140,7 +140,7 @@ def _channel(given: RequestedChannel, place: Path, mode: Mode) -> Channel:
     )
 
 
-def _mirrored(request: CreateTrainingJobRequest) -> Iterator[MirroredFolder]:
+def _mirrored(request: CreateTrainingJobRequest) -> Iterator[AskedFolder]:
     for member, config, name, default, below, grows in (
         (
             "TensorBoardOutputConfig",
@@ -154,7 +154,7 @@ def _mirrored(request: CreateTrainingJobRequest) -> Iterator[MirroredFolder]:
     ):
         if config is not None:
             path = container_path(config.LocalPath or default)
-            yield MirroredFolder(
+            yield AskedFolder(
                 name=name,
                 member=member,
                 uri=config.S3OutputPath,

@@ -30,7 +30,7 @@ from smlocal.terms.limits import Limits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Contents:
+class HostContents:
     """What the container of one host finds, besides its data."""
 
     hostname: str
@@ -55,7 +55,7 @@ class Named:
     """The name of the session of its credentials."""
 
 
-def plan_of(work: Workload, facts: Facts, named: Named, contents: Callable[[Host], Contents]) -> JobPlan:
+def plan_of(work: Workload, facts: Facts, named: Named, contents: Callable[[Host], HostContents]) -> JobPlan:
     """The plan of this job on this machine, without notes."""
     local, name = work.local, named.name
     output = output_of(work.output, local, facts.output, name)
@@ -100,7 +100,7 @@ def _hosts(
     facts: Facts,
     name: str,
     network: JobNetwork,
-    contents: Callable[[Host], Contents],
+    contents: Callable[[Host], HostContents],
 ) -> tuple[HostPlan, ...]:
     """Each container, and everything in it."""
     local, engines = work.local, facts.engines

@@ -17,7 +17,7 @@ Mode = Literal["File", "FastFile", "Pipe", "FileSystem"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FileSystem:
+class AskedFileSystem:
     """A file system that is mounted as a channel."""
 
     system: str
@@ -27,7 +27,7 @@ class FileSystem:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Channel:
+class AskedChannel:
     """Data that the containers get."""
 
     name: str
@@ -50,7 +50,7 @@ class Channel:
     """Objects are shuffled with it in each epoch."""
     attributes: tuple[str, ...] = ()
     """The members of each line of an augmented manifest that are sent."""
-    file_system: FileSystem | None = None
+    file_system: AskedFileSystem | None = None
 
     def is_for(self, host: Host) -> bool:
         """False for a channel of other groups of hosts."""
@@ -58,7 +58,7 @@ class Channel:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Output:
+class AskedOutput:
     """Where artifacts go."""
 
     uri: str = ""
@@ -68,7 +68,7 @@ class Output:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Checkpoints:
+class AskedCheckpoints:
     """The folder that is restored at the start, and mirrored while the job runs."""
 
     uri: str
@@ -78,7 +78,7 @@ class Checkpoints:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MirroredFolder:
+class AskedFolder:
     """A folder of the containers, empty at the start, that is mirrored while the job runs."""
 
     name: str
@@ -99,7 +99,7 @@ class MirroredFolder:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rule:
+class AskedRule:
     """A rule of the debugger that is evaluated beside the job."""
 
     name: str
@@ -127,18 +127,18 @@ class Workload:
     folders: ContainerFolders
     code: str = ""
     """The folder in the container that `Local.Code` fills; empty if there is none."""
-    channels: tuple[Channel, ...] = ()
+    channels: tuple[AskedChannel, ...] = ()
     empty_source_fails: bool = False
     """True if a channel without objects fails the download of the job. Else no job is made."""
-    output: Output = field(default_factory=Output)
-    checkpoints: Checkpoints | None = None
-    mirrored: tuple[MirroredFolder, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    output: AskedOutput = field(default_factory=AskedOutput)
+    checkpoints: AskedCheckpoints | None = None
+    mirrored: tuple[AskedFolder, ...] = ()
+    rules: tuple[AskedRule, ...] = ()
     metrics: tuple[MetricPattern, ...] = ()
     """The metrics that the logs are searched for."""
     role: str = ""
     """Empty if the request names none."""
-    role_member: str = "RoleArn"
+    role_member: str
     """The member of the request that names it."""
     isolated: bool = False
     """True without a network."""

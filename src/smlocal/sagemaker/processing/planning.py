@@ -24,7 +24,7 @@ from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan, Note
 from smlocal.jobs.planning.note_rule import notes_of, some
-from smlocal.jobs.planning.plan_job import Contents, Named, plan_of
+from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.records import JobRecord
@@ -120,8 +120,8 @@ def build_plan(job: ProcessingFile, work: Workload, facts: Facts, *, name: str) 
         *(os.path.dirname(each.path) for each in job.inputs if each.pipe),
     )
 
-    def contents(host: Host) -> Contents:
-        return Contents(
+    def contents(host: Host) -> HostContents:
+        return HostContents(
             hostname=instance_hostname(host.number, facts.region),
             directories=folders,
             files=config_files(job, host, work.hosts, name=name, arn=arn),

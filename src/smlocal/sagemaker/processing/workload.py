@@ -7,7 +7,7 @@ from smlocal.data.sources.local_path import is_remote
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.aspects.output.look import folder_at
 from smlocal.jobs.planning.model import ContainerFolders, StopPlan
-from smlocal.jobs.planning.workload import Channel, MirroredFolder, Output, Workload
+from smlocal.jobs.planning.workload import AskedChannel, AskedFolder, AskedOutput, Workload
 from smlocal.sagemaker.contract.documents.hosts import homogeneous
 from smlocal.sagemaker.contract.requested_hosts import NO_INSTANCES
 from smlocal.sagemaker.processing import facts
@@ -44,9 +44,10 @@ def workload_of(job: ProcessingFile) -> Workload:
         folders=_FOLDERS,
         channels=tuple(_channel(each) for each in job.inputs),
         empty_source_fails=True,  # the service creates such a job, and its download fails
-        output=Output(kms_key=None if config is None else config.KmsKeyId),
+        output=AskedOutput(kms_key=None if config is None else config.KmsKeyId),
         mirrored=tuple(_mirrored(each, job.inputs) for each in job.outputs),
         role=request.RoleArn or "",
+        role_member="RoleArn",
         isolated=job.isolated,
         in_vpc=network is not None and network.VpcConfig is not None,
         volume_gb=job.volume_gb,
@@ -58,8 +59,8 @@ def workload_of(job: ProcessingFile) -> Workload:
     )
 
 
-def _channel(each: Input) -> Channel:
-    return Channel(
+def _channel(each: Input) -> AskedChannel:
+    return AskedChannel(
         name=each.name,
         place=("ProcessingInputs", each.index, "S3Input", "S3Uri"),
         uri=each.uri,
@@ -71,8 +72,8 @@ def _channel(each: Input) -> Channel:
     )
 
 
-def _mirrored(output: UploadedOutput, inputs: tuple[Input, ...]) -> MirroredFolder:
-    return MirroredFolder(
+def _mirrored(output: UploadedOutput, inputs: tuple[Input, ...]) -> AskedFolder:
+    return AskedFolder(
         name=f"{_OUTPUT}{output.name}",
         member=_MEMBER,
         uri=output.uri,

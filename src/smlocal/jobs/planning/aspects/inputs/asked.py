@@ -2,7 +2,7 @@
 
 from smlocal.engine.facts import EngineFacts
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts, PipePlan, TreePlan, choose_staging
-from smlocal.jobs.planning.workload import Channel, Workload
+from smlocal.jobs.planning.workload import AskedChannel, Workload
 from smlocal.terms.hosts import Host
 from smlocal.terms.listing import WHOLE, Shard
 
@@ -27,14 +27,14 @@ def pipes_of(work: Workload, host: Host, *, facts: InputFacts) -> tuple[PipePlan
     )
 
 
-def _shard(channel: Channel, host: Host, hosts: tuple[Host, ...]) -> Shard:
+def _shard(channel: AskedChannel, host: Host, hosts: tuple[Host, ...]) -> Shard:
     if not channel.sharded:
         return WHOLE
     names = [each.name for each in hosts if channel.is_for(each)]
     return Shard(index=names.index(host.name), count=len(names))
 
 
-def _tree(channel: Channel, shard: Shard, *, work: Workload, facts: InputFacts, engine: EngineFacts) -> TreePlan:
+def _tree(channel: AskedChannel, shard: Shard, *, work: Workload, facts: InputFacts, engine: EngineFacts) -> TreePlan:
     if channel.file_system is not None:
         return TreePlan(
             name=channel.name,
@@ -68,7 +68,7 @@ def _tree(channel: Channel, shard: Shard, *, work: Workload, facts: InputFacts, 
     )
 
 
-def _pipe(channel: Channel, shard: Shard, work: Workload, facts: InputFacts) -> PipePlan:
+def _pipe(channel: AskedChannel, shard: Shard, work: Workload, facts: InputFacts) -> PipePlan:
     return PipePlan(
         name=channel.name,
         uri=channel.uri,

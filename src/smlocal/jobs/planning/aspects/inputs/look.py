@@ -28,7 +28,7 @@ from smlocal.jobs.planning.aspects.engines.look_folders import (
     is_listing_seen,
 )
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
-from smlocal.jobs.planning.workload import Channel, FileSystem, Workload
+from smlocal.jobs.planning.workload import AskedChannel, AskedFileSystem, Workload
 from smlocal.terms.listing import Listing
 from smlocal.terms.model.structure import is_local_path
 from smlocal.terms.s3_uri import s3_form, split_s3_uri
@@ -101,7 +101,7 @@ def _no_objects(work: Workload, uri: str, error: SourceEmptyError) -> Listing:
     )
 
 
-def _names_only_s3(work: Workload, channel: Channel) -> bool:
+def _names_only_s3(work: Workload, channel: AskedChannel) -> bool:
     """Whether a manifest of the channel may name no files of this machine: in a description of a job of the service."""
     return work.document.elsewhere is not None and channel.file_system is None and is_remote(channel.uri)
 
@@ -112,7 +112,7 @@ def _where(work: Workload, path: Path) -> str | None:
 
 
 def _objects(
-    work: Workload, channel: Channel, *, strict: bool, region: str, store: Callable[[], ObjectStore]
+    work: Workload, channel: AskedChannel, *, strict: bool, region: str, store: Callable[[], ObjectStore]
 ) -> Listing:
     listing = list_channel(
         ChannelSource(
@@ -147,7 +147,7 @@ def _objects(
     return first_objects(listing, work.local.Sample)
 
 
-def _file_system(work: Workload, channel: Channel, asked: FileSystem) -> Listing:
+def _file_system(work: Workload, channel: AskedChannel, asked: AskedFileSystem) -> Listing:
     system = RequestedSource(
         subject=f'channel "{channel.name}"',
         member="FileSystemId",

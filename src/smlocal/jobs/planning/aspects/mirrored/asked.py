@@ -1,7 +1,7 @@
 """Which folders a job has mirrored, and to where."""
 
 from smlocal.jobs.planning.aspects.mirrored.plan import CheckpointPlan, CollectorPlan, MirroredFacts, MirroredPlan
-from smlocal.jobs.planning.workload import MirroredFolder, Workload
+from smlocal.jobs.planning.workload import AskedFolder, Workload
 from smlocal.terms.checkpoints import folder_key
 from smlocal.terms.s3_uri import s3_form
 
@@ -34,7 +34,7 @@ def _checkpoints(work: Workload, facts: MirroredFacts, *, output: str) -> Checkp
     )
 
 
-def _collector(asked: MirroredFolder, folder: str | None, *, name: str, output: str, publish: bool) -> CollectorPlan:
+def _collector(asked: AskedFolder, folder: str | None, *, name: str, output: str, publish: bool) -> CollectorPlan:
     """`folder`: the local one that is used instead of the location, if there is one."""
     remote, below = s3_form(asked.uri), f"{name}/{asked.below}" if asked.below else ""
     published = publish and folder is None and remote.startswith("s3://")

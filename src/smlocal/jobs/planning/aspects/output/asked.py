@@ -2,10 +2,10 @@
 
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.output.plan import OutputFacts, OutputPlan
-from smlocal.jobs.planning.workload import Output
+from smlocal.jobs.planning.workload import AskedOutput
 
 
-def output_of(asked: Output, local: LocalSettings, facts: OutputFacts, name: str) -> OutputPlan:
+def output_of(asked: AskedOutput, local: LocalSettings, facts: OutputFacts, name: str) -> OutputPlan:
     """Where artifacts go."""
     return OutputPlan(
         uri=asked.uri,
@@ -19,7 +19,7 @@ def output_of(asked: Output, local: LocalSettings, facts: OutputFacts, name: str
     )
 
 
-def model_uri(asked: Output, folder: str, name: str) -> str:
+def model_uri(asked: AskedOutput, folder: str, name: str) -> str:
     """S3ModelArtifacts of a job whose artifacts go to this local folder; empty if it has none."""
     if not asked.uri:
         return ""

@@ -1,4 +1,4 @@
-"""The training job that a processing job is planned as."""
+"""What a processing job needs."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.prepare import request_facts
-from smlocal.sagemaker.processing.equal_training_job import equal_training_job
+from smlocal.jobs.looking import data_facts
 from smlocal.sagemaker.processing.job_file import read_processing
+from smlocal.sagemaker.processing.workload import workload_of
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_only_outputs_in_s3_are_published(tmp_path: Path, uris: list[str], publi
         "Local": {"Publish": True, "Output": "./other", "Sources": {"s3://mapped": "./folder"}},
     }
     job = read_processing(Document(data, name="job.yaml", directory=str(tmp_path)), strict=False)
-    assert request_facts(equal_training_job(job), strict=False).publishes is publishes
+    assert data_facts(workload_of(job), "us-east-1", strict=False).publishes is publishes
