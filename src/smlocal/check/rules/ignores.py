@@ -1,8 +1,31 @@
-"""An ignore past its last day."""
+"""The ignores themselves."""
 
 from smlocal.check.interface import Example, Mark, Rule, Severity
 
-RULE = Rule(
+IGNORE_UNUSED = Rule(
+    id="ignore-unused",
+    severity=Severity.WARNING,
+    title="An ignore matches no finding",
+    why=(
+        "An ignore that matches nothing is left over from a mistake that was corrected, or has a wrong Path. It would "
+        "hide the next mistake of its kind. Only rules that were judged count, not those that were skipped or left "
+        "out."
+    ),
+    mark=Mark.OWN,
+    remedy="Remove the ignore, or correct its Path.",
+    check=lambda _: (),  # judged from the results of all others
+    is_general=True,
+    example=Example(
+        bad="FROM busybox\nCOPY train /usr/local/bin/train\n",
+        good="FROM busybox\nCOPY train /usr/local/bin/train\nSTOPSIGNAL SIGINT\n",
+        bad_files=(("train", '#!/bin/sh\necho "$@"\n'),),
+        options=("--only", "stop-signal", "--ignore", "stop-signal=the program handles SIGINT"),
+        output="the ignore of stop-signal matches no finding: the program handles SIGINT",
+    ),
+)
+
+
+IGNORE_EXPIRED = Rule(
     id="ignore-expired",
     severity=Severity.WARNING,
     title="An ignore has ended",
@@ -16,7 +39,6 @@ RULE = Rule(
     is_general=True,
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\nSTOPSIGNAL SIGINT\n",
-        good="FROM busybox\nCOPY train /usr/local/bin/train\nSTOPSIGNAL SIGINT\n",
         bad_files=(("train", '#!/bin/sh\necho "$@"\n'),),
         bad_job=(
             "Local:\n  Check:\n    Ignore:\n"
@@ -29,4 +51,10 @@ RULE = Rule(
         options=("--only", "stop-signal"),
         output="the ignore of stop-signal ended on 2026-01-31: the program handles SIGINT",
     ),
+)
+
+
+RULES = (
+    IGNORE_UNUSED,
+    IGNORE_EXPIRED,
 )
