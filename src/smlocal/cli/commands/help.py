@@ -10,10 +10,9 @@ import click
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, command_named, load_command
-from smlocal.cli.documentation import section
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
-from smlocal.cli.terminal.links import with_page_links
+from smlocal.cli.terminal.links import section, with_page_links
 from smlocal.cli.terminal.pager import pages
 from smlocal.debugger.rule_texts import rule_modules, rule_text
 from smlocal.terms.validation.suggestions import closest

@@ -1,10 +1,12 @@
-"""A training or processing job of the service, for the screen of a run."""
+"""A training, processing or tuning job of the service, for the screen of a run."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from smlocal.cli.views.job_there import JobThere
 from smlocal.engine.interface import Written
+from smlocal.service import submission as training_submission
+from smlocal.service import tuning_submission
 from smlocal.service.service import Service
 
 if TYPE_CHECKING:
@@ -27,13 +29,11 @@ class ServiceView:
 
 def job_there(service: "Service", name: str, screen: "Screen", make: Callable[[], None]) -> JobThere:
     """The job of this name, which `make` creates."""
-    from smlocal.service.submission import Followed, failure_hints, stop
-
-    followed = Followed(service, name, ServiceView(screen))
+    followed = training_submission.Followed(service, name, ServiceView(screen))
 
     def hints(answer: Mapping[str, Any]) -> list[str]:
         texts = {host: tail.decode(errors="replace") for host, tail in followed.tails.items()}
-        return [*failure_hints(answer.get("FailureReason", ""), texts)]
+        return [*training_submission.failure_hints(answer.get("FailureReason", ""), texts)]
 
     described = f"{service.kind.cli('describe', name)}{service.cli_options}"
     log = f"aws logs tail {service.kind.log_group} --log-stream-name-prefix {name}/ --follow"
@@ -41,7 +41,7 @@ def job_there(service: "Service", name: str, screen: "Screen", make: Callable[[]
         name=name,
         make=make,
         follow=followed.follow,
-        stop=lambda: stop(service, name),
+        stop=lambda: training_submission.stop(service, name),
         stopping="SIGTERM, and up to 120 s to save its work",
         status_member=service.kind.status_member,
         described_by=described,
@@ -52,4 +52,26 @@ def job_there(service: "Service", name: str, screen: "Screen", make: Callable[[]
             f"  stop it     {service.kind.cli('stop', name)}{service.cli_options}",
         ),
         hints=hints,
+    )
+
+
+def tuning_job_there(service: "Service", name: str, screen: "Screen", make: Callable[[], None]) -> JobThere:
+    """The tuning job of this name, which `make` creates."""
+    named = f"--hyper-parameter-tuning-job-name {name}{service.cli_options}"
+    described = f"aws sagemaker describe-hyper-parameter-tuning-job {named}"
+    log = f"aws logs tail /aws/sagemaker/TrainingJobs --log-stream-name-prefix {name}- --follow"
+    return JobThere(
+        name=name,
+        make=make,
+        follow=tuning_submission.FollowedTuning(service, name, ServiceView(screen)).follow,
+        stop=lambda: tuning_submission.stop(service, name),
+        stopping="SIGTERM for training jobs, and up to 120 s to save",
+        status_member=tuning_submission.STATUS,
+        described_by=described,
+        runs_on=(
+            f"{name} runs on.",
+            f"  its state   {described}",
+            f"  its logs    {log}{service.cli_options}",
+            f"  stop it     aws sagemaker stop-hyper-parameter-tuning-job {named}",
+        ),
     )

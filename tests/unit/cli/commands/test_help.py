@@ -9,8 +9,8 @@ from smlocal.check.registry import all_rules
 from smlocal.cli.command_table import COMMANDS, SYNONYMS
 from smlocal.cli.commands.help import TOPICS, error_pages
 from smlocal.cli.commands.run import EXIT_CODES
-from smlocal.cli.documentation import DOCUMENTATION
 from smlocal.cli.main import run_command_line
+from smlocal.cli.terminal.links import DOCUMENTATION
 from smlocal.debugger.rule_texts import rule_modules, rule_text
 
 

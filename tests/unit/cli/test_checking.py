@@ -4,7 +4,7 @@ import click
 import pytest
 
 from smlocal.base.ci.services import CiService
-from smlocal.cli.check_for_ci import show_in_group
+from smlocal.cli.checking import show_in_group
 
 
 @pytest.mark.parametrize("service", [CiService.GITHUB, CiService.AZURE])
