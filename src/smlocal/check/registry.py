@@ -7,7 +7,7 @@ from importlib import import_module
 from smlocal.check.interface import Rule
 from smlocal.check.subject import LaunchProfile
 from smlocal.errors import CheckRuleUnknownError
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 RULES = (
     "train_missing",

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from contextlib import suppress
 
-from smlocal.errors.showing import BrowserMissingError
+from smlocal.errors.of_commands import BrowserMissingError
 
 _PROGRAMS = ("open",) if sys.platform == "darwin" else ("xdg-open", "wslview")
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "BROWSER")

@@ -10,7 +10,7 @@ from typing import Self
 
 import click
 
-from smlocal.base.ci.junit import junit
+from smlocal.base.ci.reports import junit
 from smlocal.base.ci.services import CiService, group_begin, group_end, harmless
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.interface import CheckReport, Severity

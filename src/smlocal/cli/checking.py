@@ -29,7 +29,7 @@ from smlocal.cli.views.check_report import not_counted, not_tested, show_check
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import ImageMissingError, UsageRefusedError
-from smlocal.errors.hosting import ModelMissingError
+from smlocal.errors.of_jobs import ModelMissingError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
 from smlocal.jobs.store.home import home_directory

@@ -6,11 +6,11 @@ import click
 
 from smlocal.api.job_files import as_training_job
 from smlocal.cli.ended_by_signals import ended_by_signals
-from smlocal.engine.build import build_image
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import Engine
+from smlocal.engine.pull import build_image
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
-from smlocal.sagemaker.contract.requested_hosts import hosts_of
+from smlocal.sagemaker.contract.requested import hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from smlocal.cli.views.followed_job import job_there
 from smlocal.cli.views.followed_tuning import tuning_job_there
 from smlocal.cli.views.job_there import run_there
 from smlocal.errors import RegionMissingError
-from smlocal.errors.submitting import SubmitNotConfirmedError
+from smlocal.errors.of_commands import SubmitNotConfirmedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.yaml_text import yaml_text
 from smlocal.jobs.finish.report_path import usable_report

@@ -12,7 +12,7 @@ import uvicorn
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from smlocal.base.web import rules
+from smlocal.base import web
 from smlocal.endpoint.strict_http import StrictConnection
 
 _START_SECONDS = 30.0
@@ -47,8 +47,8 @@ class HttpConnection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """The first request has to come in time."""
         super().connection_made(transport)
-        self.conn = StrictConnection(h11.SERVER, rules.MOST_HEAD)
-        if len(self.connections) > rules.MOST_CONNECTIONS:
+        self.conn = StrictConnection(h11.SERVER, web.MOST_HEAD)
+        if len(self.connections) > web.MOST_CONNECTIONS:
             transport.abort()
         self.flow: _Flow = _Flow(transport)
         self._expect_head()
@@ -107,7 +107,7 @@ class HttpConnection(H11Protocol):
 
     def _feed(self, data: bytes) -> None:
         while data and self.conn.their_state is h11.IDLE and not self.transport.is_closing():
-            piece = data[: min(_PIECE, rules.MOST_HEAD - self._head)]
+            piece = data[: min(_PIECE, web.MOST_HEAD - self._head)]
             if not piece:
                 self.transport.write(_REFUSED)
                 self.transport.close()
@@ -127,7 +127,7 @@ class HttpConnection(H11Protocol):
 
     def _expect_head(self) -> None:
         if self._late is None:
-            self._late = self.loop.call_later(rules.HEAD_SECONDS, self.transport.close)
+            self._late = self.loop.call_later(web.HEAD_SECONDS, self.transport.close)
 
     def _forget(self) -> None:
         if self._late is not None:
@@ -258,8 +258,8 @@ def _settings(application: Any) -> uvicorn.Config:
         lifespan="off",
         ws="none",
         http=HttpConnection,
-        h11_max_incomplete_event_size=rules.MOST_HEAD,
-        timeout_keep_alive=int(rules.IDLE_SECONDS),
+        h11_max_incomplete_event_size=web.MOST_HEAD,
+        timeout_keep_alive=int(web.IDLE_SECONDS),
         timeout_graceful_shutdown=1,
         server_header=False,
         proxy_headers=False,

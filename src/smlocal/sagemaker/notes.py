@@ -21,7 +21,7 @@ from smlocal.jobs.planning.aspects.rules.show import RULE_RULES
 from smlocal.jobs.planning.aspects.warm_pool.show import WARM_POOL_RULES
 from smlocal.jobs.planning.model import JobPlan, Note
 from smlocal.jobs.planning.note_rule import NoteRule, some
-from smlocal.sagemaker.contract.documents.hosts import INTERFACE
+from smlocal.sagemaker.contract.documents.config_files import INTERFACE
 from smlocal.sagemaker.contract.instance_types import is_this_machine
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.terms.masking import without_passwords

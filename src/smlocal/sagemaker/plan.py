@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.data_parallel.mounts import search_paths
-from smlocal.jobs.data_parallel.requested import data_parallel_of
+from smlocal.jobs.data_parallel.requested import data_parallel_of, search_paths
 from smlocal.jobs.planning.aspects.accelerators.plan import accelerators_of
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
 from smlocal.jobs.planning.aspects.debugging.plan import debug_of
@@ -34,7 +33,6 @@ from smlocal.sagemaker.contract.documents.config_files import (
     manifest,
 )
 from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname, sagemaker_arn
-from smlocal.sagemaker.contract.metric_definitions import definitions_of
 from smlocal.sagemaker.contract.model.request import (
     AlgorithmSpecification,
     CreateTrainingJobRequest,
@@ -42,8 +40,7 @@ from smlocal.sagemaker.contract.model.request import (
 )
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.contract.paths import container_path, is_own_mount
-from smlocal.sagemaker.contract.requested_hosts import hosts_of
-from smlocal.sagemaker.contract.warm_pool import matching_settings
+from smlocal.sagemaker.contract.requested import definitions_of, hosts_of, matching_settings
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.notes import notes

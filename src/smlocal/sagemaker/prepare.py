@@ -40,12 +40,12 @@ from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
-from smlocal.sagemaker.contract.documents.hosts import host_names
-from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count, hosts_of
+from smlocal.sagemaker.contract.documents.config_files import host_names
+from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS, host_count, hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.plan import build_plan
 from smlocal.sagemaker.simulated import check_capacity, has_capacity, refuse_above_limit
-from smlocal.terms.s3_uri import s3_form
+from smlocal.terms.listing import s3_form
 
 _Machines = Mapping[str, MachineFacts]
 """By the address of the engine."""

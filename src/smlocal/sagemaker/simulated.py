@@ -3,7 +3,7 @@
 from smlocal.errors import InstancesUnavailableError
 from smlocal.jobfile.settings import Fault
 from smlocal.jobs.submission.limit_exceeded import limit_exceeded
-from smlocal.sagemaker.contract.requested_hosts import NO_INSTANCES, hosts_of, selected_preference
+from smlocal.sagemaker.contract.requested import NO_INSTANCES, hosts_of, selected_preference
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
 

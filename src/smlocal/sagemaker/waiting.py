@@ -6,9 +6,9 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.output.asked import is_remote_output, model_uri
 from smlocal.jobs.planning.aspects.output.look import output_folder
-from smlocal.jobs.submission.recording import WaitingJob
+from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.sagemaker.contract.identity import sagemaker_arn
-from smlocal.sagemaker.contract.requested_hosts import hosts_of
+from smlocal.sagemaker.contract.requested import hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.prepare import account_of, region_of

@@ -6,7 +6,7 @@ from typing import Any
 
 from smlocal.ai_platform.coverage.tables import CUSTOM_JOB, TRAINING_JOB, CoverageRow
 from smlocal.ai_platform.model.members import ReplicaJobKind
-from smlocal.terms.support import Support
+from smlocal.terms.member_table import Support
 from smlocal.terms.validation.violation import Path
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
 from smlocal.sagemaker.contract import paths
-from smlocal.sagemaker.contract.documents.hosts import INTERFACE
+from smlocal.sagemaker.contract.documents.config_files import INTERFACE
 
 _SET = {
     "TRAINING_JOB_NAME": "",

@@ -17,7 +17,7 @@ from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.links import with_page_links
 from smlocal.cli.terminal.pager import pages
 from smlocal.debugger.rule_texts import rule_modules, rule_text
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""

@@ -1,7 +1,8 @@
-"""The data parallel library in a request: whether a job gets the stand-in, with which settings, and its notes."""
+"""The data parallel library in a request: whether a job gets the stand-in, its settings, its place, and its notes."""
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.jobfile.settings import LocalSettings
@@ -157,3 +158,50 @@ DISTRIBUTED_RULES = (
     NoteRule(id="data-parallel-off", says=_off, warning=True),
     NoteRule(id="data-parallel", says=_stand_in),
 )
+
+
+PACKAGE: Final = "/opt/smlocal/distributed"
+"""Read-only: `python/smdistributed`, `bin/smddprun`, and the job's settings."""
+RECORDS: Final = "/opt/smlocal/records"
+"""Where each process writes what smlocal wants to know."""
+_USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""The PATH that engines set for an image without one."""
+
+
+def search_paths(environment: Mapping[str, str], image: Mapping[str, str]) -> dict[str, str]:
+    """PATH and PYTHONPATH with the stand-in at their ends: the folders of the image and the request come first."""
+    path = environment.get("PATH") or image.get("PATH") or _USUAL_PATH
+    python_path = environment.get("PYTHONPATH") or image.get("PYTHONPATH") or ""
+    return {
+        "PATH": f"{path}:{PACKAGE}/bin",
+        "PYTHONPATH": f"{python_path}:{PACKAGE}/python".removeprefix(":"),
+    }
+
+
+SOURCE = os.path.join(os.path.dirname(__file__), "container_package")
+
+
+def write_package(plan: DataParallelPlan, directory: str) -> None:
+    """Write all files of the stand-in, and the settings of this job."""
+    for folder, below, files in os.walk(SOURCE):
+        below[:] = [name for name in below if name != "__pycache__"]
+        target = directory + folder.removeprefix(SOURCE)
+        os.mkdir(target)
+        os.chmod(target, 0o755)  # noqa: S103 - whatever the umask
+        for name in files:
+            with open(f"{folder}/{name}", "rb") as file:
+                _write(f"{target}/{name}", file.read(), 0o755 if folder.endswith("/bin") else 0o644)
+    settings: dict[str, Any] = {**plan.settings, "Records": RECORDS}
+    _write(f"{directory}/settings.json", json.dumps(settings).encode(), 0o644)
+
+
+def make_records_folder(directory: str) -> None:
+    """Make the folder for records, where processes of any user may write."""
+    os.mkdir(directory)
+    os.chmod(directory, 0o1777)  # noqa: S103 - as /tmp
+
+
+def _write(path: str, content: bytes, mode: int) -> None:
+    with open(path, "wb") as file:
+        os.fchmod(file.fileno(), mode)
+        file.write(content)

@@ -13,7 +13,7 @@ from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.errors import ImagePullError, RegionNameError
-from smlocal.errors.hosting import EndpointUnreachableError, PortLabelMissingError
+from smlocal.errors.of_jobs import EndpointUnreachableError, PortLabelMissingError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
@@ -36,7 +36,7 @@ from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan,
 from smlocal.jobs.planning.note_rule import some
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.recording import WaitingJob
+from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.identity import sagemaker_arn

@@ -8,7 +8,7 @@ from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.aspects.output.look import folder_at
 from smlocal.sagemaker.processing.job_file import ProcessingFile, UploadedOutput
 from smlocal.terms.checkpoints import within
-from smlocal.terms.s3_uri import s3_form
+from smlocal.terms.listing import s3_form
 
 _MEMBER = "ProcessingOutputConfig"
 _PREFIX = "output-"

@@ -25,7 +25,7 @@ from smlocal.jobs.planning.model import ContainerFolders, HostPlan, JobPlan, Not
 from smlocal.jobs.planning.note_rule import some
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.recording import WaitingJob
+from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.contract.identity import sagemaker_arn

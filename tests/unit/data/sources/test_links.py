@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.data.sources.mounts import copy_reasons
+from smlocal.data.sources.local_path import copy_reasons
 from smlocal.errors import SourceUnreadableError
 from smlocal.terms.listing import Listing
 
@@ -145,9 +145,7 @@ def test_mounts_inside_are_reasons() -> None:
 def test_a_bind_mount_of_the_same_disk_is_noticed_whatever_its_name(fill: Filler, tmp_path: Path, name: str) -> None:
     fill("x", below="elsewhere")
     folder = fill(f"sub/{name}/x")
-    script = (
-        "import sys; from smlocal.data.sources.mounts import copy_reasons; print(ascii(copy_reasons(sys.argv[1], [])))"
-    )
+    script = "import sys; from smlocal.data.sources import local_path; print(ascii(local_path.copy_reasons(sys.argv[1], [])))"
     private = ("unshare", "--mount", "--propagation", "private")
     mounted = ("sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh")
     command = (sys.executable, "-c", script, folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.jobs.data_parallel.package import SOURCE, make_records_folder, write_package
+from smlocal.jobs.data_parallel.requested import SOURCE, make_records_folder, write_package
 from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
 
 WITHOUT_TORCH = "import sys; sys.modules['torch'] = None; "

@@ -2,7 +2,7 @@ import json
 import os
 from pathlib import Path
 
-from smlocal.jobs.data_parallel.package import SOURCE, make_records_folder, write_package
+from smlocal.jobs.data_parallel.requested import SOURCE, make_records_folder, write_package
 from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
 
 

@@ -31,9 +31,8 @@ from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.sagemaker.contract.documents.config_files import effective_mode
 from smlocal.sagemaker.contract.model.request import Channel
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.terms.listing import Listing
+from smlocal.terms.listing import Listing, s3_form, split_s3_uri
 from smlocal.terms.model.structure import is_local_path
-from smlocal.terms.s3_uri import s3_form, split_s3_uri
 from smlocal.terms.validation.violation import Path
 
 _THIS_MACHINE = "file:///"

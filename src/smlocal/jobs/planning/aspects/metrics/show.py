@@ -2,9 +2,9 @@
 
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
-from smlocal.sagemaker.contract.metric_definitions import definitions_of
+from smlocal.sagemaker.contract.requested import definitions_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.terms.metric_regex import never_a_number, wanted_controls
+from smlocal.terms.metrics import never_a_number, wanted_controls
 
 
 def _dialect(plan: JobPlan, job: JobFile) -> str | None:

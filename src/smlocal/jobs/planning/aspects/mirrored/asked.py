@@ -14,7 +14,7 @@ from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.contract.paths import container_path, is_own_mount
 from smlocal.terms.checkpoints import folder_key
-from smlocal.terms.s3_uri import s3_form
+from smlocal.terms.listing import s3_form
 
 
 def mirrored_of(
