@@ -145,7 +145,9 @@ def test_mounts_inside_are_reasons() -> None:
 def test_a_bind_mount_of_the_same_disk_is_noticed_whatever_its_name(fill: Filler, tmp_path: Path, name: str) -> None:
     fill("x", below="elsewhere")
     folder = fill(f"sub/{name}/x")
-    script = "import sys; from smlocal.data.sources import local_path; print(ascii(local_path.copy_reasons(sys.argv[1], [])))"
+    script = (
+        "import sys; from smlocal.data.sources import local_path as l; print(ascii(l.copy_reasons(sys.argv[1], [])))"
+    )
     private = ("unshare", "--mount", "--propagation", "private")
     mounted = ("sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh")
     command = (sys.executable, "-c", script, folder)
