@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from smlocal.ai_platform.coverage import table
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.sagemaker.requests import REQUESTS
-from smlocal.terms.member_table import MemberTable
-from smlocal.terms.support import Support
+from smlocal.terms.member_table import MemberTable, Support
 
 
 def sagemaker_coverage() -> str:

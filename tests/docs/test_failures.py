@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from smlocal.sagemaker.contract.outcome import failure_reason
+from smlocal.sagemaker.contract.outcome import reasons as words
 
 TESTS = Path(__file__).resolve().parents[1]
 USUAL = ["Training", "Uploading", "Failed"]
@@ -60,7 +60,7 @@ def test_every_row_is_produced_by_a_test(reasons: list[dict[str, Any]]) -> None:
 
 def test_every_reason_of_one_wording_has_a_row(reasons: list[dict[str, Any]]) -> None:
     produced = {row["reason"] for row in reasons}
-    assert {failure_reason.INTERNAL_ERROR, failure_reason.OUT_OF_MEMORY, failure_reason.CANNOT_PULL} <= produced
+    assert {words.INTERNAL_ERROR, words.OUT_OF_MEMORY, words.CANNOT_PULL} <= produced
 
 
 def test_every_reason_that_does_not_occur_says_why(

@@ -21,7 +21,7 @@ DOORS = {
     ("data/channels", "engine"): "smlocal.engine.interface",
     ("jobs/credentials", "engine"): "smlocal.engine.interface",
     ("data/artifacts", "engine"): "smlocal.engine.interface",
-    ("cli", "data/channels"): "smlocal.data.channels.cache.summary",
+    ("cli", "data/channels"): "smlocal.data.channels.cache.eviction",
     ("data/channels", "jobs/store"): "smlocal.jobs.store.home",
     ("cli", "jobs/store"): "smlocal.jobs.store.home",
     ("jobs/planning", "engine"): "smlocal.engine.facts",

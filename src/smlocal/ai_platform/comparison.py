@@ -11,8 +11,8 @@ from smlocal.ai_platform.model.members import ReplicaJobKind, members
 from smlocal.ai_platform.shape import JOB_SPEC, STATE, TRAINING_INPUT, WORKER_POOLS, camel, is_answer, job_kind
 from smlocal.ai_platform.validation.reading import read_document
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.local_block import invalid_request
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobfile.refusal import invalid_request
 from smlocal.terms.compared_job import ComparedEnd, ComparedJob
 
 _RESULTS: Final = frozenset({"etag", "trainingOutput"})

@@ -8,7 +8,7 @@ from typing import Any, Final
 from smlocal.ai_platform.machine_types import TPU_MACHINES
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.terms.support import Support
+from smlocal.terms.member_table import Support
 from smlocal.terms.validation.violation import Path
 
 

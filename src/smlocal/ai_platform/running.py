@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 
 from smlocal.ai_platform.run.stored_lifecycle import reason_of
 from smlocal.jobs.kinds import Reasons, Running
-from smlocal.terms.failures import FailureKind
+from smlocal.terms.statuses import FailureKind
 
 
 class ReplicaRunning(Running):

@@ -5,9 +5,8 @@ from typing import Any, Final
 
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.refusal import invalid_request
-from smlocal.terms.validation.suggestions import closest
-from smlocal.terms.validation.violation import Violation
+from smlocal.jobfile.local_block import invalid_request
+from smlocal.terms.validation.violation import Violation, closest
 
 TRAINING_INPUT: Final = "trainingInput"
 JOB_SPEC: Final = "jobSpec"

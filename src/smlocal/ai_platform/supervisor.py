@@ -29,8 +29,8 @@ from smlocal.ai_platform.run.container_events import (
 )
 from smlocal.ai_platform.run.stored_lifecycle import LIFECYCLE, StoredLifecycle, read_lifecycle, reason_of
 from smlocal.ai_platform.views_of_jobs import what_follows_now, what_happened
-from smlocal.base.parallel import run_each
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.threads import run_each
 from smlocal.errors import EngineError
 from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.attempt_outcome import HostEnd
@@ -52,8 +52,7 @@ from smlocal.jobs.logs.log_readers import log_path, logged_by
 from smlocal.jobs.planning.recall import remember
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervisor import Supervisor
-from smlocal.terms.failures import FailureKind
-from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
+from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, FailureKind, JobPhase, PhaseMessage, StopCause
 
 _LOG_BYTES = 16384
 """The bytes at the end of a log that are read: they may hold a traceback."""

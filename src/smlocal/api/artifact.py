@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from smlocal.base.files import Opener
 from smlocal.base.foreign_archive.archive import ForeignArchive
 from smlocal.base.foreign_archive.stream import ArchiveError, opened, pieces_of
-from smlocal.base.no_links import Opener
 
 _MOST_LINKS = 40
 """That the kernel follows in one path."""

@@ -3,14 +3,14 @@
 import os
 from typing import Any
 
-from smlocal.errors.tensors import NoDebugHookError, TensorsInS3Error, TensorsMissingError
+from smlocal.errors.of_commands import NoDebugHookError, TensorsInS3Error, TensorsMissingError
 from smlocal.jobs.documents import PLAN, REQUEST
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.history import RULE_ACTION
 from smlocal.jobs.kinds import spoken_of
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.contract.outcome.rule_statuses import RULES
+from smlocal.sagemaker.contract.outcome.reasons import RULES
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.tensor_place import DEBUG_HOOK, tensor_place
 

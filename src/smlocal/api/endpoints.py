@@ -14,7 +14,7 @@ from smlocal.api.job_source import read_file
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.unix_sockets import connect_to
 from smlocal.errors import UsageRefusedError
-from smlocal.errors.hosting import (
+from smlocal.errors.of_jobs import (
     DeployImageError,
     EndpointNotInServiceError,
     InvocationFailedError,

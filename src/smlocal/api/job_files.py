@@ -16,7 +16,7 @@ from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 from smlocal.terms.validation.wording import shortened
 
 if TYPE_CHECKING:

@@ -110,7 +110,7 @@ def has_unpacked_artifacts(name: str) -> bool:
 
 def jobs_junit(names: Sequence[str]) -> str:
     """JUnit XML with a case for each of these jobs, ended or not."""
-    from smlocal.base.ci.junit import junit  # takes 20 ms, and `smlocal jobs` has no such file
+    from smlocal.base.ci.reports import junit  # takes 20 ms, and `smlocal jobs` has no such file
     from smlocal.jobs.finish.report_files import job_suite
 
     with Store.open(home_directory()) as store:

@@ -44,8 +44,7 @@ from smlocal.jobfile.reading import load_document
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
-from smlocal.terms.validation.suggestions import close_matches
-from smlocal.terms.validation.violation import Path
+from smlocal.terms.validation.violation import Path, close_matches
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile

@@ -9,7 +9,7 @@ from smlocal.api.overrides import Overrides
 from smlocal.errors import KeywordInvalidError
 from smlocal.jobfile.option import Form, Option, Values
 from smlocal.jobfile.settings import OPTIONS
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 RUN_SWITCHES = ("detach", "replace", "show", "strict")
 

@@ -13,8 +13,8 @@ from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
 from smlocal.jobfile.settings import OPTIONS, LocalSettings
 from smlocal.sagemaker.kinds import PROCESSING, TUNING
 from smlocal.terms.model.structure import members, split
-from smlocal.terms.validation.suggestions import closest
 from smlocal.terms.validation.violation import Path as MemberPath
+from smlocal.terms.validation.violation import closest
 
 KEYWORD_ARGUMENTS: Final = "keyword arguments"
 """The words for overrides in messages if they are not flags."""

@@ -22,7 +22,7 @@ from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.shells import remove_dead_shells
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
-from smlocal.terms.failures import INTERNAL_ERROR
+from smlocal.terms.statuses import INTERNAL_ERROR
 
 _LOOKS_SECONDS = 60.0
 """A supervisor that has just been started asks a silent engine for less than this."""

@@ -9,7 +9,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.docker import connect_to
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import ProcessStreams
-from smlocal.errors.shells import ContainerNotRunningError
+from smlocal.errors.of_jobs import ContainerNotRunningError
 from smlocal.jobs.containers import host_container, is_running
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.finish.describe import has_kept_containers

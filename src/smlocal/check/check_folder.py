@@ -9,7 +9,7 @@ from typing import Self
 
 from smlocal.api.job_list import matching_jobs
 from smlocal.api.training_job import TrainingJob
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import remove_tree
 from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobs.store.lease import Lease, leased_folders, make_leased
 

@@ -6,7 +6,7 @@ from functools import cache
 from smlocal.check.interface import Rule
 from smlocal.check.subject import LaunchProfile
 from smlocal.errors import CheckRuleUnknownError
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 
 @cache

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any
 
-from smlocal.base.ci.junit import Case, CaseVerdict, Suite
+from smlocal.base.ci.reports import Case, CaseVerdict, Suite, folded, heading, limited, table
 from smlocal.base.ci.repository import as_uri
 from smlocal.base.ci.services import Annotation, Level
-from smlocal.base.ci.summary import folded, heading, limited, table
 from smlocal.check.interface import CheckReport, Finding, Outcome, RuleResult, Severity
 
 _SURROGATES = re.compile("[\\ud800-\\udfff]")

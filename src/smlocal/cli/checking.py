@@ -15,7 +15,7 @@ import click
 from smlocal.api.image_name import is_image_name
 from smlocal.api.job_source import read_any, read_document, read_file
 from smlocal.api.overrides import Overrides
-from smlocal.base.ci.junit import junit
+from smlocal.base.ci.reports import junit
 from smlocal.base.ci.services import CiService, group_begin, group_end, harmless
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import JOB_FILE_NEEDED
@@ -36,7 +36,7 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import ImageMissingError, UsageRefusedError
-from smlocal.errors.hosting import ModelMissingError
+from smlocal.errors.of_jobs import ModelMissingError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.finish.report_path import check_report_path, write_report
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each

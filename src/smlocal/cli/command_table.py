@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from smlocal.terms.validation.suggestions import close_matches
+from smlocal.terms.validation.violation import close_matches
 
 HEADS: Final[Mapping[str, Mapping[str, str]]] = {
     "Most used": {

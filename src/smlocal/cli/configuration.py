@@ -11,7 +11,7 @@ import click
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, load_command
 from smlocal.errors import ConfigInvalidError, ConfigSyntaxError, ConfigUnreadableError
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 VARIABLE = "SMLOCAL_CONFIG"
 FILE = "smlocal.toml"

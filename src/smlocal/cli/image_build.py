@@ -12,7 +12,7 @@ def with_built_image(given: dict[str, Any], *, image_needed: bool) -> dict[str, 
     folder = given["build"]
     if folder is None:
         return given
-    from smlocal.engine.build import check_dockerfile
+    from smlocal.engine.pull import check_dockerfile
 
     if given["pull"] == "always":
         raise click.UsageError("--build and --pull always: an image that was just built is not pulled.")

@@ -1,7 +1,7 @@
 """What `smlocal run` tells a CI service about the end of its job."""
 
+from smlocal.base.ci.reports import limited, table
 from smlocal.base.ci.services import Annotation, CiService, Level
-from smlocal.base.ci.summary import limited, table
 from smlocal.cli.ci_messages import add_summary, annotate, file_of_repository
 from smlocal.jobs.view import JobView
 from smlocal.terms.statuses import JobStatus

@@ -6,9 +6,9 @@ import click
 
 from smlocal.api.job_files import workload_of
 from smlocal.cli.ended_by_signals import ended_by_signals
-from smlocal.engine.build import build_image
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import Engine
+from smlocal.engine.pull import build_image
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from smlocal.cli.shown_help import HELP_NAMES, ShownGroup
 from smlocal.cli.terminal.errors import show_error
 from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output, output_error
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

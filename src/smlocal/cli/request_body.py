@@ -2,7 +2,7 @@
 
 import sys
 
-from smlocal.errors.hosting import InvocationBodyError
+from smlocal.errors.of_jobs import InvocationBodyError
 
 
 def read_body(path: str) -> bytes:

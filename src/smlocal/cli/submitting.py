@@ -20,7 +20,7 @@ from smlocal.cli.screen_options import screen_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.views.job_there import job_there, run_there, tuning_job_there
 from smlocal.errors import RegionMissingError
-from smlocal.errors.submitting import SubmitNotConfirmedError
+from smlocal.errors.of_commands import SubmitNotConfirmedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.yaml_text import yaml_text
 from smlocal.jobs.finish.report_path import usable_report

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from smlocal.engine.build import build_image
 from smlocal.engine.interface import Engine
+from smlocal.engine.pull import build_image
 from smlocal.errors import BuildFailedError, BuildUnavailableError, EvaluatorImageError
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "evaluator_image")

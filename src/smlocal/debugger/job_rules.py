@@ -1,28 +1,30 @@
 """The debugger rules of one job: a container for each, watched by one thread until the rule or the job has ended."""
 
 import json
+import mmap
 import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from threading import Event, Lock, Thread
 from typing import Any
 
+from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes
-from smlocal.base.removal import remove_tree
-from smlocal.debugger.action_socket import ActionSocket, acts, socket_folder
-from smlocal.debugger.hook_log import DisabledHook, disabled_hook
 from smlocal.debugger.rule_container import (
     MEMORY,
+    ActionSocket,
     Evaluation,
+    acts,
     read_result,
     result_folder,
     rule_container,
     sign_of_progress,
+    socket_folder,
 )
 from smlocal.engine.containers import recreate_container
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
@@ -30,13 +32,62 @@ from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, Mach
 from smlocal.jobs.planning.aspects.rules.plan import RulePlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.contract.outcome.rule_statuses import (
+from smlocal.sagemaker.contract.outcome.reasons import (
     RULE,
     RULES,
     RuleStatus,
     first_statuses,
     rule_status,
 )
+
+_SAYS = b"SMDebug error has occurred, disabling SMDebug"
+"""smdebug.core.error_handling_agent, in a hook whose configuration is the default one."""
+_TRACEBACK = re.compile(
+    rb"^Traceback \(most recent call last\):\r?$.*?^(?P<error>[^\s:][^\r\n]*)", re.MULTILINE | re.DOTALL
+)
+_LONGEST_TRACEBACK = 1 << 16
+_LONGEST_ERROR = 300
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DisabledHook:
+    """The first such line of a log."""
+
+    host: str
+    line: int
+    error: str
+    """The last line of its traceback; empty if there is none."""
+
+    @property
+    def sentence(self) -> str:
+        """For a rule that has found nothing, and for the job."""
+        why = f": {self.error}" if self.error else ""
+        return (
+            f"The hook of smdebug disabled itself (line {self.line} of the log of {self.host}{why}), "
+            "so no tensors were saved after that."
+        )
+
+
+def disabled_hook(job_directory: str, hosts: Iterable[str]) -> DisabledHook | None:
+    """Look into the logs of the hosts, in this order."""
+    for host in hosts:
+        try:
+            descriptor = os.open(f"{job_directory}/logs/{host}.log", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as log:
+                found = log.find(_SAYS)
+                if found >= 0:
+                    traceback = _TRACEBACK.search(log[found : found + _LONGEST_TRACEBACK])
+                    error = traceback["error"].decode("utf-8", "replace")[:_LONGEST_ERROR] if traceback else ""
+                    return DisabledHook(host=host, line=log[:found].count(b"\n") + 1, error=error)
+        except (OSError, ValueError):  # an empty file cannot be mapped
+            continue
+        finally:
+            os.close(descriptor)
+    return None
+
 
 QUIET_SECONDS = 300.0
 """After the end of training a rule may read the rest of the tensors. One that reads nothing for so long waits for ever.

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any
 
-from smlocal.data.channels.file import is_overlay_refusal, overlay_volume
+from smlocal.data.channels.copy import is_overlay_refusal, overlay_volume
 from smlocal.engine.containers import PROBE_PROGRAM
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import EngineAddress, find_endpoint

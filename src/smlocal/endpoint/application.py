@@ -9,8 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
-from smlocal.base.web.bodies import HeldBytes
-from smlocal.base.web.rules import MOST_HELD
+from smlocal.base.web import MOST_HELD, HeldBytes
 from smlocal.endpoint import aws_calls
 from smlocal.endpoint.aws_calls import handlers
 from smlocal.endpoint.browsers import Hosts, guarded, is_part_of_a_page

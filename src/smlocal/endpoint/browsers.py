@@ -3,8 +3,8 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from smlocal.base import web
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.web import rules
 from smlocal.endpoint.protocol.aws_names import is_aws
 
 
@@ -16,7 +16,7 @@ class Hosts:
 
     def refusal(self, request: Request) -> str | None:
         """Why a request is not answered; None if it is."""
-        return rules.refusal(
+        return web.refusal(
             request.method,
             request.headers,
             # `smlocal exec` passes on AWS's names, and no other server can make a browser look them up here.
@@ -31,7 +31,7 @@ def is_part_of_a_page(request: Request) -> bool:
 
 
 _RAW_POLICY = b"content-security-policy"
-_RAW = [(name.encode(), value.encode()) for name, value in rules.FOR_DATA.items()]
+_RAW = [(name.encode(), value.encode()) for name, value in web.FOR_DATA.items()]
 
 
 def guarded(response: Response) -> Response:

@@ -10,7 +10,7 @@ from smlocal.base.accounts import other_users, why_a_key
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.door.environment import new_key
 from smlocal.endpoint.signature import Signatures
-from smlocal.errors.serving import EndpointKeyError
+from smlocal.errors.of_commands import EndpointKeyError
 
 ACCESS_KEY, SECRET_KEY = "SMLOCAL_ACCESS_KEY_ID", "SMLOCAL_SECRET_ACCESS_KEY"
 """Variables with a key of the owner's choice."""

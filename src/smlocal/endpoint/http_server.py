@@ -13,7 +13,7 @@ import uvicorn
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from smlocal.base.web import rules
+from smlocal.base import web
 
 _TWO_WAYS = re.compile(rb"\n(?:(?<!\r\n)|[ \t]|(?i:content-length):[^\r\n]*,)")
 """In a head: a line without CR at its end, a folded line, and `Content-Length: 3, 3`."""
@@ -77,8 +77,8 @@ class HttpConnection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """The first request has to come in time."""
         super().connection_made(transport)
-        self.conn = StrictConnection(h11.SERVER, rules.MOST_HEAD)
-        if len(self.connections) > rules.MOST_CONNECTIONS:
+        self.conn = StrictConnection(h11.SERVER, web.MOST_HEAD)
+        if len(self.connections) > web.MOST_CONNECTIONS:
             transport.abort()
         self.flow: _Flow = _Flow(transport)
         self._expect_head()
@@ -137,7 +137,7 @@ class HttpConnection(H11Protocol):
 
     def _feed(self, data: bytes) -> None:
         while data and self.conn.their_state is h11.IDLE and not self.transport.is_closing():
-            piece = data[: min(_PIECE, rules.MOST_HEAD - self._head)]
+            piece = data[: min(_PIECE, web.MOST_HEAD - self._head)]
             if not piece:
                 self.transport.write(_REFUSED)
                 self.transport.close()
@@ -157,7 +157,7 @@ class HttpConnection(H11Protocol):
 
     def _expect_head(self) -> None:
         if self._late is None:
-            self._late = self.loop.call_later(rules.HEAD_SECONDS, self.transport.close)
+            self._late = self.loop.call_later(web.HEAD_SECONDS, self.transport.close)
 
     def _forget(self) -> None:
         if self._late is not None:
@@ -288,8 +288,8 @@ def _settings(application: Any) -> uvicorn.Config:
         lifespan="off",
         ws="none",
         http=HttpConnection,
-        h11_max_incomplete_event_size=rules.MOST_HEAD,
-        timeout_keep_alive=int(rules.IDLE_SECONDS),
+        h11_max_incomplete_event_size=web.MOST_HEAD,
+        timeout_keep_alive=int(web.IDLE_SECONDS),
         timeout_graceful_shutdown=1,
         server_header=False,
         proxy_headers=False,

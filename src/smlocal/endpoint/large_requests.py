@@ -9,8 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from smlocal.base.web.bodies import SMALL, HeldBytes
-from smlocal.base.web.rules import BODY_SECONDS, MOST_HEAD, MOST_HEADERS
+from smlocal.base.web import BODY_SECONDS, MOST_HEAD, MOST_HEADERS, SMALL, HeldBytes
 
 HELD = "smlocal.held"
 """Where the application keeps the `HeldBytes` of all requests in the scope of each."""

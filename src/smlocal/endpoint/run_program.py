@@ -12,7 +12,7 @@ from smlocal.endpoint.browsers import Hosts
 from smlocal.endpoint.door.environment import bundle, new_key, program_environment, users_bundle, users_proxy
 from smlocal.endpoint.door.proxy import MOST_HEAD, USER, Authority, Proxy
 from smlocal.endpoint.http_server import HttpServer, listen
-from smlocal.errors.serving import ProgramUnusableError
+from smlocal.errors.of_commands import ProgramUnusableError
 
 _LOOPBACK = "127.0.0.1"
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)

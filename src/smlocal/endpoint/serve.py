@@ -17,7 +17,7 @@ from smlocal.endpoint.page.addresses import login_link
 from smlocal.endpoint.sagemaker.request_folders import reopen
 from smlocal.endpoint.serving import Options, Serving, open_serving
 from smlocal.endpoint.signature import Signatures
-from smlocal.errors.serving import PortUnusableError
+from smlocal.errors.of_commands import PortUnusableError
 from smlocal.jobs.submission.scheduler import InstanceLimit
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

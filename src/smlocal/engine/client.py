@@ -10,8 +10,19 @@ from typing import Any
 
 from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.facts import Product
-from smlocal.engine.http import Answer, BrokenAnswerError, UnexpectedAnswerError, exchange, query
-from smlocal.engine.timeouts import VARIABLE, Call, CallLimit, SlowAnswerError, Timeouts, chosen_timeouts
+from smlocal.engine.http import (
+    VARIABLE,
+    Answer,
+    BrokenAnswerError,
+    Call,
+    CallLimit,
+    SlowAnswerError,
+    Timeouts,
+    UnexpectedAnswerError,
+    chosen_timeouts,
+    exchange,
+    query,
+)
 from smlocal.errors import (
     EngineAnswerError,
     EngineError,

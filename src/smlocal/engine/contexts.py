@@ -13,7 +13,7 @@ from docker.utils import kwargs_from_env
 
 from smlocal.engine.docker_config import context_addresses, docker_folder
 from smlocal.errors import EngineContextError, EngineTlsError
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 _LOOKING = Lock()
 

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar, c
 
 from smlocal.engine import podman
 from smlocal.engine.client import Client
-from smlocal.engine.container_end import killed_for_memory, ran_out_of_memory, wait_for_end
 from smlocal.engine.containers import probe
 from smlocal.engine.documents import (
     container_document,
     container_origin,
     container_state,
     image_facts,
+    killed_for_memory,
+    ran_out_of_memory,
     read_statistics,
+    wait_for_end,
 )
 from smlocal.engine.endpoint import EngineAddress, endpoint_at, find_endpoint
 from smlocal.engine.engine_facts import cannot_limit, cdi_gpus, engine_facts, has_our_mounts, plain_runtime
 from smlocal.engine.facts import EngineFacts, ImageFacts
-from smlocal.engine.http import quote
+from smlocal.engine.http import Call, quote
 from smlocal.engine.interface import (
     JOB_LABEL,
     ContainerOrigin,
@@ -45,17 +47,15 @@ from smlocal.engine.networks import (
     join_networks,
     list_networks,
     networks,
+    read_member,
 )
-from smlocal.engine.output import AttachedOutput, timestamped_lines
-from smlocal.engine.process_connection import attach_streams, execute
-from smlocal.engine.swarm import read_member
-from smlocal.engine.timeouts import Call
+from smlocal.engine.output import AttachedOutput, attach_streams, execute, timestamped_lines
 from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError
 from smlocal.terms.gpus import GpuDevices
 from smlocal.terms.limits import Limits
 
 if TYPE_CHECKING:
-    from smlocal.engine.process_connection import ProcessConnection
+    from smlocal.engine.output import ProcessConnection
 
 _ABSENT = 404
 _CONFLICT = 409

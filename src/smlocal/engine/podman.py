@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 from smlocal.engine.client import Client
 from smlocal.engine.facts import HOST_GATEWAY
-from smlocal.engine.http import quote
+from smlocal.engine.http import Call, quote
 from smlocal.engine.interface import ContainerProcess, ContainerSpec
-from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError
 
 _T = TypeVar("_T")

@@ -1,4 +1,7 @@
-"""Read the `Local` block of a document. Rules that only one platform knows are checked by that platform."""
+"""Read the `Local` block of a document, and say every mistake in a job file as one error.
+
+Rules that only one platform knows are checked by that platform.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -7,14 +10,15 @@ from ipaddress import IPv4Network
 from typing import Final
 from urllib.parse import urlsplit
 
+from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Taker
 from smlocal.jobfile.settings import FAULTS_OF_A_TYPE, Fault, LocalSettings, refused_settings
 from smlocal.terms.hosts import listed
-from smlocal.terms.s3_uri import may_be_bucket
-from smlocal.terms.validation.suggestions import closest
-from smlocal.terms.validation.violation import Path, Violation, spoken
-from smlocal.terms.validation.walk import validate
+from smlocal.terms.listing import may_be_bucket
+from smlocal.terms.validation.violation import Path, Violation, closest, spoken
+from smlocal.terms.validation.walk import MOST_VIOLATIONS, validate
+from smlocal.terms.validation.wording import one_line
 
 _SCHEMES: Final = ("unix", "tcp", "http", "https", "ssh")
 _ENGINES: Final = (LOCAL, "Engines")
@@ -220,3 +224,42 @@ def _is_url(url: str) -> bool:
 
 def _says(path: Path, text: str) -> Violation:
     return Violation(path=path, text=f"{spoken(path)}: {text}")
+
+
+_MOST_SENTENCES = 100
+"""The most sentences of the service's message."""
+_MOST_LINES = 30
+"""The most lines of one error, so that it fits on a page."""
+_LONGEST_LINE = 800
+"""The most characters of one line: a key may be as long as the file."""
+
+
+def invalid_request(document: Document, violations: list[Violation]) -> RequestInvalidError:
+    """One error for all of them, in the order of the file."""
+    ordered = sorted(violations, key=lambda violation: document.nearest_line(violation.path) or 0)
+    service = list(dict.fromkeys(violation.service for violation in ordered if violation.service))
+    number = len(ordered)
+    message = ""
+    if service:
+        shown = "; ".join(service[:_MOST_SENTENCES])
+        message = f"{len(service)} validation error{'s' if len(service) > 1 else ''} detected: {shown}"
+    least = "at least " if number >= MOST_VIOLATIONS else ""  # looking for them ends there
+    where = document.blamed(violation.path for violation in violations)
+    return RequestInvalidError(
+        f"{least}{number:,} problem{'s' * (number > 1)} in {where}",
+        details=mistake_lines(document, ordered),
+        service_message=message,
+    )
+
+
+def mistake_lines(document: Document, violations: list[Violation]) -> list[str]:
+    """A line for each of the first violations, and the number of the others."""
+    shown = [(document.where(violation.path), one_line(violation.text)) for violation in violations[:_MOST_LINES]]
+    width = max(len(where) for where, _ in shown)
+    lines = [f"{where:<{width}}   {_shortened(text)}" for where, text in shown]
+    more = len(violations) - len(shown)
+    return [*lines, f"… and {more:,} more"] if more else lines
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}…"

@@ -49,9 +49,9 @@ def _parse(text: str, name: str) -> tuple[Any, TextPlaces]:
         except _NotJsonError as error:
             if name.endswith(".json"):
                 raise error.refusal() from None
-    from smlocal.jobfile import yaml_reader  # takes 15 ms, so not for JSON
+    from smlocal.jobfile import yaml_text  # takes 15 ms, so not for JSON
 
-    return yaml_reader.parse(text, name)
+    return yaml_text.parse(text, name)
 
 
 def _shares(root: Any) -> bool:

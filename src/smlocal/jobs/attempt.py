@@ -8,9 +8,9 @@ from importlib import import_module
 from traceback import format_exception
 from typing import TYPE_CHECKING
 
-from smlocal.base.parallel import run_each, run_parallel
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.engine.timeouts import chosen_timeouts
+from smlocal.base.threads import run_each, run_parallel
+from smlocal.engine.http import chosen_timeouts
 from smlocal.errors import (
     EngineError,
     EngineLostError,
@@ -43,12 +43,18 @@ from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import download_once
 from smlocal.jobs.host.symptoms import hint_of_exit, hint_of_start
-from smlocal.jobs.mirrored.checkpoints import delete_downloaded_checkpoints
-from smlocal.jobs.mirrored.folders import mirroring
+from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints, mirroring
 from smlocal.jobs.planning.aspects.network.look import make_network
 from smlocal.jobs.planning.model import HostPlan, JobPlan
-from smlocal.terms.failures import CANNOT_PULL, INTERNAL_ERROR, Failure, FailureKind, input_failure
-from smlocal.terms.statuses import JobPhase, PhaseMessage
+from smlocal.terms.statuses import (
+    CANNOT_PULL,
+    INTERNAL_ERROR,
+    Failure,
+    FailureKind,
+    JobPhase,
+    PhaseMessage,
+    input_failure,
+)
 
 if TYPE_CHECKING:
     from smlocal.jobs.credential_endpoint import CredentialEndpoint

@@ -15,8 +15,8 @@ from threading import Event, Thread
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.engine.containers import recreate_container
+from smlocal.engine.http import chosen_timeouts
 from smlocal.engine.interface import ContainerSpec, Engine, Output, Resource, ResourceKind, Written
-from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import (
     EngineError,
     EngineLostError,

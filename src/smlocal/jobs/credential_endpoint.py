@@ -11,10 +11,8 @@ from smlocal.engine.facts import EngineFacts
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotReadyError, RequestInvalidError
 from smlocal.jobs.containers import labels
-from smlocal.jobs.credentials.http_messages import Secret, new_secret
-from smlocal.jobs.credentials.listener import ADDRESS, released, use_address
-from smlocal.jobs.credentials.renewal import RenewedKeys, role_keys, user_keys
-from smlocal.jobs.credentials.server import CredentialServer
+from smlocal.jobs.credentials.listener import ADDRESS, Secret, new_secret, released, use_address
+from smlocal.jobs.credentials.server import CredentialServer, RenewedKeys, role_keys, user_keys
 from smlocal.jobs.history import CREDENTIALS
 from smlocal.jobs.planning.aspects.credentials.plan import CredentialPlan
 from smlocal.jobs.planning.model import JobPlan

@@ -20,9 +20,8 @@ from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Reporter, Stage, StartView
-from smlocal.terms.failures import Failure, FailureKind
-from smlocal.terms.metric_values import MetricPattern
-from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPhase
+from smlocal.terms.metrics import MetricPattern
+from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, Failure, FailureKind, JobPhase
 
 
 class JobContext(Protocol):

@@ -35,7 +35,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.view import Reporter
-from smlocal.terms.s3_uri import s3_form
+from smlocal.terms.listing import s3_form
 
 _Machines = Mapping[str, MachineFacts]
 """By the address of the engine."""

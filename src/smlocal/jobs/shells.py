@@ -8,12 +8,12 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
+from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.removal import remove_tree
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import ContainerOrigin, Engine, ProcessStreams
 from smlocal.errors import EngineError, ImageMissingError, ImagePullError, MachineNotReadyError, SmlocalError
-from smlocal.errors.shells import CommandNotStartedError, ShellMissingError
+from smlocal.errors.of_jobs import CommandNotStartedError, ShellMissingError
 from smlocal.jobs.containers import HOST_LABEL, container_spec, labels
 from smlocal.jobs.control.found_containers import hosts_with_containers
 from smlocal.jobs.decide.events import EventQueue
@@ -21,7 +21,7 @@ from smlocal.jobs.finish.artifacts import restore_ownership
 from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
-from smlocal.jobs.mirrored.checkpoints import delete_downloaded_checkpoints
+from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints
 from smlocal.jobs.planning.aspects.network.look import make_network
 from smlocal.jobs.planning.model import HostPlan, JobPlan, mounted_directory
 from smlocal.jobs.planning.recall import recall, remember

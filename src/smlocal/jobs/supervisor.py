@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.removal import remove_tree
-from smlocal.data.artifacts.artifact_errors import PackingStoppedError, no_check
+from smlocal.data.artifacts.atomic_write import PackingStoppedError, no_check
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
@@ -36,14 +36,23 @@ from smlocal.jobs.host.symptoms import MESSAGE_BYTES, ask_platform, failure_file
 from smlocal.jobs.kinds import BesideJob, Running, running
 from smlocal.jobs.logs.log_readers import log_path, logged_by
 from smlocal.jobs.metrics.job_metrics import MetricsSearch
-from smlocal.jobs.mirrored.checkpoints import with_current_checkpoints
+from smlocal.jobs.mirrored.folders import with_current_checkpoints
 from smlocal.jobs.mirrored.saving import all_names, keep_not_saved, mark_ends, not_saved_document, save_mirrored
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import LeftOnEngine
-from smlocal.terms.failures import INTERNAL_ERROR, NO_CAPACITY, Failure, FailureKind, input_failure
-from smlocal.terms.statuses import Ending, JobPhase, JobStatus, PhaseMessage
+from smlocal.terms.statuses import (
+    INTERNAL_ERROR,
+    NO_CAPACITY,
+    Ending,
+    Failure,
+    FailureKind,
+    JobPhase,
+    JobStatus,
+    PhaseMessage,
+    input_failure,
+)
 
 if TYPE_CHECKING:
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
@@ -162,7 +171,7 @@ class Supervisor:
         self.after_training()
 
     def _join_pool(self, pool: WarmPoolPlan) -> None:
-        from smlocal.jobs.store.warm_pools import join  # few jobs have one
+        from smlocal.jobs.store.resources import join  # few jobs have one
 
         earlier = join(self.context.store, self.plan.name, self.plan.run_id, like=pool.like, seconds=pool.seconds)
         if earlier is not None:
@@ -362,7 +371,7 @@ class Supervisor:
 
     def _keep_pool(self) -> None:
         """Not after a failure that says nothing good of the machines. The next supervisor may repeat this."""
-        from smlocal.jobs.store.warm_pools import keep
+        from smlocal.jobs.store.resources import keep
 
         failure = self.attempt.outcome.failure
         if failure is None or failure.kind not in {FailureKind.INTERNAL, FailureKind.CAPACITY}:

@@ -13,7 +13,7 @@ from smlocal.base.readable import readable_bytes
 from smlocal.jobs.metrics.job_metrics import JobMetrics
 from smlocal.jobs.usage.series import UsageSeries
 from smlocal.report.formatting import axis_duration, counted, number, short_number
-from smlocal.terms.metric_values import MetricValue, is_later
+from smlocal.terms.metrics import MetricValue, is_later
 from smlocal.terms.usage import MIB, ContainerUsage, readable_memory
 
 COLUMNS = 300

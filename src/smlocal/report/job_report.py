@@ -19,7 +19,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.usage.series import UsageSeries, read_series
 from smlocal.jobs.view import JobView
 from smlocal.report.charts import HostCharts, MetricCharts, host_charts, metric_charts
-from smlocal.sagemaker.contract.outcome.rule_statuses import RULE
+from smlocal.sagemaker.contract.outcome.reasons import RULE
 from smlocal.sagemaker.tensor_place import tensor_place
 from smlocal.sagemaker.tuning.facts import NAME as TUNING
 from smlocal.sagemaker.usage_block import MeasuredHost, usage_block

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from smlocal.debugger.tensors.saved_tensors import SavedTensor, collections_of, saved_tensors, whole_values
-from smlocal.debugger.tensors.tensor_files import Damage
+from smlocal.debugger.tensors.tensor import Damage
 from smlocal.report.charts import Chart, Line, downsample
 from smlocal.report.formatting import counted, number, short_number
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from smlocal.jobs.view import Bar, Span, Stage
-from smlocal.sagemaker.contract.outcome.rule_statuses import RuleStatus
+from smlocal.sagemaker.contract.outcome.reasons import RuleStatus
 
 _MIN_WIDTH = 4
 """So that the bar of a very short phase is visible."""

@@ -6,8 +6,7 @@ A document is of the first kind in `KINDS` that recognises it. Another kind is a
 from typing import Final
 
 from smlocal.errors import IsAProcessingJobError, IsATransformJobError
-from smlocal.errors.hosting import IsAnEndpointError
-from smlocal.errors.tuning import IsATuningJobError
+from smlocal.errors.of_jobs import IsAnEndpointError, IsATuningJobError
 from smlocal.jobs.kind import Kind, keys
 from smlocal.sagemaker.name import NAME
 

@@ -22,7 +22,7 @@ from smlocal.jobs.planning.model import JobPlan, Note
 from smlocal.jobs.planning.note_rule import NoteRule, notes_of, some
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.contract import paths
-from smlocal.sagemaker.contract.documents.hosts import INTERFACE
+from smlocal.sagemaker.contract.documents.config_files import INTERFACE
 from smlocal.sagemaker.data_parallel import DISTRIBUTED_RULES
 
 

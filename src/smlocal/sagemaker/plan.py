@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from smlocal.jobs.data_parallel.mounts import search_paths
+from smlocal.jobs.data_parallel.package import search_paths
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan, pool_directory
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import HostPlan, JobPlan
@@ -14,7 +14,7 @@ from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.config_files import config_files, manifest, platform_variables
 from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname, sagemaker_arn
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
-from smlocal.sagemaker.contract.warm_pool import matching_settings
+from smlocal.sagemaker.contract.requested import matching_settings
 from smlocal.sagemaker.data_parallel import data_parallel_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.name import NAME

@@ -13,7 +13,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
-from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count
+from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS, host_count
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.place import place_of
 from smlocal.sagemaker.plan import build_plan

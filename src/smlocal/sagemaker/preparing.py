@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from smlocal.base.readable import short_path
-from smlocal.jobs.data_parallel.mounts import PACKAGE, RECORDS
+from smlocal.jobs.data_parallel.package import PACKAGE, RECORDS
 from smlocal.jobs.kinds import Preparing
 from smlocal.jobs.planning.aspects.accelerators.show import device_rows, host_kinds
 from smlocal.jobs.planning.aspects.engines.show import engine_rows

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable
 from itertools import islice
 
+from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.removal import remove_tree
-from smlocal.data.channels.checkpoints import download
-from smlocal.data.sources.checkpoints import list_prefix
+from smlocal.data.channels.download_channel import download
+from smlocal.data.sources.channel import list_prefix
 from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.data.sources.s3.download import download_all
 from smlocal.data.sources.s3.error_responses import FetchCancelledError
@@ -22,9 +22,9 @@ from smlocal.jobs.kinds import JobContext
 from smlocal.jobs.mirrored.folders import prepare_rule_tensors, rule_tensors
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.contract.outcome.rule_statuses import RuleStatus
+from smlocal.sagemaker.contract.outcome.reasons import RuleStatus
+from smlocal.terms.listing import bucket_name, split_s3_uri
 from smlocal.terms.rights import Rights
-from smlocal.terms.s3_uri import bucket_name, split_s3_uri
 
 _GOOD = {RuleStatus.NO_ISSUES_FOUND, RuleStatus.STOPPING, RuleStatus.STOPPED}
 

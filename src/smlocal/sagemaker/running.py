@@ -6,22 +6,21 @@ from smlocal.jobs.decide.attempt_outcome import KILLED, AttemptOutcome, Symptoms
 from smlocal.jobs.kinds import BesideJob, JobContext, Reasons, Running
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker import plan as plans
-from smlocal.sagemaker.contract.outcome import failure_reason
+from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.script import docker_command as command
 from smlocal.sagemaker.usage_block import planned_usage
-from smlocal.terms.failures import FailureKind
-from smlocal.terms.statuses import FAILED, Ending
+from smlocal.terms.statuses import FAILED, Ending, FailureKind
 
 
 class TrainingRunning(Running):
     """Everything that a job can have."""
 
     REASONS: ClassVar[Reasons] = {
-        FailureKind.INTERNAL: failure_reason.INTERNAL_ERROR,
-        FailureKind.INPUT: failure_reason.client_error,
-        FailureKind.IMAGE: failure_reason.CANNOT_PULL,
-        FailureKind.START: failure_reason.cannot_start,
-        FailureKind.CAPACITY: failure_reason.NO_CAPACITY,
+        FailureKind.INTERNAL: reasons.INTERNAL_ERROR,
+        FailureKind.INPUT: reasons.client_error,
+        FailureKind.IMAGE: reasons.CANNOT_PULL,
+        FailureKind.START: reasons.cannot_start,
+        FailureKind.CAPACITY: reasons.NO_CAPACITY,
     }
     for_attempt = staticmethod(plans.for_attempt)
     usage = staticmethod(planned_usage)
@@ -40,8 +39,8 @@ class TrainingRunning(Running):
             return super().ending(outcome, failure_file)
         end = next(end for end in outcome.ends if end.host == outcome.first_failure)
         if end.oom_killed and end.exit_code == KILLED:
-            return FAILED, failure_reason.OUT_OF_MEMORY
-        return FAILED, failure_reason.algorithm_error(failure_file, end.exit_code)
+            return FAILED, reasons.OUT_OF_MEMORY
+        return FAILED, reasons.algorithm_error(failure_file, end.exit_code)
 
     def hint(self, plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
         """From the image, the request and the log."""

@@ -8,13 +8,12 @@ from smlocal.jobs.documents import FINAL_METRICS, JOB, LOCAL, REQUEST, RULES, TU
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
-from smlocal.jobs.store.warm_pools import WARM_POOL, state_of
+from smlocal.jobs.store.resources import WARM_POOL, state_of
 from smlocal.jobs.view import JobView, Stage, StartView
-from smlocal.sagemaker.contract.documents.hosts import host_names as names_of
-from smlocal.sagemaker.contract.metric_definitions import definitions_of
+from smlocal.sagemaker.contract.documents.config_files import host_names as names_of
 from smlocal.sagemaker.contract.outcome.describe import JobFacts, TransitionFacts, request_only
 from smlocal.sagemaker.contract.outcome.describe import describe as answer
-from smlocal.sagemaker.contract.requested_hosts import selected_preference
+from smlocal.sagemaker.contract.requested import definitions_of, selected_preference
 from smlocal.terms.masking import without_passwords
 from smlocal.terms.statuses import JobStatus, StopCause
 

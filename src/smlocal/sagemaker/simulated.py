@@ -4,7 +4,7 @@ from smlocal.errors import InstancesUnavailableError
 from smlocal.jobfile.settings import Fault
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.submission.limit_exceeded import limit_exceeded
-from smlocal.sagemaker.contract.requested_hosts import NO_INSTANCES, selected_preference
+from smlocal.sagemaker.contract.requested import NO_INSTANCES, selected_preference
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
 

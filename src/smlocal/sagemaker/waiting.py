@@ -7,7 +7,7 @@ from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.output.asked import is_remote_output, model_uri
 from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.workload import Workload
-from smlocal.jobs.submission.recording import WaitingJob
+from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.place import arn_of, region_of

@@ -17,11 +17,10 @@ from smlocal.jobs.planning.workload import (
 )
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.config_files import effective_mode
-from smlocal.sagemaker.contract.metric_definitions import definitions_of
 from smlocal.sagemaker.contract.model.request import AlgorithmSpecification, Channel, CreateTrainingJobRequest
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.contract.paths import container_path, is_own_mount, unusable
-from smlocal.sagemaker.contract.requested_hosts import hosts_of
+from smlocal.sagemaker.contract.requested import definitions_of, hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile, unsupported_request
 from smlocal.sagemaker.simulated import faults_to_come, has_capacity
 from smlocal.terms.checkpoints import overlap

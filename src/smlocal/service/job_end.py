@@ -12,7 +12,7 @@ from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.logs.log_readers import read_log_tail
-from smlocal.sagemaker.contract.outcome.failure_reason import REASON_CHARACTERS
+from smlocal.sagemaker.contract.outcome.reasons import REASON_CHARACTERS
 from smlocal.service.job_kind import JobKind, kind_of, transitions
 
 ENDED = ("Completed", "Failed", "Stopped")

@@ -13,7 +13,7 @@ from smlocal.errors import (
     ServiceRefusedError,
     SmlocalError,
 )
-from smlocal.errors.submitting import ImageNotInEcrError
+from smlocal.errors.of_commands import ImageNotInEcrError
 from smlocal.jobs.decide.hints import is_full, is_without_credentials, is_without_shared_memory, program_hint
 from smlocal.service.following import ENDED, Following, Viewer
 from smlocal.service.job_kind import JobKind, kind_of, transitions

@@ -6,10 +6,10 @@ from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.local_path import is_remote
-from smlocal.errors.submitting import ImageNotInEcrError
+from smlocal.errors.of_commands import ImageNotInEcrError
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.local_block import invalid_request
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobfile.refusal import invalid_request
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME

@@ -15,7 +15,7 @@ from smlocal.data.sources import local_listing
 from smlocal.data.sources.local_path import is_remote, longest_match
 from smlocal.data.sources.manifest_json import ManifestError, manifest_strings
 from smlocal.data.sources.source_errors import Caller, RequestedSource
-from smlocal.errors.submitting import UploadManifestError, UploadPrefixError
+from smlocal.errors.of_commands import UploadManifestError, UploadPrefixError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings

@@ -14,8 +14,8 @@ from smlocal.errors import (
     ServiceRefusedError,
 )
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.local_block import invalid_request
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobfile.refusal import invalid_request
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.job_file import without_nulls
 from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY

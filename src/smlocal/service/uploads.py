@@ -16,15 +16,13 @@ from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.upload import Item, Uploaded, upload_all
-from smlocal.data.sources.s3.upload_body import GrowingFile
-from smlocal.data.sources.s3.writer import S3Writer, UploadTarget
+from smlocal.data.sources.s3.writer import GrowingFile, S3Writer, UploadTarget
 from smlocal.data.sources.s3_listing import machine_error
 from smlocal.data.sources.source_errors import RequestedSource
 from smlocal.errors import SmlocalError
-from smlocal.errors.submitting import UploadFailedError, UploadNameError, UploadSourceChangedError
-from smlocal.terms.listing import Listing
+from smlocal.errors.of_commands import UploadFailedError, UploadNameError, UploadSourceChangedError
+from smlocal.terms.listing import Listing, bucket_name, split_s3_uri
 from smlocal.terms.rights import EVERYTHING
-from smlocal.terms.s3_uri import bucket_name, split_s3_uri
 
 _THREADS = 8
 _FORBIDDEN = 403

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 DataParallelChoice = str | dict[str, Any]
 """A valid value of `Local.DataParallel`."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 GpuChoice = int | str | list[int | str]
 """A valid value of `Local.Gpus`."""

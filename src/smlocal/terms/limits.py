@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 Size = int | str
 Ulimits = dict[str, int | str]

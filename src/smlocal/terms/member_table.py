@@ -2,12 +2,23 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from enum import StrEnum
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.terms.model.structure import Structure, members
-from smlocal.terms.support import Support
 from smlocal.terms.validation.violation import Path, Violation, spoken
+
+
+class Support(StrEnum):
+    """How a member is handled."""
+
+    EMULATED = "emulated"
+    """It has the same effect as on the service."""
+    RECORDED = "recorded"
+    """It is stored and echoed, and has no effect."""
+    REFUSED = "refused"
+    """A job with it is not run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 SPREAD: Final = "spread"
 """The first host on the first engine, the second on the second, and so on, again and again."""

@@ -1,12 +1,13 @@
-"""The states of a job, their messages, and how a job can end.
+"""The statuses of jobs and warm pools, and why a job fails when no program of it did."""
 
-They are stored. Their words are those of the first platform, so that its answers have them as they are; another
-platform has its own for them.
-"""
-
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any, Final, Literal
 
 from smlocal.base.quick_dataclass import dataclass
+
+# They are stored. Their words are those of the first platform, so that its answers have them as they are; another
+# platform has its own for them.
 
 
 class JobStatus(StrEnum):
@@ -104,3 +105,88 @@ def training_seconds(started: float, ended: float) -> int:
     This may be one more than the seconds that have passed: from 1.9 to 3.1 there are two.
     """
     return max(1, int(ended) - int(started))
+
+
+class FailureKind(StrEnum):
+    """The party at fault."""
+
+    INTERNAL = "internal"
+    """A failure of the platform itself, or of this machine."""
+    INPUT = "input"
+    """A failure of the user's data, image or disk: the message says which."""
+    IMAGE = "image"
+    """The image cannot be pulled."""
+    START = "start"
+    """The first process cannot be started: the message is the runtime's."""
+    CAPACITY = "capacity"
+    """No machines are available for it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """Why a job fails."""
+
+    kind: FailureKind
+    message: str = ""
+
+
+INTERNAL_ERROR = Failure(kind=FailureKind.INTERNAL)
+CANNOT_PULL = Failure(kind=FailureKind.IMAGE)
+NO_CAPACITY = Failure(kind=FailureKind.CAPACITY)
+
+
+def input_failure(message: str) -> Failure:
+    """The user's data, image or disk cannot be used."""
+    return Failure(kind=FailureKind.INPUT, message=message)
+
+
+# Nothing runs for a pool. Its state follows from the document of its job and the time, so no crash leaves one behind.
+
+LONGEST: Final = 28 * 24 * 3600
+"""A pool that goes from job to job ends after so many seconds."""
+POOLS: Final = "warm-pools"
+"""The folder in the home with those of the pools."""
+# Members of the document.
+FOLDER, LIKE, SECONDS, SINCE, KEPT, OVER, REUSED_BY = "Folder", "Like", "Seconds", "Since", "Kept", "Over", "ReusedBy"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolState:
+    """What has become of a pool for one of its jobs."""
+
+    status: Literal["InUse", "Available", "Reused", "Terminated"]
+    retained: int | None = None
+    """Whole seconds for which it was kept after the job; None until that is over."""
+    reused_by: str | None = None
+    """The job that it went to."""
+    expired: bool = False
+    """Its time was over, and nobody ended it."""
+
+
+def pool_state(document: Mapping[str, Any], *, ended: float | None, now: float) -> PoolState:
+    """The state at this time. `ended`: when the job has ended; None if it has not."""
+    if ended is None:
+        return PoolState(status="InUse")
+    if not document.get(KEPT):
+        return PoolState(status="Terminated", retained=0)
+    over = document.get(OVER)
+    if over is None:
+        until = min(ended + document[SECONDS], document[SINCE] + LONGEST)
+        if now < until:
+            return PoolState(status="Available")
+        return PoolState(status="Terminated", retained=max(0, int(until - ended)), expired=True)
+    retained = max(0, int(over - ended))
+    reused_by = document.get(REUSED_BY)
+    if reused_by is None:
+        return PoolState(status="Terminated", retained=retained)
+    return PoolState(status="Reused", retained=retained, reused_by=job_of(reused_by))
+
+
+def folder_name(name: str, run_id: str) -> str:
+    """The folder of a pool while this job has it. No name of such a job has a dot."""
+    return f"{name}.{run_id}"
+
+
+def job_of(folder: str) -> str:
+    """The name of the job in the name of the folder."""
+    return folder.partition(".")[0]

@@ -11,7 +11,7 @@ from tests.contract.records.compare import shape_differences, word_differences
 from tests.contract.records.verdicts import NOT_A_TRAINING_JOB, NOT_HERE, OLDER, all_records, compared, expected
 
 from smlocal.sagemaker.running import RUNNING
-from smlocal.terms.failures import Failure, FailureKind
+from smlocal.terms.statuses import Failure, FailureKind
 
 Replay = Callable[..., dict[str, Any]]
 FILLED_IN = {"CompressionType": ("None", "GZIP"), "RecordWrapperType": ("None",), "KmsKeyId": ("",)}

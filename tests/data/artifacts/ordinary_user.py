@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import remove_tree
 from smlocal.data.artifacts import gzip_stream
-from smlocal.data.artifacts.engine_copy import read_or_copy
 from smlocal.data.artifacts.job_artifacts import write_artifacts
+from smlocal.data.artifacts.model_folder import read_or_copy
 from smlocal.data.artifacts.ownership import give_to_root, give_to_user
 from smlocal.data.artifacts.tree import walk
 from smlocal.engine.docker import connect

@@ -10,8 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from smlocal.data.channels.file import prepare_channel
-from smlocal.data.channels.interface import StagedChannel
+from smlocal.data.channels.copy import StagedChannel, prepare_channel
 from smlocal.data.sources.local_listing import list_source
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Resource, ResourceKind

@@ -17,8 +17,8 @@ from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.client import S3Client
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
 from smlocal.sagemaker.running import RUNNING
-from smlocal.terms.failures import Failure
 from smlocal.terms.listing import Listing
+from smlocal.terms.statuses import Failure
 
 INPUT = "/opt/ml/input/data"
 

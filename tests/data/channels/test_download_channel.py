@@ -20,8 +20,8 @@ from tests.kit.reasons import assert_reason
 from tests.kit.s3_servers import ON_MOTO, S3Server
 
 from smlocal.data.channels.cache.folder import Cache
+from smlocal.data.channels.copy import StagedChannel
 from smlocal.data.channels.download_channel import download_channel
-from smlocal.data.channels.interface import StagedChannel
 from smlocal.data.sources.progress import Progress
 from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.errors import StagingError

@@ -11,8 +11,7 @@ from typing import Protocol
 
 import pytest
 
-from smlocal.data.channels.file import is_overlay_refusal
-from smlocal.data.channels.interface import Means, StagedChannel
+from smlocal.data.channels.copy import Means, StagedChannel, is_overlay_refusal
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import ResourceKind
 from smlocal.errors import EngineError

@@ -19,7 +19,7 @@ from tests.kit.reasons import assert_reason
 from tests.kit.s3_servers import ON_MOTO, S3Server, S3Servers, opened
 
 from smlocal.data.channels.pipe import feeder as sender
-from smlocal.data.channels.pipe.stop import StoppedError
+from smlocal.data.channels.pipe.fifo import StoppedError
 from smlocal.errors import StagingError
 from smlocal.terms.listing import Listing, Shard
 

@@ -20,8 +20,7 @@ from smlocal.data.sources.s3.client import S3Client
 from smlocal.data.sources.s3.error_responses import FetchCancelledError, upload_failure
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.upload import Item, Uploaded, upload_all
-from smlocal.data.sources.s3.upload_body import PART, GrowingFile
-from smlocal.data.sources.s3.writer import UploadTarget
+from smlocal.data.sources.s3.writer import PART, GrowingFile, UploadTarget
 
 THREE_PARTS = 2 * PART + 1000
 
@@ -370,7 +369,7 @@ def test_memory_does_not_grow_with_the_file(s3_servers: Callable[[str], Any], tm
         "import os, resource, sys\n"
         "from smlocal.terms.rights import EVERYTHING\n"
         "from smlocal.data.sources.s3.client import open_store\n"
-        "from smlocal.data.sources.s3.upload_body import GrowingFile\n"
+        "from smlocal.data.sources.s3.writer import GrowingFile\n"
         "from smlocal.data.sources.s3.upload import Item, upload_all\n"
         "from smlocal.data.sources.s3.writer import UploadTarget\n"
         "store = open_store('', rights=EVERYTHING)\n"

@@ -14,9 +14,9 @@ from tests.kit.s3_servers import S3Server, environment, opened
 
 from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.client import S3Client
-from smlocal.data.sources.s3.upload_body import PART
+from smlocal.data.sources.s3.writer import PART
 from smlocal.errors import CredentialsMissingError, S3UnreachableError
-from smlocal.errors.submitting import UploadFailedError, UploadSourceChangedError
+from smlocal.errors.of_commands import UploadFailedError, UploadSourceChangedError
 from smlocal.service.uploads import Upload, look, plan_upload, send
 
 COUNT = 20

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from tests.kit import until
 
-from smlocal.base.web import rules
+from smlocal.base import web
 from smlocal.endpoint.objects import object_headers, received
 
 TARGET = "X-Amz-Target: SageMaker.ListTrainingJobs\r\nHost: 127.0.0.1\r\n"
@@ -175,7 +175,7 @@ def _resident() -> int:
 
 
 def test_a_head_of_one_byte_a_moment_is_cut_off(endpoint: Any, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "HEAD_SECONDS", 1.0)
+    monkeypatch.setattr(web, "HEAD_SECONDS", 1.0)
     with connected(port) as connection, pytest.raises(ConnectionError):
         drip(connection, b"GET / HTTP/1.1\r\n" + b"X: 1\r\n" * 1000)
     still_answers(endpoint)

@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 from tests.jobs.tuning.conftest import LOSS, WAIT, Tuning
 from tests.kit.answer_shapes import client_of
 
-from smlocal.engine.timeouts import VARIABLE
+from smlocal.engine.http import VARIABLE
 from smlocal.jobs.store.jobs import Store
 
 WAITS = "echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.02; done"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from smlocal.engine.client import Client
-from smlocal.engine.container_end import killed_for_memory, ran_out_of_memory
 from smlocal.engine.docker import DockerEngine
+from smlocal.engine.documents import killed_for_memory, ran_out_of_memory
 from smlocal.engine.endpoint import find_endpoint
 from smlocal.engine.interface import ContainerSpec
 from smlocal.terms.limits import Limits

@@ -12,7 +12,7 @@ from typing import TypedDict
 import pytest
 from tests.kit.fixtures import unused_subnet
 
-from smlocal.data.artifacts.engine_copy import unpack_copy
+from smlocal.data.artifacts.model_folder import unpack_copy
 from smlocal.data.artifacts.tree import walk
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind

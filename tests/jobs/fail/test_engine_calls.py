@@ -19,7 +19,7 @@ from tests.kit import Run, until
 
 from smlocal.engine.docker import connect_to
 from smlocal.engine.endpoint import EngineAddress, find_endpoint
-from smlocal.engine.timeouts import VARIABLE
+from smlocal.engine.http import VARIABLE
 from smlocal.jobs.planning.aspects.engines.look_folders import tried_key
 from smlocal.jobs.store.remembered import remember_tried
 

@@ -20,7 +20,7 @@ from tests.jobs.rules.rule_environment import (
     train,
 )
 
-from smlocal.debugger import hook_log
+from smlocal.debugger import job_rules
 from smlocal.debugger.rule_container import sign_of_progress
 
 SOURCE = PROGRAMS / "custom_rules.py"
@@ -241,7 +241,7 @@ def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Pat
 def test_the_hook_says_that_it_is_disabled_in_the_words_that_are_looked_for() -> None:
     program = "from smdebug.core.error_handling_agent import BASE_ERROR_MESSAGE; print(BASE_ERROR_MESSAGE)"
     said = subprocess.run([rule_python(), "-c", program], env=evaluator_environment(), capture_output=True, check=True)
-    assert hook_log._SAYS in said.stdout
+    assert job_rules._SAYS in said.stdout
 
 
 def _publish(whole: Path, into: Path, step: int) -> None:

@@ -13,8 +13,12 @@ from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
 from smlocal.jobfile.document import Document
 from smlocal.jobs.finish.cleanup import clear_disk
-from smlocal.jobs.mirrored.checkpoints import checkpoint_mounts, restore_checkpoints, with_current_checkpoints
-from smlocal.jobs.mirrored.folders import mirrored_folders
+from smlocal.jobs.mirrored.folders import (
+    checkpoint_mounts,
+    mirrored_folders,
+    restore_checkpoints,
+    with_current_checkpoints,
+)
 from smlocal.jobs.mirrored.saving import folder_tree, save_folder
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.sagemaker.jobfile.job_file import read_job

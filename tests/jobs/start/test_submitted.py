@@ -13,11 +13,10 @@ import pytest
 
 from smlocal.api.job_source import read_source
 from smlocal.api.overrides import Overrides
-from smlocal.engine.timeouts import VARIABLE
+from smlocal.engine.http import VARIABLE
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.store.lease import supervised
-from smlocal.jobs.submission.recording import record_waiting
-from smlocal.jobs.submission.scheduler import Scheduler
+from smlocal.jobs.submission.scheduler import Scheduler, record_waiting
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.waiting import waiting_job
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.store.warm_pools import WARM_POOL
+from smlocal.jobs.store.resources import WARM_POOL
 
 CACHE = "$SAGEMAKER_MANAGED_WARMPOOL_CACHE_DIRECTORY"
 LEAVES = f"mkdir -p {CACHE}/pip; echo cached >{CACHE}/pip/$TRAINING_JOB_NAME; echo m >/opt/ml/model/m"

@@ -4,7 +4,7 @@ from tests.kit.replica_members import leaves
 
 from smlocal.ai_platform import coverage
 from smlocal.ai_platform.model.members import ReplicaJobKind
-from smlocal.terms.support import Support
+from smlocal.terms.member_table import Support
 
 
 def _covers(row: str, member: str) -> bool:

@@ -9,7 +9,7 @@ from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST
 
 from smlocal.api.job_source import read_any, read_document, read_source, validate_file
 from smlocal.errors import UsageRefusedError
-from smlocal.errors.tuning import IsATuningJobError
+from smlocal.errors.of_jobs import IsATuningJobError
 from smlocal.jobfile.document import Document
 from smlocal.sagemaker.tuning.tuning_file import TuningFile
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.base.kernel_copy import copy_range
+from smlocal.base.files import copy_range
 
 _CONTENT = os.urandom(3 << 20)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.base.no_links import Opener, held_folder, open_file, open_folder
+from smlocal.base.files import Opener, held_folder, open_file, open_folder
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from threading import Barrier, Event, Lock
 
 import pytest
 
-from smlocal.base.parallel import run_each, run_parallel
+from smlocal.base.threads import run_each, run_parallel
 from smlocal.jobs.host.staging import _make_directory
 
 

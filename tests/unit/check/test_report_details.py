@@ -4,7 +4,7 @@ import json
 
 from tests.unit.check.report_example import report, result
 
-from smlocal.base.ci.junit import Case
+from smlocal.base.ci.reports import Case
 from smlocal.check.interface import CheckReport, Finding, Severity
 from smlocal.check.report_forms import check_annotations, check_document, check_suite, check_summary, sarif
 

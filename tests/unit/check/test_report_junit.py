@@ -2,7 +2,7 @@ from xml.etree.ElementTree import fromstring
 
 from tests.unit.check.report_example import HOSTILE, everything
 
-from smlocal.base.ci.junit import Case, CaseVerdict, junit
+from smlocal.base.ci.reports import Case, CaseVerdict, junit
 from smlocal.check.interface import Severity
 from smlocal.check.report_forms import check_suite
 

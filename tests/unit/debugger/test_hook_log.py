@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from smlocal.debugger.hook_log import disabled_hook
+from smlocal.debugger.job_rules import disabled_hook
 
 SAID = """[2026-11-27 23:57:59.185 algo-1:9 INFO hook.py:259] Saving to /opt/ml/output/tensors
 [2026-11-27 23:57:59.186 algo-1:9 ERROR error_handling_agent.py:116] SMDebug error has occurred, disabling SMDebug for \

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from smlocal.debugger.rule_container import Evaluation, read_result
-from smlocal.sagemaker.contract.outcome.rule_statuses import RuleStatus
+from smlocal.sagemaker.contract.outcome.reasons import RuleStatus
 
 
 def test_what_a_rule_says(tmp_path: Path) -> None:

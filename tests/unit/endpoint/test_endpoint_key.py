@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.endpoint.endpoint_key import ACCESS_KEY, SECRET_KEY, is_loopback, key_of_environment, key_of_home
-from smlocal.errors.serving import EndpointKeyError
+from smlocal.errors.of_commands import EndpointKeyError
 
 
 def test_the_owner_chooses_a_key_or_none() -> None:

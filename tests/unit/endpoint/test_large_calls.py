@@ -8,7 +8,7 @@ from urllib.parse import quote_plus
 import pytest
 from tests.unit.endpoint.served_endpoint import Answer, Served, request, serve
 
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import remove_tree
 
 _LARGE = (8 << 20) - 1000
 _PARTS = "The body has more than 20,000 parts, which no valid call has."

@@ -9,7 +9,7 @@ from smlocal.base.accounts import other_users
 from smlocal.endpoint import endpoint_key
 from smlocal.endpoint.endpoint_key import demanded
 from smlocal.endpoint.signature import Signatures
-from smlocal.errors.serving import EndpointKeyError
+from smlocal.errors.of_commands import EndpointKeyError
 
 KEY = Signatures(access_key="a", secret_key="b")
 

@@ -11,8 +11,8 @@ import pytest
 from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import EngineAddress
+from smlocal.engine.http import Timeouts
 from smlocal.engine.interface import Resource, ResourceKind
-from smlocal.engine.timeouts import Timeouts
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError
 from smlocal.terms.gpus import GpuDevices
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.engine.http import Answer, BrokenAnswerError, exchange, query, quote
-from smlocal.engine.timeouts import CallLimit
+from smlocal.engine.http import Answer, BrokenAnswerError, CallLimit, exchange, query, quote
 
 Talk = Callable[..., Answer]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.engine.container_end import is_kill_in
+from smlocal.engine.documents import is_kill_in
 
 ID = "c9aedb55" * 8
 OTHER = "38b1f2aa" * 8

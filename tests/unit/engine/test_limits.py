@@ -15,7 +15,7 @@ from tests.kit import until
 from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import EngineAddress
-from smlocal.engine.timeouts import VARIABLE, Timeouts, chosen_timeouts
+from smlocal.engine.http import VARIABLE, Timeouts, chosen_timeouts
 from smlocal.errors import (
     EngineAnswerError,
     EngineLostError,
@@ -312,6 +312,6 @@ def test_the_output_of_a_container_may_take_any_time(
     engine = serve(attached).engine
     engine.client = Client(engine.client.endpoint)  # with the usual limits
     output = engine.attach("c")
-    monkeypatch.setattr("smlocal.engine.timeouts.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 1e6))
+    monkeypatch.setattr("smlocal.engine.http.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 1e6))
     later.set()
     assert b"".join(written.lines for written in output) == b"yes\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.data.channels.file import is_overlay_refusal
+from smlocal.data.channels.copy import is_overlay_refusal
 from smlocal.engine.documents import container_state
 from smlocal.engine.podman import (
     as_docker_error,

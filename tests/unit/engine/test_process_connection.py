@@ -8,9 +8,8 @@ from threading import Thread
 
 import pytest
 
-from smlocal.engine.http import exchange
-from smlocal.engine.process_connection import ProcessConnection
-from smlocal.engine.timeouts import CallLimit
+from smlocal.engine.http import CallLimit, exchange
+from smlocal.engine.output import ProcessConnection
 from smlocal.errors import EngineError
 
 HEAD = b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from smlocal.engine.interface import SwarmMember
-from smlocal.engine.swarm import check_swarm, swarm_member
+from smlocal.engine.networks import check_swarm, swarm_member
 from smlocal.errors import EngineTwiceError, NotInSwarmError, SmlocalError, SwarmManagerError, SwarmsDifferError
 
 MANAGER = SwarmMember(address="tcp://a", node_id="na", state="active", is_manager=True, nodes=frozenset({"na", "nb"}))

@@ -8,7 +8,7 @@ import pytest
 from smlocal.jobs.kinds import KINDS, Preparing, Running, Showing, preparing, running, showing
 from smlocal.jobs.supervision import supervisor_of
 from smlocal.jobs.supervisor import Supervisor
-from smlocal.terms.failures import Failure, FailureKind
+from smlocal.terms.statuses import Failure, FailureKind
 
 
 @pytest.mark.parametrize("kind", KINDS)

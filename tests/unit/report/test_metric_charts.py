@@ -7,7 +7,7 @@ import pytest
 from smlocal.jobs.metrics.job_metrics import JobMetrics, job_metrics
 from smlocal.jobs.store.jobs import Store
 from smlocal.report.charts import MetricCharts, metric_charts
-from smlocal.terms.metric_values import MetricValue
+from smlocal.terms.metrics import MetricValue
 
 REQUEST = {
     "AlgorithmSpecification": {

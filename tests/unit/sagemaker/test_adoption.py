@@ -23,8 +23,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import remember
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import LeftOnEngine
-from smlocal.terms.failures import INTERNAL_ERROR
-from smlocal.terms.statuses import JobStatus
+from smlocal.terms.statuses import INTERNAL_ERROR, JobStatus
 
 ABSENT = "unix:///absent.sock"
 

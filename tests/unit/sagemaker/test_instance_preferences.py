@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.contract.requested_hosts import hosts_of
+from smlocal.sagemaker.contract.requested import hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.simulated import faults_to_come, has_capacity
 

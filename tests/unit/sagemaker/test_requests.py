@@ -10,8 +10,8 @@ from pages.coverage import sagemaker_coverage
 from smlocal.api.request_tables import coverage_tables, job_file_schema
 from smlocal.cli.request_names import OF_SAGEMAKER, REQUESTS
 from smlocal.sagemaker.requests import REQUESTS as KNOWN
+from smlocal.terms.member_table import Support
 from smlocal.terms.model.structure import Structure, members, split
-from smlocal.terms.support import Support
 
 TABLES = {id(each.table): each.table for each in KNOWN.values()}.values()
 

@@ -24,8 +24,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervision import make_context
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.jobs.view import Reporter
-from smlocal.terms.failures import INTERNAL_ERROR
-from smlocal.terms.statuses import JobPhase, JobStatus, StopCause
+from smlocal.terms.statuses import INTERNAL_ERROR, JobPhase, JobStatus, StopCause
 
 NAME = "job-1"
 ABSENT = "unix:///absent.sock"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from smlocal.errors import RequestInvalidError, SourceEmptyError, SourceMissingError
-from smlocal.errors.submitting import ImageNotInEcrError, UploadManifestError, UploadPrefixError
+from smlocal.errors.of_commands import ImageNotInEcrError, UploadManifestError, UploadPrefixError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
 from smlocal.service.submit_plan import SubmitOptions, SubmitPlan, plan_submit

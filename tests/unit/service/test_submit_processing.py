@@ -9,7 +9,7 @@ import pytest
 from tests.unit.service.test_submission import BEGAN, Said, Scripted
 
 from smlocal.errors import RequestInvalidError
-from smlocal.errors.submitting import ImageNotInEcrError
+from smlocal.errors.of_commands import ImageNotInEcrError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
 from smlocal.service.job_kind import JobKind

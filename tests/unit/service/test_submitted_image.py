@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.unit.service.aws_answers import aws_answering
 
-from smlocal.errors.submitting import ImageNotInEcrError
+from smlocal.errors.of_commands import ImageNotInEcrError
 from smlocal.service import submission, tuning_submission
 from smlocal.service.service import Service
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.data.sources.local_listing import list_source
-from smlocal.errors.submitting import UploadNameError, UploadSourceChangedError
+from smlocal.errors.of_commands import UploadNameError, UploadSourceChangedError
 from smlocal.service.uploads import Upload, plan_upload
 
 BELOW = "s3://bucket/jobs/train/"

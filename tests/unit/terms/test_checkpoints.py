@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.sagemaker.contract.documents.config_files import config_files
-from smlocal.sagemaker.contract.documents.hosts import homogeneous
+from smlocal.sagemaker.contract.documents.config_files import config_files, homogeneous
 from smlocal.sagemaker.contract.paths import container_path, is_own_mount, unusable
 from smlocal.terms.checkpoints import overlap
 

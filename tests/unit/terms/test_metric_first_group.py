@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.terms.metric_regex import never_a_number
+from smlocal.terms.metrics import never_a_number
 
 
 @pytest.mark.parametrize(

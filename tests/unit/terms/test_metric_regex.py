@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.errors import RequestInvalidError
-from smlocal.terms.metric_regex import compile_regex, regex_problem, required_text, wanted_controls
+from smlocal.terms.metrics import compile_regex, regex_problem, required_text, wanted_controls
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.sagemaker.contract.metric_definitions import definitions_of
-from smlocal.terms.metric_values import (
+from smlocal.sagemaker.contract.requested import definitions_of
+from smlocal.terms.metrics import (
     MetricPattern,
     MetricValue,
     TriedDefinition,

@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.terms.s3_uri import bucket_name, may_be_bucket, s3_form, split_s3_uri
+from smlocal.terms.listing import bucket_name, may_be_bucket, s3_form, split_s3_uri
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from smlocal.terms.warm_pools import LONGEST, PoolState, pool_state
+from smlocal.terms.statuses import LONGEST, PoolState, pool_state
 
 KEPT: dict[str, Any] = {"Folder": "a.1", "Like": "{}", "Seconds": 60, "Since": 900.0, "Kept": True}
 

@@ -21,13 +21,21 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import FieldRefusedError, UsageRefusedError
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import Wrong, fault_violations, without_meaning, wrong_region, wrong_source, wrong_time
+from smlocal.jobfile.local_block import (
+    Wrong,
+    fault_violations,
+    invalid_request,
+    mistake_lines,
+    without_meaning,
+    wrong_region,
+    wrong_source,
+    wrong_time,
+)
 from smlocal.jobfile.option import LOCAL, Taker
-from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.jobfile.yaml_text import one_line, yaml_text
 from smlocal.terms.hosts import listed
-from smlocal.terms.support import Support
+from smlocal.terms.member_table import Support
 from smlocal.terms.validation.violation import Violation
 
 

@@ -7,8 +7,7 @@ from typing import Any, Final
 from smlocal.ai_platform.model.members import ModelMember, ReplicaJobKind, is_structure, members, structures
 from smlocal.ai_platform.shape import JOB_SPEC, WORKER_POOLS, camel
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.terms.validation.suggestions import closest
-from smlocal.terms.validation.violation import Path, Violation, dotted, kind_of
+from smlocal.terms.validation.violation import Path, Violation, closest, dotted, kind_of
 
 _NOTHING: Final[Any] = object()
 _PRIMARY: Final = "masterConfig"

@@ -19,8 +19,7 @@ from smlocal.ai_platform.shape import job_kinds
 from smlocal.ai_platform.validation.reading import Reading, read_document, seconds
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobfile.option import LOCAL
-from smlocal.terms.validation.suggestions import closest
-from smlocal.terms.validation.violation import Path, Violation, dotted
+from smlocal.terms.validation.violation import Path, Violation, closest, dotted
 
 Broken = tuple[Path, str]
 """A path in the request, and the rest of a sentence that begins with its place in the document."""

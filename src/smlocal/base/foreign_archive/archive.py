@@ -11,6 +11,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from smlocal.base.files import FOLDER, NEW
 from smlocal.base.foreign_archive.stream import (
     BeyondLimitError,
     ByteStream,
@@ -19,7 +20,6 @@ from smlocal.base.foreign_archive.stream import (
     inflated,
 )
 from smlocal.base.foreign_archive.tar_entries import BLOCK, TarEntry, tar_entries
-from smlocal.base.no_links import FOLDER, NEW
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes
 

@@ -11,7 +11,7 @@ from smlocal.check.program_files import Script, lines, read_program, written_tex
 from smlocal.check.starting import TOOLKITS, Package, find_program, has_toolkit, packages, user_of
 from smlocal.check.subject import LaunchProfile, Subject
 from smlocal.sagemaker.contract import paths
-from smlocal.sagemaker.contract.documents.hosts import INTERFACE
+from smlocal.sagemaker.contract.documents.config_files import INTERFACE
 from smlocal.terms.masking import looks_secret, without_passwords
 
 _TOOLKITS = (

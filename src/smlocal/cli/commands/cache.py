@@ -14,7 +14,7 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
-    from smlocal.data.channels.cache.summary import Contents, Download
+    from smlocal.data.channels.cache.eviction import Contents, Download
 
 _HEAD = ("SOURCE", "OBJECTS", "SIZE", "LAST USED", "IN USE BY")
 _SHRINKABLE = ((0, 12),)
@@ -44,7 +44,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def show(*, as_json: bool) -> None:
     """List cached downloads, most recently used first."""
-    from smlocal.data.channels.cache.summary import contents
+    from smlocal.data.channels.cache.eviction import contents
 
     found = contents(home_directory())
     if as_json:
@@ -77,7 +77,7 @@ def remove(*, patterns: tuple[str, ...], everything: bool) -> None:
 
     PATTERN is an s3:// prefix, or a shell pattern with * ? []. Downloads that a running job uses are kept.
     """
-    from smlocal.data.channels.cache.summary import remove as remove_downloads
+    from smlocal.data.channels.cache.eviction import remove as remove_downloads
 
     if bool(patterns) is everything:
         raise click.UsageError("Say what to remove: an s3:// prefix, or --all.")

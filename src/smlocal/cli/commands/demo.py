@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import remove_tree
 from smlocal.cli.command_table import load_command
 from smlocal.cli.job_argument import job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.printable import printable
 from smlocal.errors import SmlocalError
-from smlocal.errors.showing import DemoBaseMissingError
+from smlocal.errors.of_commands import DemoBaseMissingError
 from smlocal.jobs.store.home import home_directory, prepare_home
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.links import section, with_page_links
 from smlocal.cli.terminal.pager import pages
 from smlocal.debugger.rule_texts import rule_modules, rule_text
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 if TYPE_CHECKING:
     from smlocal.check.interface import Rule

@@ -14,7 +14,7 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.views.figures import sparkline
 from smlocal.jobs.metrics.found_values import MetricSummary
 from smlocal.jobs.metrics.job_metrics import JobMetrics
-from smlocal.terms.metric_values import MetricValue
+from smlocal.terms.metrics import MetricValue
 
 _HEAD = ("METRIC", "LAST", "MIN", "MAX", "COUNT", "")
 _LONGEST_NAME = 40

@@ -16,7 +16,7 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.views.figures import tried_lines, tried_rows
 from smlocal.errors import UsageRefusedError
 from smlocal.jobfile.option import Head
-from smlocal.sagemaker.contract.metric_definitions import definitions_of
+from smlocal.sagemaker.contract.requested import definitions_of
 from smlocal.terms.masking import without_passwords
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import click
 from smlocal.cli.job_argument import job_argument, job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.links import with_file_links
-from smlocal.errors.showing import BrowserMissingError
+from smlocal.errors.of_commands import BrowserMissingError
 from smlocal.jobs.finish.report_path import check_report_path, write_report
 
 _PROGRAMS = ("open",) if sys.platform == "darwin" else ("xdg-open", "wslview")

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 import click
 
 from smlocal.cli.shown_help import shown_command
-from smlocal.errors.serving import ServeMissingError
-from smlocal.terms.s3_uri import may_be_bucket
+from smlocal.errors.of_commands import ServeMissingError
+from smlocal.terms.listing import may_be_bucket
 
 PORT = 4597
 _PACKAGES = ("cryptography", "starlette", "uvicorn")

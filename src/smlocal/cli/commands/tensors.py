@@ -17,10 +17,9 @@ from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.debugger.tensors.saved_tensors import SavedTensor, collections_of, saved_tensors, whole_values
-from smlocal.debugger.tensors.tensor import Tensor, TensorStatistics, statistics_of, write_npz
-from smlocal.debugger.tensors.tensor_files import Damage
+from smlocal.debugger.tensors.tensor import Damage, Tensor, TensorStatistics, statistics_of, write_npz
 from smlocal.errors import OutputUnusableError
-from smlocal.errors.tensors import TensorPatternError, TensorsDamagedError, TensorsMissingError, TensorStepError
+from smlocal.errors.of_commands import TensorPatternError, TensorsDamagedError, TensorsMissingError, TensorStepError
 
 _MOST_SHOWN = 20
 

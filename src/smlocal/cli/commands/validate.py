@@ -21,7 +21,7 @@ from smlocal.terms.masking import without_passwords
 
 if TYPE_CHECKING:
     from smlocal.api.job_source import Validated
-    from smlocal.base.ci.junit import Case
+    from smlocal.base.ci.reports import Case
 
 _MOST_SHOWN = 30
 """So many files with errors are shown, and so many warnings."""
@@ -144,7 +144,7 @@ def _document(validated: "Validated") -> dict[str, Any]:
 
 
 def _case(validated: "Validated", seconds: float) -> "Case":
-    from smlocal.base.ci.junit import Case, CaseVerdict
+    from smlocal.base.ci.reports import Case, CaseVerdict
 
     error = validated.error
     problems = [] if error is None else file_problems(error, validated.file)
@@ -163,6 +163,6 @@ def _case(validated: "Validated", seconds: float) -> "Case":
 
 
 def _write_junit(path: str, cases: "list[Case]", began: float) -> None:
-    from smlocal.base.ci.junit import Suite, junit
+    from smlocal.base.ci.reports import Suite, junit
 
     write_report(path, junit([Suite(name="job files", cases=tuple(cases), began=began)]))

@@ -13,7 +13,7 @@ from typing import Any
 from smlocal.base.readable import readable_bytes
 from smlocal.cli.terminal.layout import shortened
 from smlocal.jobs.usage.series import read_series
-from smlocal.sagemaker.contract.metric_definitions import definitions_of
+from smlocal.sagemaker.contract.requested import definitions_of
 from smlocal.terms.log_view import view_of
 from smlocal.terms.usage import MIB, MemoryVerdict, Point, readable_memory
 

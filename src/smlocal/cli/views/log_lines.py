@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from smlocal.jobs.logs.log_times import LogTimes
+from smlocal.jobs.logs.log_readers import LogTimes
 from smlocal.terms.log_view import LogView
 
 _UNKNOWN = "unknown".ljust(len("2026-11-20T14:12:07.123Z"))

@@ -1,4 +1,4 @@
-"""Write an archive or a folder under a hidden name, and rename it when it is complete; copy files inside the kernel."""
+"""Write an archive or a folder under a hidden name, and rename it when it is complete; and why that ends early."""
 
 import errno
 import os
@@ -6,9 +6,38 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread
 
-from smlocal.base.kernel_copy import copy_range
-from smlocal.base.removal import remove_tree
-from smlocal.data.artifacts.artifact_errors import Check, artifact_errors
+from smlocal.base.files import copy_range, remove_tree
+from smlocal.errors import ArtifactError
+
+
+@contextmanager
+def artifact_errors(path: str = "") -> Iterator[None]:
+    """Raise an `OSError` as an `ArtifactError`. `path` is shown if the error has no file name."""
+    try:
+        yield
+    except OSError as error:
+        disk_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        reason = "Insufficient disk space" if disk_full else error.strerror or str(error)
+        raise ArtifactError(
+            f"Artifact upload failed:{reason}",
+            details=[os.fsdecode(shown)] if (shown := error.filename or path) else (),
+            remedy=["Free some space there or choose another output folder."] if disk_full else (),
+        ) from error
+
+
+# Work on artifacts calls a check several times a second, which raises when the work should stop.
+
+Check = Callable[[], None]
+"""Called between pieces of long work; raises `PackingStoppedError` once a stop was requested again."""
+
+
+class PackingStoppedError(Exception):
+    """A second stop was requested while artifacts were packed. The files of the containers are kept."""
+
+
+def no_check() -> None:
+    """For work that cannot be stopped."""
+
 
 _PARTIAL, _REPLACED = ".partial", ".old"
 _LONG_SYNC = 32 << 20

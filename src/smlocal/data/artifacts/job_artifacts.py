@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
-from smlocal.base.no_links import held_folder
+from smlocal.base.files import held_folder
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.archive import Progress, write_archive
-from smlocal.data.artifacts.artifact_errors import Check, artifact_errors, no_check
+from smlocal.data.artifacts.atomic_write import Check, artifact_errors, no_check
 from smlocal.data.artifacts.model_folder import write_model_folder
 from smlocal.data.artifacts.tree import Clash, HostTree, WriteReport
 from smlocal.data.sources.progress import Meter

@@ -10,15 +10,14 @@ from types import TracebackType
 from typing import Self
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.artifact_errors import artifact_errors
+from smlocal.data.artifacts.atomic_write import artifact_errors
 from smlocal.data.artifacts.tree import Entry, HostTree, walk
 from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.client import S3Client
 from smlocal.data.sources.s3.error_responses import FetchCancelledError, never, upload_failure
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.upload import Item, Journal, Uploaded, upload_all
-from smlocal.data.sources.s3.upload_body import GrowingFile
-from smlocal.data.sources.s3.writer import UploadTarget
+from smlocal.data.sources.s3.writer import GrowingFile, UploadTarget
 from smlocal.errors import ArtifactError, MachineNotReadyError
 
 _REPORT_SECONDS = 0.25

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 
-from smlocal.base.no_links import Opener
+from smlocal.base.files import Opener
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.artifact_errors import Check, no_check
+from smlocal.data.artifacts.atomic_write import Check, no_check
 
 _SKIPPED_KINDS = {
     stat.S_IFSOCK: "a socket",

@@ -1,21 +1,65 @@
-"""Folders made from a listing: copies, or hard links that serve only as the lower layer of an overlay."""
+"""Local channels in folders of the container: copies, overlays, and hard links as the lower layer of one."""
 
 import os
 import stat
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import field
+from enum import StrEnum
 from errno import EACCES, EDQUOT, EISDIR, ELOOP, ENOENT, ENOSPC, EPERM
 from fcntl import ioctl
+from itertools import count
 
-from smlocal.base.kernel_copy import NOT_SUPPORTED, copy_range
-from smlocal.base.no_links import Opener
+from smlocal.base.files import NOT_SUPPORTED, Opener, copy_range, remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.removal import remove_tree
-from smlocal.data.channels.interface import Check, Means, no_check
 from smlocal.data.sources.local_path import opener_of
-from smlocal.errors import StagingError
+from smlocal.engine.interface import Engine, Mount
+from smlocal.errors import EngineError, StagingError
+from smlocal.jobs.planning.aspects.inputs.plan import Staging
 from smlocal.terms.listing import Listing
+
+Check = Callable[[], None]
+"""Called between pieces of long work; raises if it was cancelled."""
+Copying = Callable[[], AbstractContextManager[Check]]
+"""Entered around such work. In the main thread a signal handler may also raise inside, at any point."""
+
+
+def unbroken() -> AbstractContextManager[Check]:
+    """For work that cannot be cancelled."""
+    return nullcontext(no_check)
+
+
+def no_check() -> None:
+    """Do nothing."""
+
+
+class Means(StrEnum):
+    """How the container gets the bytes."""
+
+    OVERLAY = "overlay"
+    """Mounted from where they are, copy-on-write."""
+    REFLINK = "reflink"
+    """Copied as reflinks, which share the data."""
+    COPY = "copy"
+    BIND = "bind"
+    """Mounted from where they are, read-only unless it is a file system."""
+    SENT = "sent"
+    """Sent into a volume of an engine that does not see the folder."""
+    FUSE = "fuse"
+    """Fetched from S3 when they are read."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StagedChannel:
+    """A channel that is ready to be mounted in one container."""
+
+    mounts: tuple[Mount, ...]
+    means: Means
+    bytes_copied: int
+    """Without links and reflinks."""
+    upper: str | None = None
+    """The folder of an overlay's changes, on the engine's machine; often only root may read it."""
+
 
 _DIRECTORY_MODE = 0o755
 _FULL = {ENOSPC, EDQUOT}
@@ -205,3 +249,114 @@ def _failed(listing: Listing, path: str, error: OSError) -> StagingError:
         text = _S3_ERRORS.get(error.errno or 0, f"InternalError: {error.strerror}")
         reason = f"Unable to download object {listing.uri(path)} ({text})"
     return StagingError(f"Data download failed:{reason}", details=(str(error),))
+
+
+def prepare_channel(
+    listing: Listing,
+    *,
+    engine: Engine,
+    staging: Staging,
+    target: str,
+    target_directory: str,
+    volume_prefix: str,
+    labels: Mapping[str, str],
+    rootless: bool,
+    folders: Sequence[str] = (),
+    copying: Copying = unbroken,
+) -> StagedChannel:
+    """Prepare a channel for one host, to be mounted at `target`.
+
+    `target_directory` is a private folder of this channel and host, which need not exist. If the engine refuses the
+    overlay at the start, the same call with `staging="copy"` works in the same folder. `folders` are empty folders that
+    a copy has too. `copying` is entered around work that takes time and can be interrupted at any point.
+    """
+    if staging == "overlay":
+        copied = 0
+        lower = os.path.realpath(listing.root)
+        if not listing.whole_tree:
+            os.makedirs(target_directory, exist_ok=True)
+            lower = os.path.join(os.path.realpath(target_directory), "lower")
+            with copying() as check:
+                copied = link_tree(listing, lower, check=check)
+        volume, upper = overlay_volume(lower, engine=engine, name=volume_prefix, labels=labels, rootless=rootless)
+        mount = Mount(source=volume, target=target, volume=True)
+        return StagedChannel(mounts=(mount,), means=Means.OVERLAY, bytes_copied=copied, upper=upper)
+    os.makedirs(target_directory, exist_ok=True)
+    # A copy from a failed start may belong to root by now, and cannot be removed: use another folder.
+    folder = next(path for path in _places(target_directory) if not os.path.lexists(path))
+    with copying() as check:
+        means, copied = copy_tree(listing, folder, folders=folders, check=check)
+    return StagedChannel(mounts=(Mount(source=folder, target=target),), means=means, bytes_copied=copied)
+
+
+def _places(target_directory: str) -> Iterator[str]:
+    return (os.path.join(target_directory, f"copy-{number}") for number in count(1))
+
+
+# A copy-on-write view of a folder, made by the engine's own volume driver.
+
+_RENAMES = ",redirect_dir=on,index=off"
+"""Folders of `lower` can be renamed, and hard links there become separate files, as objects are. Kernels before 4.13
+refuse the overlay."""
+_METADATA_ONLY = ",metacopy=on"
+"""chmod and chown do not copy the data of a file. For kernels from 4.19 on."""
+_METACOPY_PARAMETER = "/sys/module/overlay/parameters/metacopy"
+_ROOTLESS = ",userxattr"
+"""Without it folders of `lower` could not be removed: only root can set the usual attributes. The kernel does not
+allow `redirect_dir` with it, so folders cannot be renamed. Kernels before 5.11 refuse the overlay."""
+_REFUSED = "failed to mount local volume"
+
+
+def overlay_volume(
+    lower: str, *, engine: Engine, name: str, labels: Mapping[str, str], rootless: bool
+) -> tuple[str, str]:
+    """Make a volume that shows `lower` and keeps all changes in two plain volumes.
+
+    Returns its name, and the folder of the changes on the engine's machine. Plain volumes, not folders of the user: the
+    kernel's work folder has mode 000, and only root could remove it. The engine mounts, and reports errors, only when a
+    container starts.
+    """
+    upper = engine.create_volume(f"{name}-upper", labels, {})
+    work = engine.create_volume(f"{name}-work", labels, {})
+    layers = f"lowerdir={_escaped(lower)},upperdir={_escaped(upper)},workdir={_escaped(work)}"
+    options = _ROOTLESS if rootless else _RENAMES
+    if not rootless and os.path.exists(_METACOPY_PARAMETER):
+        options += _METADATA_ONLY
+    engine.create_volume(name, labels, {"type": "overlay", "device": "overlay", "o": layers + options})
+    return name, upper
+
+
+def is_overlay_refusal(error: EngineError) -> bool:
+    """Whether a start failed because the kernel refused the overlay: a copy still works."""
+    return _REFUSED in error.sentence
+
+
+def _escaped(path: str) -> str:
+    return path.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
+
+
+# FastFile from a local folder: the files are mounted read-only.
+
+
+def prepare_read_only(
+    listing: Listing,
+    *,
+    target: str,
+    target_directory: str,
+    copying: Copying = unbroken,
+) -> StagedChannel:
+    """Mount a local source read-only at `target`: its own folder, or a folder of links if that would differ.
+
+    `target_directory` is a private folder of this channel and host, which need not exist; `copying` is entered around
+    work that takes time and can be interrupted at any point.
+    """
+    copied = 0
+    if listing.whole_tree and not listing.copy_reasons:
+        shown = os.path.realpath(listing.root)
+    else:
+        os.makedirs(target_directory, exist_ok=True)
+        shown = os.path.join(os.path.realpath(target_directory), "shown")
+        with copying() as check:
+            copied = link_tree(listing, shown, check=check)
+    mount = Mount(source=shown, target=target, read_only=True)
+    return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=copied)

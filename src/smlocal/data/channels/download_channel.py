@@ -1,7 +1,8 @@
-"""Downloads the objects of a channel in File mode: through the cache, or into the job's own folder."""
+"""Downloads the objects of a channel in File mode, through the cache or into the job's own folder, and checkpoints."""
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -9,13 +10,14 @@ from errno import EDQUOT, ENOSPC
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import remove_tree
 from smlocal.data.channels.cache.folder import Cache, folders_of, make_folders, seal
-from smlocal.data.channels.interface import Check, no_check
+from smlocal.data.channels.copy import Check, copy_into, no_check
 from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error, S3Object, listed_object
 from smlocal.errors import StagingError
+from smlocal.terms.checkpoints import Restored, Stamp
 from smlocal.terms.listing import Listing
 
 if TYPE_CHECKING:
@@ -273,3 +275,61 @@ def _head_all(listing: Listing, store: "S3Client") -> list[S3Object]:
     if failures:
         raise failures[0]
     return [each for each in found if each is not None]
+
+
+_DIRECTORY_MODE = 0o755
+_BEFORE_NS = 2_000_000_000
+"""Restored files are this much older than now: some file systems keep times in whole seconds."""
+
+
+def download(
+    listing: Listing, directory: str, *, draft: str, store: "S3Client", progress: Callable[[Progress], None]
+) -> None:
+    """Download all objects of a listing into the new folder `directory`, which exists only when it is complete.
+
+    A signal handler may raise at any point. `StagingError` in the service's words.
+    """
+    from smlocal.data.sources.s3.download import download_all
+
+    wanted = downloadable(listing)
+    remove_tree(draft)
+    try:
+        with service_errors():
+            make_folders(draft, folders_of(wanted.paths))
+            places = ((listed_object(wanted, index), f"{draft}/{path}") for index, path in enumerate(wanted.paths))
+            meter = Meter(progress, total_bytes=wanted.total_bytes, total_objects=len(wanted.paths))
+            download_all(store, places, progress=meter.add)
+            meter.finish()
+            os.rename(draft, directory)
+    finally:
+        remove_tree(draft)
+
+
+def restore(listing: Listing, target_directory: str, *, check: Check = no_check) -> Restored:
+    """Copy every checkpoint below `target_directory`, which is made if necessary; return the copied files.
+
+    Files get mode 0644, folders 0755, and a modification time just before now, as a download has. `StagingError` if it
+    fails.
+    """
+    _make_folders(target_directory)
+    copy_into(listing, target_directory, check=check)
+    moment = time.time_ns() - _BEFORE_NS
+    return Restored(
+        directory=target_directory,
+        files={path: _stamped(f"{target_directory}/{path}", moment) for path in listing.paths},
+    )
+
+
+def _make_folders(path: str) -> None:
+    if os.path.isdir(path):
+        return
+    _make_folders(os.path.dirname(path))
+    os.mkdir(path)
+    os.chmod(path, _DIRECTORY_MODE)  # regardless of the umask
+
+
+def _stamped(path: str, moment: int) -> Stamp:
+    """Set the modification time: a later write gives the file another one."""
+    os.utime(path, ns=(moment, moment))
+    status = os.lstat(path)
+    return Stamp(size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino)

@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field
 
-from smlocal.base.no_links import Opener
+from smlocal.base.files import Opener
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources import source_errors
 from smlocal.data.sources.local_path import (
     cleaned,
+    copy_reasons,
     is_remote,
     local_path,
     longest_match,
+    mount_points,
     readable,
     sizes_and_modes,
     unreadable,
 )
-from smlocal.data.sources.mounts import copy_reasons, mount_points
 from smlocal.data.sources.selection import invalid_part, names_folder
 from smlocal.data.sources.source_errors import Caller, RequestedSource
-from smlocal.terms.listing import Listing
+from smlocal.terms.listing import Listing, split_s3_uri
 from smlocal.terms.rights import EVERYTHING, Rights
-from smlocal.terms.s3_uri import split_s3_uri
 
 _LOCAL = "file:///"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from smlocal.base.no_links import Opener
+from smlocal.base.files import Opener
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources import s3_listing, selection, source_errors
 from smlocal.data.sources.local_listing import mode_of, special_devices
@@ -20,13 +20,11 @@ from smlocal.data.sources.local_path import (
     readable,
 )
 from smlocal.data.sources.manifest_json import ManifestError, manifest_strings
-from smlocal.data.sources.s3.checksum import Checksum
 from smlocal.data.sources.s3.error_responses import checksum_mismatch, download_failure
-from smlocal.data.sources.s3.interface import ObjectStore, S3Error, listed_object
+from smlocal.data.sources.s3.interface import Checksum, ObjectStore, S3Error, listed_object
 from smlocal.data.sources.selection import invalid_part, is_marker, lay_out, split_prefix
 from smlocal.data.sources.source_errors import RequestedSource
-from smlocal.terms.listing import Listing
-from smlocal.terms.s3_uri import s3_form, split_s3_uri
+from smlocal.terms.listing import Listing, s3_form, split_s3_uri
 
 _PIECE = 1 << 20
 

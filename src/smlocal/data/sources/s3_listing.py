@@ -16,8 +16,7 @@ from smlocal.errors import (
     SmlocalError,
 )
 from smlocal.terms.clock import CLOCK_REMEDY, is_wrong_clock
-from smlocal.terms.listing import Listing
-from smlocal.terms.s3_uri import bucket_name, split_s3_uri
+from smlocal.terms.listing import Listing, bucket_name, split_s3_uri
 
 _FIRST_PAGE = 1_000
 """Keys in one page of a listing; the object itself comes first."""

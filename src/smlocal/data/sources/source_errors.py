@@ -13,9 +13,9 @@ from smlocal.errors import (
     SourceUnmappedError,
     SourceUnreadableError,
 )
+from smlocal.terms.listing import bucket_name, split_s3_uri
 from smlocal.terms.rights import EVERYTHING, Rights
-from smlocal.terms.s3_uri import bucket_name, split_s3_uri
-from smlocal.terms.validation.suggestions import close_matches
+from smlocal.terms.validation.violation import close_matches
 
 _NAMED = 5
 _Error = TypeVar("_Error", bound=SmlocalError)

@@ -13,8 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.debugger.tensors.tensor import TEXT, TYPES, Tensor
-from smlocal.debugger.tensors.tensor_files import Damage, DamagedError, mapped, read_regular_file
+from smlocal.debugger.tensors.tensor import TEXT, TYPES, Damage, DamagedError, Tensor, mapped, read_regular_file
 
 _INDEX, _COLLECTIONS = "index", "collections"
 _END = "training_job_end.ts"

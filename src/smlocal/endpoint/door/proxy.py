@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from smlocal.base.web.messages import MessageError, MessageHead, take_head
+from smlocal.base.web import MessageError, MessageHead, take_head
 from smlocal.endpoint.http_server import HttpConnection
 from smlocal.endpoint.protocol.aws_names import DOMAINS, is_aws
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.unix_sockets import connect_to
-from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
+from smlocal.base.web import Body, MessageError, MessageHead, take_head
 from smlocal.endpoint.large_requests import in_thread
 
 _PIECE: Final = 65_536

@@ -17,8 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.web.bodies import BodyContent
-from smlocal.base.web.rules import BODY_SECONDS
+from smlocal.base.web import BODY_SECONDS, BodyContent
 from smlocal.endpoint.invocations.connections import BrokenOffError, Connections, EndpointAnswer
 from smlocal.endpoint.large_requests import in_thread, room_for_body, states_more
 from smlocal.endpoint.serving import Serving

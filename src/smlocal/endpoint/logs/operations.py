@@ -27,7 +27,7 @@ from smlocal.endpoint.logs.streams import (
 )
 from smlocal.endpoint.page_tokens import key_of, token_of
 from smlocal.endpoint.serving import Serving
-from smlocal.jobs.logs.log_times import in_milliseconds
+from smlocal.jobs.logs.log_readers import in_milliseconds
 
 # Tokens of pages. Those of GetLogEvents are positions, in the form that the service gives them.
 

@@ -13,8 +13,7 @@ from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.logs.host_log import HostLog
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
-from smlocal.jobs.logs.log_readers import log_path
-from smlocal.jobs.logs.log_times import TimesIndex, in_milliseconds, times_path
+from smlocal.jobs.logs.log_readers import TimesIndex, in_milliseconds, log_path, times_path
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.contract.identity import arn
 from smlocal.sagemaker.hosting import facts

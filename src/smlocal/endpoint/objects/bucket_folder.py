@@ -8,8 +8,7 @@ import stat as modes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
-from smlocal.base.no_links import FILE, FOLDER, descend
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import FILE, FOLDER, descend, remove_tree
 from smlocal.endpoint.objects.object_files import AttributeFiles, Attributes, IncomingFile, remove_abandoned
 from smlocal.endpoint.objects.s3_documents import S3CallError, no_such_bucket, no_such_key, not_emulated
 

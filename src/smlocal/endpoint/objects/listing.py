@@ -4,7 +4,7 @@ import os
 import stat as modes
 from collections.abc import Iterator
 
-from smlocal.base.no_links import FOLDER
+from smlocal.base.files import FOLDER
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.objects.bucket_folder import MOST_KEY, Bucket, marker_state
 

@@ -15,8 +15,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-from smlocal.base.files import replace_file
-from smlocal.base.kernel_copy import copy_range
+from smlocal.base.files import copy_range, replace_file
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.objects.s3_documents import S3CallError
 

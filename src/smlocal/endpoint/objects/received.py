@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from smlocal.data.sources.s3.checksum import Crc
+from smlocal.data.sources.s3.interface import Crc
 from smlocal.endpoint.large_requests import BodyTooSlowError, in_thread, read_body, states_more
 from smlocal.endpoint.objects.object_files import IncomingFile
 from smlocal.endpoint.objects.s3_documents import S3CallError, not_emulated, parsed

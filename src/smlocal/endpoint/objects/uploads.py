@@ -15,8 +15,8 @@ from xml.etree.ElementTree import Element
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
+from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.removal import remove_tree
 from smlocal.endpoint.objects.bucket_folder import Bucket, Condition, check_new_key
 from smlocal.endpoint.objects.bucket_operations import folder, number, xml
 from smlocal.endpoint.objects.object_files import Attributes, IncomingFile

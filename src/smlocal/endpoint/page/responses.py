@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response, StreamingResponse
 
-from smlocal.base.web.rules import ALWAYS, FOR_DATA
+from smlocal.base.web import ALWAYS, FOR_DATA
 from smlocal.endpoint.serving import Serving
 from smlocal.jobs.documents import LOCAL
 from smlocal.jobs.logs.log_readers import host_logs

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, Any
 
+from smlocal.base.files import remove_tree
 from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive, unpack
 from smlocal.base.foreign_archive.stream import ArchiveError, BeyondLimitError, pieces_of
-from smlocal.base.removal import remove_tree
 from smlocal.endpoint.call import AwsCall, validation_error
 from smlocal.endpoint.objects.bucket_folder import Bucket
 from smlocal.endpoint.objects.listing import walk

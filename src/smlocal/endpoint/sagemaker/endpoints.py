@@ -14,7 +14,7 @@ from smlocal.errors import JobNotFinishedError, JobUnknownError, NameInUseError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.finish.describe import describe_job
-from smlocal.jobs.submission.recording import record_waiting
+from smlocal.jobs.submission.scheduler import record_waiting
 from smlocal.sagemaker.hosting.model_file import ModelFile
 from smlocal.sagemaker.hosting.named_endpoint import (
     ENDPOINT,

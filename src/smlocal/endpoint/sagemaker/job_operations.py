@@ -26,7 +26,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.finish.describe import list_entry
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.recording import WaitingJob, record_waiting
+from smlocal.jobs.submission.scheduler import WaitingJob, record_waiting
 
 Read = Callable[[Serving, AwsCall, ExitStack], Any]
 """Reads the request of a call: what is valid. What it makes is removed by the stack if the job is not recorded."""

@@ -12,8 +12,8 @@ from smlocal.endpoint.sagemaker.pages import page_of, take_jobs
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.store.warm_pools import WARM_POOL, change_period, state_of
-from smlocal.sagemaker.contract.warm_pool import pool_member
+from smlocal.jobs.store.resources import WARM_POOL, change_period, state_of
+from smlocal.sagemaker.contract.requested import pool_member
 from smlocal.sagemaker.name import NAME
 
 TRAINING_JOBS: Final = NamedJobs(

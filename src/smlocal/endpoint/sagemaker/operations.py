@@ -47,7 +47,7 @@ from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job
-from smlocal.jobs.store.warm_pools import WARM_POOL, state_of
+from smlocal.jobs.store.resources import WARM_POOL, state_of
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.tuning import facts as tuning
 from smlocal.sagemaker.waiting import waiting_job

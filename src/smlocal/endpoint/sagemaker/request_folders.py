@@ -17,7 +17,7 @@ from smlocal.jobfile.settings import SET_BY_CLIENTS, LocalSettings
 from smlocal.sagemaker.hosting.model_file import SERVING
 from smlocal.terms.model.structure import members
 from smlocal.terms.rights import Rights
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 _BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
 _LOCATIONS = {"S3Uri", "S3OutputPath", "ModelDataUrl"}

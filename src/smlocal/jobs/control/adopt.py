@@ -39,8 +39,7 @@ from smlocal.jobs.store.records import LeftOnEngine, Transition
 from smlocal.jobs.supervision import make_context, supervise_submitted, supervisor_of
 from smlocal.jobs.supervisor import Supervisor, end_job, remember_left
 from smlocal.jobs.view import Reporter
-from smlocal.terms.failures import INTERNAL_ERROR
-from smlocal.terms.statuses import Ending, JobPhase, JobStatus, PhaseMessage, StopCause
+from smlocal.terms.statuses import INTERNAL_ERROR, Ending, JobPhase, JobStatus, PhaseMessage, StopCause
 
 _WITH_CONTAINERS = {JobPhase.TRAINING, JobPhase.STOPPING, JobPhase.INTERRUPTED}
 """The phases that end with the last container."""

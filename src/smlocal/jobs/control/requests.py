@@ -13,7 +13,7 @@ from types import FrameType, TracebackType
 from typing import Self
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.interface import Check
+from smlocal.data.channels.copy import Check
 from smlocal.errors import JobNotInterruptibleError
 from smlocal.jobs.decide.events import Event, EventQueue, Interrupted, KillAsked, StopAsked, Woken
 from smlocal.jobs.documents import LOCAL, REQUEST

@@ -1,13 +1,29 @@
-"""Write the stand-in into a folder of the job, readable for every user, however smlocal is installed."""
+"""The stand-in for the data parallel library: written into a folder of the job, and found by programs in containers."""
 
 import json
 import os
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
-from smlocal.jobs.data_parallel.mounts import RECORDS
 from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
 
+PACKAGE: Final = "/opt/smlocal/distributed"
+"""Read-only: `python/smdistributed`, `bin/smddprun`, and the job's settings."""
+RECORDS: Final = "/opt/smlocal/records"
+"""Where each process writes what smlocal wants to know."""
+_USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""The PATH that engines set for an image without one."""
 SOURCE = os.path.join(os.path.dirname(__file__), "container_package")
+
+
+def search_paths(environment: Mapping[str, str], image: Mapping[str, str]) -> dict[str, str]:
+    """PATH and PYTHONPATH with the stand-in at their ends: the folders of the image and the request come first."""
+    path = environment.get("PATH") or image.get("PATH") or _USUAL_PATH
+    python_path = environment.get("PYTHONPATH") or image.get("PYTHONPATH") or ""
+    return {
+        "PATH": f"{path}:{PACKAGE}/bin",
+        "PYTHONPATH": f"{python_path}:{PACKAGE}/python".removeprefix(":"),
+    }
 
 
 def write_package(plan: DataParallelPlan, directory: str) -> None:

@@ -5,8 +5,7 @@ from dataclasses import field
 from enum import StrEnum
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.terms.failures import INTERNAL_ERROR, Failure
-from smlocal.terms.statuses import StopCause
+from smlocal.terms.statuses import INTERNAL_ERROR, Failure, StopCause
 
 KILLED = 137
 """The exit code of a PID 1 that got SIGKILL, for whatever reason."""

@@ -11,8 +11,7 @@ from threading import RLock
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.planning.aspects.faults.plan import FaultPlan
-from smlocal.terms.failures import Failure
-from smlocal.terms.statuses import StopCause
+from smlocal.terms.statuses import Failure, StopCause
 
 _READ_BYTES = 4096
 _LONGEST_WAIT = 3_600_000

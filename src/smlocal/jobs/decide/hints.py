@@ -12,7 +12,7 @@ from smlocal.base.readable import readable_bytes
 from smlocal.jobs.decide.attempt_outcome import KILLED
 
 if TYPE_CHECKING:
-    from smlocal.data.channels.fastfile.unread import Unread
+    from smlocal.data.channels.fastfile.tree import Unread
 
 
 # runc names the program in quotes, crun does not.

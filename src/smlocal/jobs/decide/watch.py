@@ -19,8 +19,7 @@ from smlocal.jobs.decide.events import (
     ThreadDied,
 )
 from smlocal.jobs.planning.model import StopPlan
-from smlocal.terms.failures import INTERNAL_ERROR
-from smlocal.terms.statuses import StopCause
+from smlocal.terms.statuses import INTERNAL_ERROR, StopCause
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

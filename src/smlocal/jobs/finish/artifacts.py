@@ -8,12 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from smlocal.base.removal import remove_tree
-from smlocal.data.artifacts.artifact_errors import Check
-from smlocal.data.artifacts.atomic_write import remove_partial
-from smlocal.data.artifacts.engine_copy import read_or_copy
+from smlocal.base.files import remove_tree
+from smlocal.data.artifacts.atomic_write import Check, remove_partial
 from smlocal.data.artifacts.job_artifacts import NO_ARTIFACTS, Artifacts, write_artifacts
-from smlocal.data.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, write_index
+from smlocal.data.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, read_or_copy, write_index
 from smlocal.data.artifacts.ownership import give_to_user
 from smlocal.data.artifacts.tree import HostTree
 from smlocal.errors import (

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 
-from smlocal.base.parallel import run_each, run_parallel
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import remove_tree
+from smlocal.base.threads import run_each, run_parallel
 from smlocal.engine.engines import Engines, engines_at
+from smlocal.engine.http import chosen_timeouts
 from smlocal.engine.interface import CREDENTIALS_LABEL, RULE_LABEL, Engine, Resource, ResourceKind
-from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import EarlierPlanError, EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
 from smlocal.jobs.containers import owned_by
 from smlocal.jobs.control.found_containers import hosts_with_containers

@@ -27,8 +27,8 @@ from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
 from smlocal.jobs.store.records import JobRecord
+from smlocal.terms.listing import bucket_name, s3_form, split_s3_uri
 from smlocal.terms.rights import EVERYTHING, Rights
-from smlocal.terms.s3_uri import bucket_name, s3_form, split_s3_uri
 
 _S3 = "s3://"
 

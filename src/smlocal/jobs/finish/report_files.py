@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from smlocal.base.ci.junit import Case, CaseVerdict, Suite, junit
+from smlocal.base.ci.reports import Case, CaseVerdict, Suite, junit
 from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobs.documents import LOCAL, REPORT_FILES
 from smlocal.jobs.finish.describe import describe_job

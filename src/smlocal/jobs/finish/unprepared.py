@@ -28,8 +28,17 @@ from smlocal.jobs.documents import FINAL_METRICS, LOCAL
 from smlocal.jobs.finish.describe import write_copies
 from smlocal.jobs.kinds import running
 from smlocal.jobs.store.jobs import Store
-from smlocal.terms.failures import CANNOT_PULL, INTERNAL_ERROR, NO_CAPACITY, Failure, input_failure
-from smlocal.terms.statuses import FAILED, STOPPED, Ending, StopCause
+from smlocal.terms.statuses import (
+    CANNOT_PULL,
+    FAILED,
+    INTERNAL_ERROR,
+    NO_CAPACITY,
+    STOPPED,
+    Ending,
+    Failure,
+    StopCause,
+    input_failure,
+)
 
 _DATA = (
     SourceEmptyError,

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.channels.cache.folder import Cache
+from smlocal.data.channels.copy import Check, Copying, Means, StagedChannel, no_check, unbroken
 from smlocal.data.channels.download_channel import download_channel
-from smlocal.data.channels.interface import Check, Copying, Means, StagedChannel, no_check, unbroken
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError, StagingError
 from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.jobs.view import Reporter
-from smlocal.terms.failures import INTERNAL_ERROR, Failure
 from smlocal.terms.listing import Listing
+from smlocal.terms.statuses import INTERNAL_ERROR, Failure
 
 if TYPE_CHECKING:
     from smlocal.data.channels.fastfile.mount import FuseMount
-    from smlocal.data.channels.fastfile.unread import Unread
+    from smlocal.data.channels.fastfile.tree import Unread
     from smlocal.data.channels.pipe.feeder import PipeFeeder
     from smlocal.data.sources.s3.client import S3Client
 

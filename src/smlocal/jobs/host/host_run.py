@@ -8,8 +8,7 @@ from threading import Event
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.data.artifacts.ownership import give_to_root
-from smlocal.data.channels.file import is_overlay_refusal
-from smlocal.data.channels.interface import Check, Copying, StagedChannel, unbroken
+from smlocal.data.channels.copy import Check, Copying, StagedChannel, is_overlay_refusal, unbroken
 from smlocal.engine.facts import HOST_GATEWAY
 from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError

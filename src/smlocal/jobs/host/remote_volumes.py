@@ -14,8 +14,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from smlocal.data.artifacts.tar_header import END, header, padding
-from smlocal.data.channels.interface import Check, Copying, Means, StagedChannel, unbroken
+from smlocal.data.artifacts.ownership import END, header, padding
+from smlocal.data.channels.copy import Check, Copying, Means, StagedChannel, unbroken
 from smlocal.data.sources.local_path import open_listed
 from smlocal.engine.containers import idle_spec
 from smlocal.engine.interface import Engine, Mount, Resource, ResourceKind

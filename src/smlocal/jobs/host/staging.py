@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 
-from smlocal.data.channels.file import prepare_channel, prepare_read_only
-from smlocal.data.channels.interface import Copying, Means, StagedChannel, unbroken
+from smlocal.data.channels.copy import Copying, Means, StagedChannel, prepare_channel, prepare_read_only, unbroken
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
 from smlocal.jobs.debugging.package import debugging_mounts, write_debugging
 from smlocal.jobs.host.data_parallel import data_parallel_mounts, write_data_parallel
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.remote_volumes import fill_volumes
-from smlocal.jobs.mirrored.checkpoints import checkpoint_mounts, download_checkpoints, restore_checkpoints
+from smlocal.jobs.mirrored.folders import checkpoint_mounts, download_checkpoints, restore_checkpoints
 from smlocal.jobs.planning.aspects.inputs.plan import Staging, TreePlan
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, collector_directory, host_directory, mounted_directory

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.logs.log_times import TimesFile, entries_below, times_path
+from smlocal.jobs.logs.log_readers import TimesFile, entries_below, times_path
 
 
 class LogFile:

@@ -1,16 +1,206 @@
-"""Where the logs of a job are, and their readers: of the end of a log, and of a log that grows."""
+"""Where the logs of a job are, the times of their bytes, and readers: of the end of a log, and of a log that grows."""
 
+import math
 import os
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from struct import Struct
+from typing import TYPE_CHECKING, Final, overload
 
-from smlocal.jobs.logs.log_times import LogTimes, times_path
 from smlocal.terms.log_view import LogView, view_of
-from smlocal.terms.metric_values import MAX_LINE
+from smlocal.terms.metrics import MAX_LINE
 
 if TYPE_CHECKING:
     from smlocal.jobs.store.jobs import Store
+
+# An entry has a position in the log, and the time of the bytes from there on. It is written before the bytes, so that a
+# reader who has bytes finds their entry. If a crash leaves several entries for one position, the last one is right.
+
+ENTRY: Final = Struct("<Qd")
+"""Position and time; NaN: not known."""
+_MIN_SECONDS: Final = 0.01
+_ENTRIES_AT_ONCE: Final = 4096
+
+
+def times_path(log: str) -> str:
+    """`host.times` for `host.log`."""
+    return f"{log.removesuffix('.log')}.times"
+
+
+class TimesFile:
+    """Writes entries, at most one in ten milliseconds. After an error it writes no more."""
+
+    def __init__(self, path: str) -> None:
+        """Open the file for appending."""
+        self._descriptor = -1
+        self._last = -math.inf
+        with suppress(OSError):
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            size = os.fstat(self._descriptor).st_size
+            whole = size - size % ENTRY.size  # a crash may have left half an entry
+            if whole != size:
+                os.ftruncate(self._descriptor, whole)
+
+    def note(self, position: int, at: float | None) -> None:
+        """The bytes from `position` on have this time."""
+        now = math.nan if at is None else at
+        # An unknown time and a clock that was set back make an entry too.
+        if 0 <= now - self._last < _MIN_SECONDS or (math.isnan(now) and math.isnan(self._last)):
+            return
+        self._last = now
+        if self._descriptor >= 0:
+            try:
+                os.write(self._descriptor, ENTRY.pack(position, now))
+            except OSError:
+                self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    __del__ = close
+
+
+class LogTimes:
+    """Reads times, for positions that only grow. The file may grow or be replaced meanwhile."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._descriptor = -1
+        self._entries: list[tuple[int, float]] = []
+        self._index = 0
+        self._offset = 0
+        self._at = math.nan
+
+    def renew(self) -> None:
+        """Open the file, if it is new or has been replaced."""
+        with suppress(OSError):
+            new = os.stat(self._path)
+            if self._descriptor >= 0:
+                old = os.fstat(self._descriptor)
+                if (old.st_dev, old.st_ino) == (new.st_dev, new.st_ino):
+                    return
+            self.close()
+            self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            self._entries, self._index, self._offset, self._at = [], 0, 0, math.nan
+
+    def at(self, position: int) -> tuple[float | None, int | None]:
+        """The time of the byte at `position`, and the position where another time begins. None: not known."""
+        while (entry := self._next_entry()) is not None and entry[0] <= position:
+            self._at = entry[1]
+            self._index += 1
+        return (None if math.isnan(self._at) else self._at), (None if entry is None else entry[0])
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    __del__ = close
+
+    def _next_entry(self) -> tuple[int, float] | None:
+        if self._index == len(self._entries):
+            data = b""
+            if self._descriptor >= 0:
+                with suppress(OSError):
+                    data = os.pread(self._descriptor, _ENTRIES_AT_ONCE * ENTRY.size, self._offset)
+            data = data[: len(data) - len(data) % ENTRY.size]
+            self._offset += len(data)
+            self._entries, self._index = list(ENTRY.iter_unpack(data)), 0
+        return self._entries[self._index] if self._entries else None
+
+
+def entries_below(path: str, position: int) -> bytes:
+    """The bytes of the entries for positions before this one."""
+    kept = bytearray()
+    with suppress(OSError), open(path, "rb") as times:
+        while len(entry := times.read(ENTRY.size)) == ENTRY.size and ENTRY.unpack(entry)[0] < position:
+            kept += entry
+    return bytes(kept)
+
+
+_BLOCK = 512
+"""Entries that are read at once."""
+
+
+class TimesIndex(Sequence[tuple[int, float]]):
+    """The entries at the moment when it was made. A time that is not known is taken to be the last known one."""
+
+    def __init__(self, path: str) -> None:
+        """Without a file there are no entries."""
+        self._descriptor = -1
+        self._length = 0
+        self._block: list[tuple[int, float]] = []
+        self._block_number = -1
+        self._index = -1
+        with suppress(OSError):
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self._length = os.fstat(self._descriptor).st_size // ENTRY.size
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor, self._length = -1, 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, float]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[tuple[int, float]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[int, float] | Sequence[tuple[int, float]]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        if not 0 <= index < self._length:
+            raise IndexError(index)
+        position, at = self._entry(index)
+        while math.isnan(at) and index > 0:
+            index -= 1
+            at = self._entry(index)[1]
+        return position, at
+
+    def at(self, position: int) -> float | None:
+        """The time of the byte at `position`; None: not known. Fast for positions that grow."""
+        if not self._holds(self._index, position):
+            following = self._index + 1
+            if self._holds(following, position):
+                self._index = following
+            else:
+                self._index = bisect_right(self, position, key=lambda entry: entry[0]) - 1
+        at = math.nan if self._index < 0 else self[self._index][1]
+        return None if math.isnan(at) else at
+
+    def first_position(self, milliseconds: int) -> int | None:
+        """Where the first byte of this time or later is; None if there is none."""
+        index = bisect_left(self, milliseconds, key=lambda entry: in_milliseconds(entry[1]))
+        return self[index][0] if index < self._length else None
+
+    def _holds(self, index: int, position: int) -> bool:
+        """True if the byte at `position` has the time of this entry; -1: no entry."""
+        if not -1 <= index < self._length:
+            return False
+        begins = 0 if index < 0 else self._entry(index)[0]
+        return begins <= position and (index + 1 == self._length or position < self._entry(index + 1)[0])
+
+    def _entry(self, index: int) -> tuple[int, float]:
+        number, place = divmod(index, _BLOCK)
+        if number != self._block_number or place >= len(self._block):
+            data = os.pread(self._descriptor, _BLOCK * ENTRY.size, number * _BLOCK * ENTRY.size)
+            self._block = list(ENTRY.iter_unpack(data[: len(data) - len(data) % ENTRY.size]))
+            self._block_number = number
+        return self._block[place]
+
+
+def in_milliseconds(at: float) -> int:
+    """Whole milliseconds; 0 for a time that is not known."""
+    return 0 if math.isnan(at) else math.floor(at * 1000)
 
 
 def log_path(job_directory: str, host: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from smlocal.base.files import replace_file
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.terms.metric_values import MetricPattern, MetricValue, is_later
+from smlocal.terms.metrics import MetricPattern, MetricValue, is_later
 
 _RECORD: Final = Struct("<dfHH")
 """Time (NaN: unknown), value in single precision, index of the definition, index of the host."""

@@ -16,7 +16,7 @@ from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.metrics.found_values import MetricSummary, read_state, read_values, summaries
 from smlocal.jobs.store.jobs import Store
-from smlocal.terms.metric_values import (
+from smlocal.terms.metrics import (
     MAX_SLOW_LINES,
     SEARCH_SECONDS,
     MetricPattern,

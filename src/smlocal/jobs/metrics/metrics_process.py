@@ -19,14 +19,15 @@ from typing import Any, Final, Self
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.logs.log_readers import LogReader
 from smlocal.jobs.metrics.found_values import ValuesFile, write_state
-from smlocal.terms.metric_regex import compile_regex, required_text
-from smlocal.terms.metric_values import (
+from smlocal.terms.metrics import (
     MAX_LINE,
     MAX_SLOW_LINES,
     SEARCH_SECONDS,
     MetricPattern,
     TriedDefinition,
+    compile_regex,
     number_in,
+    required_text,
 )
 
 _MIN_PAUSE, _MAX_PAUSE = 0.05, 1.0

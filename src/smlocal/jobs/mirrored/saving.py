@@ -12,14 +12,12 @@ from contextlib import suppress
 from dataclasses import replace
 from tempfile import TemporaryFile
 
+from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.removal import remove_tree
-from smlocal.data.artifacts.artifact_errors import Check, PackingStoppedError, artifact_errors, no_check
-from smlocal.data.artifacts.engine_copy import read_or_copy
-from smlocal.data.artifacts.mirror.folder_target import FolderTarget
+from smlocal.data.artifacts.atomic_write import Check, PackingStoppedError, artifact_errors, no_check
 from smlocal.data.artifacts.mirror.save import SaveReport, save
-from smlocal.data.artifacts.mirror.target import PathConflictError, Target
-from smlocal.data.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, write_index
+from smlocal.data.artifacts.mirror.target import FolderTarget, PathConflictError, Target
+from smlocal.data.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, read_or_copy, write_index
 from smlocal.data.artifacts.tree import HostTree
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError

@@ -22,7 +22,7 @@ from smlocal.jobs.planning.aspects.serving.plan import ServerPlan, ServingPlan
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
 from smlocal.terms.hosts import Host
 from smlocal.terms.limits import Limits
-from smlocal.terms.metric_values import MetricPattern
+from smlocal.terms.metrics import MetricPattern
 from smlocal.terms.rights import EVERYTHING, Rights
 
 

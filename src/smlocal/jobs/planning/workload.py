@@ -9,7 +9,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.jobs.planning.model import ContainerFolders, StopPlan
 from smlocal.terms.hosts import Host
-from smlocal.terms.metric_values import MetricPattern
+from smlocal.terms.metrics import MetricPattern
 from smlocal.terms.validation.violation import Path
 
 Mode = Literal["File", "FastFile", "Pipe", "FileSystem"]

@@ -9,7 +9,7 @@ from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import remove_tree
 from smlocal.errors import (
     HomeUnusableError,
     JobFinishedError,
@@ -49,8 +49,7 @@ from smlocal.jobs.store.records import (
     stop_pending,
 )
 from smlocal.jobs.store.resources import Change, StoredResource
-from smlocal.terms.statuses import STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
-from smlocal.terms.warm_pools import POOLS
+from smlocal.terms.statuses import POOLS, STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
 
 Records = list[JobRecord]
 
@@ -537,7 +536,7 @@ class Store:
         Warm pools whose time is over are removed too: nothing waits for that.
         """
         if os.path.isdir(os.path.join(self.home, POOLS)):
-            from smlocal.jobs.store.warm_pools import clear_ended  # few homes have any
+            from smlocal.jobs.store.resources import clear_ended  # few homes have any
 
             clear_ended(self)
         for aside, run_id, name in moved_by_dead(self.home):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.terms.hosts import EVERY
+from smlocal.terms.hosts import EVERY, GROUP, Host
 from smlocal.terms.usage import MIB, HostUsage, MemoryVerdict, readable_memory
 
 LOCAL, LOCAL_GPU = "local", "local_gpu"
@@ -58,6 +58,21 @@ def type_neuron(name: str) -> int:
 def is_this_machine(name: str) -> bool:
     """True for `local` and `local_gpu`."""
     return name in {LOCAL, LOCAL_GPU}
+
+
+def host_of_type(name: str, number: int, kind: str, *, group: str = GROUP) -> Host:
+    """A host of an instance type, with the size of that type."""
+    size = None if is_this_machine(kind) else instance_type(kind)
+    return Host(
+        name=name,
+        number=number,
+        instance_type=kind,
+        group=group,
+        gpus=type_gpus(kind),
+        neuron=0 if size is None else size.neuron_devices,
+        vcpus=0 if size is None else size.vcpus,
+        memory_mib=0 if size is None else size.memory_mib,
+    )
 
 
 def size_here(name: str, *, cpus: int, memory_mib: int, gpus: int = 0) -> InstanceType:

@@ -6,9 +6,7 @@ from dataclasses import field
 from typing import Final, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.web.bodies import SMALL, HeldBytes, Share
-from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
-from smlocal.base.web.rules import IDLE_SECONDS
+from smlocal.base.web import IDLE_SECONDS, SMALL, Body, HeldBytes, MessageError, MessageHead, Share, take_head
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.connections import Connection, Loop, Timer, connecting

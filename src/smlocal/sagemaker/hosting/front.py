@@ -16,12 +16,11 @@ from hmac import compare_digest
 from threading import Event, Thread
 from typing import Any, Final
 
+from smlocal.base import web
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.base.unix_sockets import listening_at
-from smlocal.base.web import rules
-from smlocal.base.web.bodies import SMALL, BodyContent, HeldBytes, Share
-from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
+from smlocal.base.web import SMALL, Body, BodyContent, HeldBytes, MessageError, MessageHead, Share, take_head
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
 from smlocal.sagemaker.hosting.connections import Connection, Loop, Timer, accept_from, allow_many
 from smlocal.sagemaker.hosting.exchange import CONNECT_SECONDS, Exchange, Pool
@@ -57,9 +56,9 @@ class Front:
     routes: Routes | None = None
     """Asked once for each invocation."""
     clients: "set[ClientConnection]" = field(default_factory=set)
-    held: HeldBytes = field(default_factory=lambda: HeldBytes(rules.MOST_HELD))
+    held: HeldBytes = field(default_factory=lambda: HeldBytes(web.MOST_HELD))
     """The bodies of all requests that are on their way, and answers that are kept."""
-    owners_held: HeldBytes = field(default_factory=lambda: HeldBytes(rules.MOST_HELD))
+    owners_held: HeldBytes = field(default_factory=lambda: HeldBytes(web.MOST_HELD))
     """Those of the owner, whom nobody else can keep waiting."""
     loop: Loop = field(default_factory=Loop)
     pool: Pool = field(init=False)
@@ -123,7 +122,7 @@ class Front:
                 self.loop.close()
 
     def _accept(self, accepted: socket.socket) -> None:
-        if len(self.clients) >= rules.MOST_CONNECTIONS:
+        if len(self.clients) >= web.MOST_CONNECTIONS:
             accepted.close()
         else:
             ClientConnection(self, accepted)
@@ -161,7 +160,7 @@ class ClientConnection(Connection):
         self.takes_chunks = True
         Connection.__init__(self, front.loop, accepted)
         front.clients.add(self)
-        self._expect(rules.HEAD_SECONDS)
+        self._expect(web.HEAD_SECONDS)
 
     def received(self, data: bytes) -> None:
         """A part of a request, or several."""
@@ -171,11 +170,11 @@ class ClientConnection(Connection):
                 self.end()
         elif self._is_busy:
             self._waiting += data
-            if len(self._waiting) > rules.MOST_HEAD:
+            if len(self._waiting) > web.MOST_HEAD:
                 self.read(on=False)
         else:
             if self._head is None and not self._waiting:
-                self._expect(rules.HEAD_SECONDS)
+                self._expect(web.HEAD_SECONDS)
             self._take(self._waiting + data if self._waiting else data)
 
     def ended(self, error: Exception | None) -> None:
@@ -209,7 +208,7 @@ class ClientConnection(Connection):
             self._give_back_answer()
             self._waiting = b""
         else:
-            self._limit_time(rules.READ_SECONDS, self.end)
+            self._limit_time(web.READ_SECONDS, self.end)
 
     def end(self, *, at_once: bool = True) -> None:
         """Close the connection, and give up the request that is on its way."""
@@ -221,7 +220,7 @@ class ClientConnection(Connection):
         """All of the answer was written."""
         self._exchange = None
         self._forget_request()
-        self._expect(rules.IDLE_SECONDS)
+        self._expect(web.IDLE_SECONDS)
         if not self.unsent:
             self._give_back_answer()
         if last or not self._keeps_open:
@@ -263,7 +262,7 @@ class ClientConnection(Connection):
         if self._waiting:
             self._take(self._waiting)
             if self._waiting and not self._is_busy:
-                self._expect(rules.HEAD_SECONDS)
+                self._expect(web.HEAD_SECONDS)
 
     def _give_back_answer(self) -> None:
         if self._answer_share is not None:
@@ -361,7 +360,7 @@ class ClientConnection(Connection):
         self._body = body
         if body.ended:
             return
-        self._expect(rules.BODY_SECONDS)
+        self._expect(web.BODY_SECONDS)
         if body.length is not None and body.length > SMALL:
             self._hold(body.length)
         if head.headers.get("expect", "").lower() == "100-continue":
@@ -370,7 +369,7 @@ class ClientConnection(Connection):
     def _check_client(self, head: MessageHead) -> None:
         """Refuse whom the rules of every address refuse, and who does not have the key."""
         headers, key = head.headers, self._front.key
-        refused = rules.refusal(head.first[0], headers, knows=lambda _: False)
+        refused = web.refusal(head.first[0], headers, knows=lambda _: False)
         if refused is None and key is not None:
             stated = headers.get("authorization", "")
             if not compare_digest(stated.encode("latin-1"), key.encode("latin-1")):
@@ -385,12 +384,12 @@ class ClientConnection(Connection):
         self._content.reserve(size)
         if not self._share.granted:
             self.read(on=False)
-            self._expect(rules.WAIT_SECONDS)
+            self._expect(web.WAIT_SECONDS)
 
     def _go_on(self) -> None:
         """There is room."""
         if self._share is not None and not self.done:
-            self._expect(rules.BODY_SECONDS)
+            self._expect(web.BODY_SECONDS)
             self.read(on=not self._at_end)
             self._take(self._waiting)
 
@@ -451,7 +450,7 @@ class ClientConnection(Connection):
         elif not self._keeps_open:
             self._leave()
         else:
-            self._expect(rules.IDLE_SECONDS)
+            self._expect(web.IDLE_SECONDS)
 
     def _not_http(self, why: str) -> None:
         self.write(error_answer(validation_error(f"the request is not valid HTTP: {why}"), last=True))

@@ -19,7 +19,7 @@ from smlocal.jobs.planning.aspects.network.plan import HostNames, NetworkFacts
 from smlocal.jobs.planning.aspects.serving.plan import ModelPlan, ServerPlan
 from smlocal.jobs.planning.model import HostPlan
 from smlocal.sagemaker.contract import identity
-from smlocal.sagemaker.contract.documents.hosts import host_of_type
+from smlocal.sagemaker.contract.instance_types import host_of_type
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.model_data import mounted
 from smlocal.sagemaker.hosting.model_file import ModelFile

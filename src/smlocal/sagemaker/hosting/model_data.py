@@ -13,7 +13,7 @@ from smlocal.data.sources.s3.interface import ObjectStore
 from smlocal.data.sources.s3_listing import list_object, list_prefix
 from smlocal.data.sources.source_errors import Caller, RequestedSource
 from smlocal.errors import CredentialsMissingError, SourceEmptyError
-from smlocal.errors.hosting import ModelMissingError, ModelUnmappedError
+from smlocal.errors.of_jobs import ModelMissingError, ModelUnmappedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.inputs.plan import TreePlan

@@ -7,9 +7,8 @@ from typing import Annotated, Any, Final, get_args
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import read_local, wrong_region
+from smlocal.jobfile.local_block import invalid_request, mistake_lines, read_local, wrong_region
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.sagemaker.contract.model.hosting import (

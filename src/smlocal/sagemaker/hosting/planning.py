@@ -12,7 +12,7 @@ from smlocal.base.accounts import other_users, why_a_key
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.errors import ImagePullError
-from smlocal.errors.hosting import EndpointUnreachableError, PortLabelMissingError
+from smlocal.errors.of_jobs import EndpointUnreachableError, PortLabelMissingError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
@@ -36,7 +36,7 @@ from smlocal.jobs.planning.note_rule import notes_of, some
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.recording import WaitingJob
+from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.identity import sagemaker_arn

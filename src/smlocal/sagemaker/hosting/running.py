@@ -3,20 +3,20 @@
 from typing import ClassVar, Final
 
 from smlocal.jobs.kinds import Reasons, Running
-from smlocal.sagemaker.contract.outcome import failure_reason
+from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.hosting import facts
-from smlocal.terms.failures import FailureKind
+from smlocal.terms.statuses import FailureKind
 
 
 class EndpointRunning(Running):
     """No hints: those that there are know programs that train. No command: the folder of the model is gone by then."""
 
     REASONS: ClassVar[Reasons] = {
-        FailureKind.INTERNAL: failure_reason.INTERNAL_ERROR,
+        FailureKind.INTERNAL: reasons.INTERNAL_ERROR,
         FailureKind.INPUT: str,
         FailureKind.IMAGE: "The image of the primary container cannot be pulled.",
         FailureKind.START: facts.not_healthy(facts.VARIANT),
-        FailureKind.CAPACITY: failure_reason.NO_CAPACITY,
+        FailureKind.CAPACITY: reasons.NO_CAPACITY,
     }
 
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.web.bodies import SMALL
-from smlocal.base.web.rules import FOR_DATA
+from smlocal.base.web import FOR_DATA, SMALL
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.route import AnswerError
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Final
 
+from smlocal.base.files import remove_tree
 from smlocal.base.foreign_archive.stream import ArchiveError
-from smlocal.base.parallel import run_each
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.removal import remove_tree
+from smlocal.base.threads import run_each
 from smlocal.errors import EngineError, JobUnrecordedError, MachineNotReadyError, SmlocalError
 from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
 from smlocal.jobs.control.requests import StagingStoppedError
@@ -39,9 +39,18 @@ from smlocal.sagemaker.hosting.routing import Router
 from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.service_answers import Identity
 from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state, shown
-from smlocal.terms.failures import INTERNAL_ERROR, FailureKind, input_failure
 from smlocal.terms.listing import Listing
-from smlocal.terms.statuses import FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
+from smlocal.terms.statuses import (
+    FAILED,
+    INTERNAL_ERROR,
+    STOPPED,
+    Ending,
+    FailureKind,
+    JobPhase,
+    PhaseMessage,
+    StopCause,
+    input_failure,
+)
 
 
 @dataclass(kw_only=True, slots=True)

@@ -13,6 +13,8 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.local_block import (
     Wrong,
     fault_violations,
+    invalid_request,
+    mistake_lines,
     placement_violations,
     without_meaning,
     wrong_region,
@@ -20,18 +22,17 @@ from smlocal.jobfile.local_block import (
     wrong_time,
 )
 from smlocal.jobfile.option import LOCAL, Taker
-from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.sagemaker.contract.coverage.members import MEMBERS, TABLE
-from smlocal.sagemaker.contract.documents.hosts import host_names
+from smlocal.sagemaker.contract.documents.config_files import host_names
 from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest, ResourceConfig
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
-from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count, with_selected
+from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS, host_count, with_selected
 from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile.skeleton import or_skeleton
+from smlocal.terms.member_table import Support
 from smlocal.terms.placement import SPREAD
-from smlocal.terms.support import Support
 from smlocal.terms.validation.violation import Violation
 from smlocal.terms.validation.walk import validate
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.local_block import invalid_request, mistake_lines
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.contract.model.processing import (

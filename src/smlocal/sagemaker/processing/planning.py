@@ -28,7 +28,7 @@ from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.recording import WaitingJob
+from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname, sagemaker_arn
 from smlocal.sagemaker.contract.model.processing import ProcessingInput, ProcessingOutput

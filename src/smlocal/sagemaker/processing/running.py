@@ -6,10 +6,9 @@ from typing import ClassVar, Final
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.kinds import Reasons, Running
 from smlocal.sagemaker import running as training
-from smlocal.sagemaker.contract.outcome import failure_reason
+from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.usage_block import planned_usage
-from smlocal.terms.failures import FailureKind
-from smlocal.terms.statuses import Ending
+from smlocal.terms.statuses import Ending, FailureKind
 
 _NOT_FOUND: Final = re.compile(r"executable file not found|no such file or directory", re.IGNORECASE)
 _NO_PROGRAM: Final = 127
@@ -18,8 +17,8 @@ _NO_PROGRAM: Final = 127
 
 def _not_started(message: str) -> str:
     if _NOT_FOUND.search(message):
-        return failure_reason.algorithm_error(b"", _NO_PROGRAM)
-    return failure_reason.cannot_start(message)
+        return reasons.algorithm_error(b"", _NO_PROGRAM)
+    return reasons.cannot_start(message)
 
 
 class ProcessingRunning(Running):

@@ -10,8 +10,7 @@ from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.showing import EXIT_MESSAGE, OUTPUTS
 from smlocal.sagemaker.processing.workload import shown
-from smlocal.terms.failures import input_failure
-from smlocal.terms.statuses import FAILED, Ending, JobStatus
+from smlocal.terms.statuses import FAILED, Ending, JobStatus, input_failure
 
 
 @dataclass(kw_only=True, slots=True)

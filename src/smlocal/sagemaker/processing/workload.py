@@ -8,8 +8,8 @@ from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.aspects.output.look import folder_at
 from smlocal.jobs.planning.model import ContainerFolders, StopPlan
 from smlocal.jobs.planning.workload import AskedChannel, AskedFolder, AskedOutput, Workload
-from smlocal.sagemaker.contract.documents.hosts import homogeneous
-from smlocal.sagemaker.contract.requested_hosts import NO_INSTANCES
+from smlocal.sagemaker.contract.documents.config_files import homogeneous
+from smlocal.sagemaker.contract.requested import NO_INSTANCES
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.job_file import Input, ProcessingFile, UploadedOutput
 from smlocal.terms.checkpoints import within

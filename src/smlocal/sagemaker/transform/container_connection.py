@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
+from smlocal.base.web import Body, MessageError, MessageHead, take_head
 from smlocal.sagemaker.hosting.connections import connecting
 from smlocal.sagemaker.hosting.route import Address
 

@@ -15,7 +15,7 @@ from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, Note
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.recording import WaitingJob
+from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.hosting.planning import notes_of_model, workload_of

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 
-from smlocal.base.no_links import Opener, held_folder
+from smlocal.base.files import Opener, held_folder
 
 
 def move_outputs(outputs: Iterator[tuple[str, str]], folder: str, *, links: bool, run_id: str) -> int:

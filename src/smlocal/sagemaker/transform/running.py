@@ -4,11 +4,10 @@ from typing import ClassVar, Final
 
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.kinds import Reasons
-from smlocal.sagemaker.contract.outcome import failure_reason
+from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.hosting import running as hosting
 from smlocal.sagemaker.transform import facts
-from smlocal.terms.failures import FailureKind
-from smlocal.terms.statuses import FAILED, Ending
+from smlocal.terms.statuses import FAILED, Ending, FailureKind
 
 
 class TransformRunning(hosting.EndpointRunning):
@@ -16,7 +15,7 @@ class TransformRunning(hosting.EndpointRunning):
 
     REASONS: ClassVar[Reasons] = {
         **hosting.EndpointRunning.REASONS,
-        FailureKind.IMAGE: failure_reason.CANNOT_PULL,
+        FailureKind.IMAGE: reasons.CANNOT_PULL,
         FailureKind.START: facts.NO_PING,
     }
 

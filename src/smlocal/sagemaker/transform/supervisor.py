@@ -33,9 +33,8 @@ from smlocal.sagemaker.transform.publishing import move_outputs
 from smlocal.sagemaker.transform.showing import RESULTS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 from smlocal.sagemaker.transform.transformation import Transformation
-from smlocal.terms.failures import INTERNAL_ERROR, input_failure
 from smlocal.terms.listing import Listing
-from smlocal.terms.statuses import Ending, JobPhase, PhaseMessage
+from smlocal.terms.statuses import INTERNAL_ERROR, Ending, JobPhase, PhaseMessage, input_failure
 
 _PROGRESS_SECONDS: Final = 0.5
 _END_SECONDS: Final = 30.0

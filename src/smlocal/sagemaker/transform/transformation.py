@@ -16,9 +16,9 @@ from itertools import chain
 from threading import Condition, Lock, Semaphore
 from typing import BinaryIO, Final, cast
 
+from smlocal.base.files import remove_tree
 from smlocal.base.gzip_errors import GZIP_ERRORS
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.removal import remove_tree
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.jobs.decide.events import unexpected_error
 from smlocal.sagemaker.transform import facts

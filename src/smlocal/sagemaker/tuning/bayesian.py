@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors.tuning import TuningLibraryError
+from smlocal.errors.of_jobs import TuningLibraryError
 from smlocal.sagemaker.tuning.ranges import Point, Range, random_points, text_of
 from smlocal.sagemaker.tuning.trials import SearchDefinition, Trial
 

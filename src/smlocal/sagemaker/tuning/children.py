@@ -20,11 +20,10 @@ from smlocal.jobs.logs.log_readers import log_path
 from smlocal.jobs.metrics.found_values import metrics_folder, read_values
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.recording import record_waiting
-from smlocal.jobs.submission.scheduler import JobStarter
-from smlocal.sagemaker.contract.documents.hosts import host_names
-from smlocal.sagemaker.contract.metric_definitions import definitions_of
-from smlocal.sagemaker.contract.outcome import failure_reason
+from smlocal.jobs.submission.scheduler import JobStarter, record_waiting
+from smlocal.sagemaker.contract.documents.config_files import host_names
+from smlocal.sagemaker.contract.outcome import reasons
+from smlocal.sagemaker.contract.requested import definitions_of
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.sagemaker.tuning.ranges import Point
@@ -37,7 +36,7 @@ _LINES: Final = 3
 _NOT_LITERAL: Final = re.compile(r"\\.|\[[^]]*\]|\([^)]*\)")
 _NUMBER: Final = re.compile(r"\d|\b(?:nan|[+-]?inf(?:inity)?)\b", re.IGNORECASE)
 _LOG_BYTES: Final = 1 << 16
-_RETRYABLE: Final = frozenset({failure_reason.INTERNAL_ERROR, failure_reason.NO_CAPACITY})
+_RETRYABLE: Final = frozenset({reasons.INTERNAL_ERROR, reasons.NO_CAPACITY})
 
 
 def training_job(file: TuningFile, definition: int, tuned: Point, *, name: str | None = None) -> JobFile:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from smlocal.sagemaker.contract.coverage.members import TABLE as TRAINING
-from smlocal.terms.member_table import MemberTable, Row, Value, emulated, recorded, refused
-from smlocal.terms.support import Support
+from smlocal.terms.member_table import MemberTable, Row, Support, Value, emulated, recorded, refused
 
 _OURS: Final = Value(support=Support.EMULATED, note="By a library of this machine: the service's search is not public.")
 _SHARED: Final = (

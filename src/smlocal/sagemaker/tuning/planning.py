@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.engine.engines import Engines, engines_named
-from smlocal.errors.tuning import WarmStartError
+from smlocal.errors.of_jobs import WarmStartError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
@@ -22,7 +22,7 @@ from smlocal.jobs.planning.model import IdentityPlan, JobPlan, KeptPlan, Note, S
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.recording import WaitingJob
+from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.contract.identity import sagemaker_arn

@@ -3,19 +3,19 @@
 from typing import ClassVar, Final
 
 from smlocal.jobs.kinds import Reasons, Running
-from smlocal.sagemaker.contract.outcome import failure_reason
-from smlocal.terms.failures import FailureKind
+from smlocal.sagemaker.contract.outcome import reasons
+from smlocal.terms.statuses import FailureKind
 
 
 class TuningRunning(Running):
     """No more than the reasons."""
 
     REASONS: ClassVar[Reasons] = {
-        FailureKind.INTERNAL: failure_reason.INTERNAL_ERROR,
+        FailureKind.INTERNAL: reasons.INTERNAL_ERROR,
         FailureKind.INPUT: str,
-        FailureKind.IMAGE: failure_reason.INTERNAL_ERROR,
-        FailureKind.START: failure_reason.INTERNAL_ERROR,
-        FailureKind.CAPACITY: failure_reason.NO_CAPACITY,
+        FailureKind.IMAGE: reasons.INTERNAL_ERROR,
+        FailureKind.START: reasons.INTERNAL_ERROR,
+        FailureKind.CAPACITY: reasons.NO_CAPACITY,
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
-from smlocal.errors.tuning import WarmStartError
+from smlocal.errors.of_jobs import WarmStartError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
@@ -37,8 +37,7 @@ from smlocal.sagemaker.tuning.state import (
 from smlocal.sagemaker.tuning.trials import Trial, document_kind
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of, with_earlier
-from smlocal.terms.failures import INTERNAL_ERROR, input_failure
-from smlocal.terms.statuses import FAILED, Ending, JobPhase, PhaseMessage
+from smlocal.terms.statuses import FAILED, INTERNAL_ERROR, Ending, JobPhase, PhaseMessage, input_failure
 
 _PAUSES: Final = (0.01, 0.25)
 """Seconds between looks at the store: they grow while nothing changes."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.errors import JobUnknownError
-from smlocal.errors.tuning import WarmStartError
+from smlocal.errors.of_jobs import WarmStartError
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.tuning import facts

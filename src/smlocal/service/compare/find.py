@@ -13,7 +13,7 @@ from smlocal.api.recorded_job import own_answer
 from smlocal.api.training_job import TrainingJob
 from smlocal.errors import JobUnknownError, ServiceRefusedError, SmlocalError, UsageRefusedError
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.contract.documents.hosts import host_names
+from smlocal.sagemaker.contract.documents.config_files import host_names
 from smlocal.sagemaker.contract.instance_types import InstanceType, instance_type
 from smlocal.service.compare.subject import (
     ARTIFACT_NAMES,
@@ -29,7 +29,7 @@ from smlocal.service.described_job import check_shape, described_job, read_answe
 from smlocal.service.job_end import seconds_since_epoch
 from smlocal.service.other_kinds import refuse_to_compare
 from smlocal.service.service import Service
-from smlocal.terms.s3_uri import bucket_name, split_s3_uri
+from smlocal.terms.listing import bucket_name, split_s3_uri
 
 SERVICE = "service:"
 DOCUMENTS = (".json", ".yaml", ".yml")

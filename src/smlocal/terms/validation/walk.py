@@ -21,8 +21,7 @@ from smlocal.terms.model.structure import (
     members,
     split,
 )
-from smlocal.terms.validation.suggestions import closest
-from smlocal.terms.validation.violation import Path, Violation, dotted, kind_of, spoken
+from smlocal.terms.validation.violation import Path, Violation, closest, dotted, kind_of, spoken
 from smlocal.terms.validation.wording import (
     NOT_NULL,
     Broken,

@@ -10,7 +10,7 @@ from tests.jobs.hosts.swarm.networked_engines import NetworkedEngines
 from smlocal.engine.docker import DockerEngine, connect_to
 from smlocal.engine.engines import engines_at
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Resource, ResourceKind
-from smlocal.engine.swarm import check_swarm
+from smlocal.engine.networks import check_swarm
 from smlocal.errors import EngineNameInUseError, NetworkGoneError, SubnetInUseError
 from smlocal.jobs.container_run import ContainerRun
 from smlocal.jobs.finish.cleanup import clear_engines

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.base.ci.junit import Case, CaseVerdict, Suite, junit
-from smlocal.base.ci.xml_text import xml_text
+from smlocal.base.ci.reports import Case, CaseVerdict, Suite, junit, xml_text
 
 HOSTILE = "\x00\x1b[31m]]>\r\n\t<&\"'\ud800\ufffe\x7f\U0001f600"
 

@@ -1,4 +1,4 @@
-from smlocal.base.ci.summary import folded, heading, limited, table
+from smlocal.base.ci.reports import folded, heading, limited, table
 
 GITHUB_LIMIT = 1 << 20
 HOSTILE = "<script>|`x`\n\n@me \x1b"

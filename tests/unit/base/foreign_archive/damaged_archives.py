@@ -18,9 +18,9 @@ from tests.unit.base.foreign_archive.foreign_archives import (
 )
 
 from smlocal.api.artifact import Artifact
+from smlocal.base.files import remove_tree
 from smlocal.base.foreign_archive.archive import ForeignArchive, unpack
 from smlocal.base.foreign_archive.stream import ArchiveError
-from smlocal.base.removal import remove_tree
 from smlocal.errors import ConformanceDocumentError
 from smlocal.jobs.planning.aspects.image.look import reserved_files
 from smlocal.report.job_report import read_contents

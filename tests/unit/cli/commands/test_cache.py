@@ -131,7 +131,7 @@ def test_nothing_heavy_is_imported(shelf: Shelf, tmp_path: Path) -> None:
 def test_ls_is_quick_to_start() -> None:
     """Neither urllib3 nor anything that would be needed to download, not even for the types."""
     done = subprocess.run(
-        [sys.executable, "-c", "import smlocal.data.channels.cache.summary, sys; print(*sys.modules)"],
+        [sys.executable, "-c", "import smlocal.data.channels.cache.eviction, sys; print(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smlocal.data.artifacts.archive import write_archive
-from smlocal.data.artifacts.engine_copy import unpack_copy
+from smlocal.data.artifacts.model_folder import unpack_copy
 from smlocal.data.artifacts.tree import walk
 from smlocal.errors import ArtifactError
 

@@ -16,7 +16,7 @@ from isal import igzip, isal_zlib
 
 from smlocal.data.artifacts.archive import write_archive
 from smlocal.data.artifacts.gzip_stream import GzipStream
-from smlocal.data.artifacts.tar_header import END
+from smlocal.data.artifacts.ownership import END
 from smlocal.data.artifacts.tree import walk
 
 MIB = 1 << 20

@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smlocal.data.artifacts.archive import write_archive
-from smlocal.data.artifacts.engine_copy import unpack_copy
-from smlocal.data.artifacts.model_folder import keep_folder, read_kept_folder, write_index
+from smlocal.data.artifacts.model_folder import keep_folder, read_kept_folder, unpack_copy, write_index
 from smlocal.data.artifacts.tree import HostTree
 from smlocal.errors import ArtifactError
 

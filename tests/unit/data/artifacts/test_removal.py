@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import remove_tree
 
 
 @pytest.mark.slow(0.5)
@@ -68,7 +68,7 @@ def test_read_only_folders_of_an_ordinary_user(tmp_path: Path) -> None:
         folder.chmod(mode)
     code = (
         "import os, sys\n"
-        "from smlocal.base.removal import remove_tree\n"
+        "from smlocal.base.files import remove_tree\n"
         "os.chdir(sys.argv[1]); os.setuid(12345)\n"
         "remove_tree('tree')\n"
     )

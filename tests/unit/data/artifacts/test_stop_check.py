@@ -12,11 +12,9 @@ import pytest
 from tests.kit import until
 
 from smlocal.data.artifacts.archive import write_archive
-from smlocal.data.artifacts.artifact_errors import Check, PackingStoppedError, no_check
-from smlocal.data.artifacts.atomic_write import sync_file
-from smlocal.data.artifacts.engine_copy import unpack_copy
-from smlocal.data.artifacts.mirror.folder_target import FolderTarget
-from smlocal.data.artifacts.model_folder import read_kept_folder, write_model_folder
+from smlocal.data.artifacts.atomic_write import Check, PackingStoppedError, no_check, sync_file
+from smlocal.data.artifacts.mirror.target import FolderTarget
+from smlocal.data.artifacts.model_folder import read_kept_folder, unpack_copy, write_model_folder
 from smlocal.data.artifacts.tree import walk
 
 MIB = 1 << 20

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.data.artifacts.tar_header import END, header, padding
+from smlocal.data.artifacts.ownership import END, header, padding
 
 PIECES = st.binary(min_size=1, max_size=130).map(lambda name: name.replace(b"/", b"_").replace(b"\0", b"_"))
 NAMES = PIECES | st.text(min_size=1, max_size=60).map(

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.base.no_links import Opener
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import Opener, remove_tree
 from smlocal.data.artifacts.tree import merge, open_if_present, walk
 
 Plant = Callable[..., Path]

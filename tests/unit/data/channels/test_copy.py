@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.data.channels.copy import copy_tree, link_tree
-from smlocal.data.channels.interface import Means
+from smlocal.data.channels.copy import Means, copy_tree, link_tree
 from smlocal.data.sources.local_listing import list_source
 from smlocal.errors import StagingError
 from smlocal.terms.listing import Listing

@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.data.channels.file import is_overlay_refusal
+from smlocal.data.channels.copy import is_overlay_refusal
 from smlocal.errors import EngineError
 
 

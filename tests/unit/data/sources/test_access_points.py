@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.data.sources import source_errors
-from smlocal.data.sources.channel import ChannelSource, list_channel
-from smlocal.data.sources.checkpoints import InS3, list_checkpoints
+from smlocal.data.sources.channel import ChannelSource, InS3, list_channel, list_checkpoints
 from smlocal.data.sources.s3.interface import ObjectStore, S3Error
 from smlocal.data.sources.s3_listing import machine_error
 from smlocal.data.sources.source_errors import Caller, RequestedSource

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.data.sources.checkpoints import list_again, list_checkpoints
+from smlocal.data.sources.channel import list_again, list_checkpoints
 from smlocal.errors import OutputUnusableError, SmlocalError, SourceUnmappedError, SourceUnreadableError
 from smlocal.terms.listing import Listing
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.data.sources.mounts import copy_reasons
+from smlocal.data.sources.local_path import copy_reasons
 from smlocal.errors import SourceUnreadableError
 from smlocal.terms.listing import Listing
 
@@ -146,7 +146,7 @@ def test_a_bind_mount_of_the_same_disk_is_noticed_whatever_its_name(fill: Filler
     fill("x", below="elsewhere")
     folder = fill(f"sub/{name}/x")
     script = (
-        "import sys; from smlocal.data.sources.mounts import copy_reasons; print(ascii(copy_reasons(sys.argv[1], [])))"
+        "import sys; from smlocal.data.sources import local_path as l; print(ascii(l.copy_reasons(sys.argv[1], [])))"
     )
     private = ("unshare", "--mount", "--propagation", "private")
     mounted = ("sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.kit.tensor_files import NUMBERS, record
 
 from smlocal.debugger.tensors.saved_tensors import masked_crc32c, read_tensor
-from smlocal.debugger.tensors.tensor_files import DamagedError
+from smlocal.debugger.tensors.tensor import DamagedError
 
 WHOLE = record("loss", 7, np.array([0.5, 0.25], np.float32))
 

@@ -7,8 +7,7 @@ import pytest
 from tests.kit.tensor_files import save_collections
 
 from smlocal.debugger.tensors.saved_tensors import collections_of, read_values, saved_tensors
-from smlocal.debugger.tensors.tensor import Tensor
-from smlocal.debugger.tensors.tensor_files import Damage
+from smlocal.debugger.tensors.tensor import Damage, Tensor
 
 Saved = Callable[..., None]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.base.removal import remove_tree
+from smlocal.base.files import remove_tree
 from smlocal.endpoint.objects.bucket_folder import Bucket, create_bucket
 from smlocal.endpoint.objects.listing import page, walk
 from smlocal.endpoint.objects.object_files import Attributes

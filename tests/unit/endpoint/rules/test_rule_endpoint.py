@@ -18,7 +18,7 @@ from tests.kit.boto_sessions import boto_session
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.api.debugging import actions_of_rules
-from smlocal.debugger.action_socket import ActionSocket, client_environment
+from smlocal.debugger.rule_container import ActionSocket, client_environment
 from smlocal.endpoint.http_server import listen
 from smlocal.jobs.control.requests import open_wakeup
 from smlocal.jobs.history import RULE_ACTION, STOP

@@ -9,7 +9,7 @@ from tests.unit.report.conftest import StoredJob
 from smlocal.endpoint.call import ServiceError
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
-from smlocal.jobs.store.warm_pools import change_period, join, keep
+from smlocal.jobs.store.resources import change_period, join, keep
 
 FOR_EVER = 10**9
 """Seconds: the jobs ended long ago."""

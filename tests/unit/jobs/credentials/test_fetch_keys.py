@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import CredentialsMissingError
-from smlocal.jobs.credentials.renewal import user_keys
+from smlocal.jobs.credentials.server import user_keys
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from smlocal.data.sources.s3.aws_session import Credentials
-from smlocal.jobs.credentials.http_messages import (
+from smlocal.jobs.credentials.listener import (
     ASSUMED_LIFETIME_SECONDS,
     UNKNOWN,
     Secret,

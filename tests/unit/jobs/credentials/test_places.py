@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from smlocal.data.sources.s3.aws_session import Credentials
-from smlocal.jobs.credentials.http_messages import Secret
-from smlocal.jobs.credentials.listener import Listener
-from smlocal.jobs.credentials.renewal import RenewedKeys
-from smlocal.jobs.credentials.server import MOST, CredentialServer, Places
+from smlocal.jobs.credentials.listener import Listener, Secret
+from smlocal.jobs.credentials.server import MOST, CredentialServer, Places, RenewedKeys
 
 SECRET = Secret(path="/v2/credentials/proxy-unit-customer", token="token")
 REQUEST = f"GET {SECRET.path} HTTP/1.1\r\nAuthorization: token\r\n\r\n".encode()

@@ -4,7 +4,7 @@ import pytest
 
 from smlocal.data.sources.s3.aws_session import Credentials
 from smlocal.errors import CredentialsMissingError, RoleNotAssumedError
-from smlocal.jobs.credentials.renewal import AHEAD_SECONDS, ExpiredError, RenewedKeys
+from smlocal.jobs.credentials.server import AHEAD_SECONDS, ExpiredError, RenewedKeys
 
 HOUR = 3600.0
 

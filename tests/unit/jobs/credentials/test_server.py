@@ -13,10 +13,16 @@ from smlocal.data.sources.s3.aws_session import Credentials
 from smlocal.errors import CredentialsUnreachableError
 from smlocal.jobs.credentials import listener as listener_module
 from smlocal.jobs.credentials import server as server_module
-from smlocal.jobs.credentials.http_messages import Secret, hand_over, listen_for_handovers, receive
-from smlocal.jobs.credentials.listener import Listener, is_reached, open_listener
-from smlocal.jobs.credentials.renewal import RenewedKeys
-from smlocal.jobs.credentials.server import CredentialServer
+from smlocal.jobs.credentials.listener import (
+    Listener,
+    Secret,
+    hand_over,
+    is_reached,
+    listen_for_handovers,
+    open_listener,
+    receive,
+)
+from smlocal.jobs.credentials.server import CredentialServer, RenewedKeys
 
 SECRET = Secret(path="/v2/credentials/proxy-unit-customer", token="token")
 KEYS = Credentials(access_key="AKIA", secret_key="hidden")

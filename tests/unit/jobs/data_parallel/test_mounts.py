@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.jobs.data_parallel.mounts import search_paths
+from smlocal.jobs.data_parallel.package import search_paths
 
 
 @pytest.mark.parametrize(

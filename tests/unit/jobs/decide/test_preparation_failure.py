@@ -15,7 +15,7 @@ from smlocal.errors import (
     SourceMissingError,
 )
 from smlocal.jobs.finish.unprepared import preparation_failure
-from smlocal.sagemaker.contract.outcome import failure_reason
+from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.running import RUNNING
 
 
@@ -24,15 +24,15 @@ from smlocal.sagemaker.running import RUNNING
     [
         (SourceMissingError("./data does not exist"), "ClientError: Data download failed:./data does not exist"),
         (CredentialsMissingError("no keys"), "ClientError: Data download failed:no keys"),
-        (ImageMissingError("not here"), failure_reason.CANNOT_PULL),
-        (RegistryUnreachableError("no answer"), failure_reason.CANNOT_PULL),
+        (ImageMissingError("not here"), reasons.CANNOT_PULL),
+        (RegistryUnreachableError("no answer"), reasons.CANNOT_PULL),
         (ImageArchitectureError("built for arm64"), "ClientError: built for arm64"),
         (RequestInvalidError("1 problem", service_message="No S3 objects"), "ClientError: No S3 objects"),
         (RequestInvalidError("1 problem"), "ClientError: 1 problem"),
-        (GpuUnavailableError("no GPUs"), failure_reason.NO_CAPACITY),
-        (InstancesUnavailableError("none"), failure_reason.NO_CAPACITY),
-        (EngineUnreachableError("no engine"), failure_reason.INTERNAL_ERROR),
-        (SmlocalError("x" * 2000), failure_reason.INTERNAL_ERROR),
+        (GpuUnavailableError("no GPUs"), reasons.NO_CAPACITY),
+        (InstancesUnavailableError("none"), reasons.NO_CAPACITY),
+        (EngineUnreachableError("no engine"), reasons.INTERNAL_ERROR),
+        (SmlocalError("x" * 2000), reasons.INTERNAL_ERROR),
         (SourceMissingError("x" * 2000), ("ClientError: Data download failed:" + "x" * 2000)[:1024]),
     ],
 )

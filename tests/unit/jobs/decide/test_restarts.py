@@ -2,8 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, HostEnd, RestartCause, RestartPolicy
-from smlocal.terms.failures import INTERNAL_ERROR, Failure, FailureKind, input_failure
-from smlocal.terms.statuses import StopCause
+from smlocal.terms.statuses import INTERNAL_ERROR, Failure, FailureKind, StopCause, input_failure
 
 FAILED = AttemptOutcome(first_failure="algo-1", ends=(HostEnd(host="algo-1", exit_code=1),))
 BROKEN = AttemptOutcome(failure=INTERNAL_ERROR)

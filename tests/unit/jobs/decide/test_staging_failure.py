@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.errors import EngineTlsError, HomeUnusableError, StagingError, StreamNotStartedError
 from smlocal.jobs.attempt import staging_failure
-from smlocal.terms.failures import INTERNAL_ERROR, Failure, input_failure
+from smlocal.terms.statuses import INTERNAL_ERROR, Failure, input_failure
 
 FULL = input_failure("Data download failed:Insufficient disk space")
 

@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.data.channels.fastfile.unread import Unread
+from smlocal.data.channels.fastfile.tree import Unread
 from smlocal.jobs.decide.hints import unread_advice, unread_facts
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.jobs.logs.log_file import LogFile, rewrite_log
-from smlocal.jobs.logs.log_times import LogTimes, TimesFile, times_path
+from smlocal.jobs.logs.log_readers import LogTimes, TimesFile, times_path
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.jobs.logs.log_file import rewrite_log
-from smlocal.jobs.logs.log_readers import LogReader
-from smlocal.jobs.logs.log_times import TimesFile, times_path
+from smlocal.jobs.logs.log_readers import LogReader, TimesFile, times_path
 from smlocal.terms.log_view import view_of
 
 

@@ -14,7 +14,7 @@ from smlocal.jobs.metrics.found_values import (
     summaries,
     write_state,
 )
-from smlocal.terms.metric_values import MetricPattern, MetricValue
+from smlocal.terms.metrics import MetricPattern, MetricValue
 
 LOSS, ACC = MetricPattern(name="loss", regex="()"), MetricPattern(name="acc", regex="()")
 HOSTS = ["algo-1", "algo-2"]

@@ -14,7 +14,7 @@ from tests.kit import until
 from smlocal.jobs.logs.log_file import LogFile
 from smlocal.jobs.metrics.found_values import summaries
 from smlocal.jobs.metrics.job_metrics import MetricsReport, MetricsSearch
-from smlocal.terms.metric_values import MetricPattern
+from smlocal.terms.metrics import MetricPattern
 
 LOSS = MetricPattern(name="loss", regex=r"loss=([0-9.]+)")
 BOMB = MetricPattern(name="bomb", regex=r"(a+)+$")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.jobs.metrics.metrics_process import Searcher, SearchLimit, try_line
-from smlocal.terms.metric_values import MetricPattern, number_in
+from smlocal.terms.metrics import MetricPattern, number_in
 
 BOMB = r"(a+)+$"
 

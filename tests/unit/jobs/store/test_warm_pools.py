@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.store.warm_pools import WARM_POOL, change_period, clear_ended, join, keep, state_of
+from smlocal.jobs.store.resources import WARM_POOL, change_period, clear_ended, join, keep, state_of
 from smlocal.terms.statuses import COMPLETED
 
 LIKE = '{"InstanceType":"ml.m5.large"}'

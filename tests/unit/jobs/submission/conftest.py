@@ -10,8 +10,7 @@ from smlocal.api.job_source import read_source
 from smlocal.api.overrides import Overrides
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.recording import record_waiting
-from smlocal.jobs.submission.scheduler import InstanceLimit
+from smlocal.jobs.submission.scheduler import InstanceLimit, record_waiting
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.waiting import waiting_job
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.kit import until
 
-from smlocal.errors.serving import JobStarterError
+from smlocal.errors.of_commands import JobStarterError
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import supervised
 from smlocal.jobs.store.records import JobRecord

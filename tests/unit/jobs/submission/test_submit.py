@@ -17,7 +17,7 @@ from smlocal.errors import (
     OutputUnusableError,
     WaitTimeoutError,
 )
-from smlocal.errors.shells import ContainerNotRunningError
+from smlocal.errors.of_jobs import ContainerNotRunningError
 from smlocal.jobs.control.orphans import orphans
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import supervised

@@ -9,8 +9,8 @@ import pytest
 from smlocal.cli.main import run_command_line
 from smlocal.sagemaker.contract.coverage.members import TABLE
 from smlocal.sagemaker.contract.outcome.describe import JobFacts, describe, request_only
+from smlocal.terms.member_table import Support
 from smlocal.terms.statuses import JobPhase, JobStatus
-from smlocal.terms.support import Support
 
 JOB = JobFacts(
     name="job",

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from smlocal.sagemaker.contract.documents.config_files import config_files
-from smlocal.sagemaker.contract.documents.hosts import homogeneous
+from smlocal.sagemaker.contract.documents.config_files import config_files, homogeneous
 
 
 def _channel(job: Any) -> Any:

@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.contract.documents.config_files import config_files
-from smlocal.sagemaker.contract.documents.hosts import homogeneous
+from smlocal.sagemaker.contract.documents.config_files import config_files, homogeneous
 from smlocal.sagemaker.jobfile.job_file import read_job
 
 THREE_CHANNELS = """{

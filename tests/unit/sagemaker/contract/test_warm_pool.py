@@ -2,9 +2,8 @@
 
 import pytest
 
-from smlocal.sagemaker.contract.warm_pool import last_message, pool_member
-from smlocal.terms.statuses import JobStatus
-from smlocal.terms.warm_pools import PoolState
+from smlocal.sagemaker.contract.requested import last_message, pool_member
+from smlocal.terms.statuses import JobStatus, PoolState
 
 STATES = {
     "InUse": PoolState(status="InUse"),

@@ -13,9 +13,9 @@ import pytest
 from tests.kit import until
 from tests.unit.sagemaker.hosting.fronts import BEGIN, PATH, Server, ask
 
+from smlocal.base import web
 from smlocal.base.unix_sockets import connect_to
-from smlocal.base.web import rules
-from smlocal.base.web.bodies import HeldBytes
+from smlocal.base.web import HeldBytes
 from smlocal.sagemaker.hosting import exchange
 from smlocal.sagemaker.hosting.front import Front
 from smlocal.sagemaker.hosting.route import Route, Step
@@ -196,7 +196,7 @@ def test_other_versions_are_refused(front: Any, version: str) -> None:
 @pytest.mark.parametrize("sent", ["POST", f"{BEGIN}X: ", f"{BEGIN}Content-Length: 9\r\n\r\n1", f"{BEGIN}\r\nPOST"])
 def test_what_does_not_come_in_time_is_cut_off(front: Any, monkeypatch: pytest.MonkeyPatch, sent: str) -> None:
     for limit in ("HEAD_SECONDS", "BODY_SECONDS", "IDLE_SECONDS"):
-        monkeypatch.setattr(rules, limit, 0.2)
+        monkeypatch.setattr(web, limit, 0.2)
     one, _ = front()
     with connected(one) as connection:
         connection.sendall(sent.encode())
@@ -208,14 +208,14 @@ def test_what_does_not_come_in_time_is_cut_off(front: Any, monkeypatch: pytest.M
 
 @pytest.mark.slow(0.5)
 def test_connections_that_carry_nothing_are_closed(front: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "IDLE_SECONDS", 0.2)
+    monkeypatch.setattr(web, "IDLE_SECONDS", 0.2)
     one, _ = front()
     with connected(one) as connection:
         connection.sendall(f"{BEGIN}Content-Length: 1\r\n\r\n1".encode())
         assert answer(connection).startswith(b"HTTP/1.1 200 ")
         assert is_closed(connection)
     with connected(one) as silent:
-        monkeypatch.setattr(rules, "HEAD_SECONDS", 0.2)
+        monkeypatch.setattr(web, "HEAD_SECONDS", 0.2)
         with connected(one) as other:
             assert is_closed(other)
         assert silent.fileno() > 0
@@ -223,7 +223,7 @@ def test_connections_that_carry_nothing_are_closed(front: Any, monkeypatch: pyte
 
 @pytest.mark.slow(0.5)
 def test_more_connections_than_may_be_open_are_closed(front: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(web, "MOST_CONNECTIONS", 3)
     one, _ = front()
     with ExitStack() as stack:
         for _ in range(3):
@@ -286,7 +286,7 @@ def test_two_hundred_partial_bodies_take_little_memory_and_give_it_back(front: A
                         sent[each] += each.send(content)
                     except BlockingIOError:
                         continue
-        until(lambda: one.held.held == rules.MOST_HELD)
+        until(lambda: one.held.held == web.MOST_HELD)
         assert _resident() - before < 200 * MIB
     until(lambda: one.clients == set() and one.held.held == 0)
     until(lambda: _resident() - before < 30 * MIB)
@@ -409,7 +409,7 @@ def test_the_owner_waits_for_nobody(front: Any, tmp_path: Path) -> None:
 @pytest.mark.slow(0.5)
 def test_who_waits_for_room_is_answered_when_it_does_not_come(front: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own time for the body begins when there is room."""
-    monkeypatch.setattr(rules, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(web, "WAIT_SECONDS", 0.2)
     one, _ = front(most=MIB, held=HeldBytes(MIB))
     with connected(one) as first, connected(one) as second:
         first.sendall(f"{BEGIN}Content-Length: {MIB}\r\n\r\n".encode())
@@ -440,7 +440,7 @@ def test_a_chunked_body_has_no_more_than_it_needs_once_it_is_there(front: Any) -
 
 @pytest.mark.slow(0.5)
 def test_a_client_that_does_not_read_its_last_answer_is_closed(front: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "READ_SECONDS", 0.2)
+    monkeypatch.setattr(web, "READ_SECONDS", 0.2)
     one, _ = front(lambda c: c.answer(b"y" * 8 * MIB), most=MIB)
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

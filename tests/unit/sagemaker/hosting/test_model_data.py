@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from smlocal.base.foreign_archive.stream import ArchiveError
-from smlocal.errors.hosting import ModelMissingError, ModelUnmappedError
+from smlocal.errors.of_jobs import ModelMissingError, ModelUnmappedError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.planning.aspects.serving.plan import ModelPlan
 from smlocal.sagemaker.hosting.model_data import fill_folder, local_files, unpack_model

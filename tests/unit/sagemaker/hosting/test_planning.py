@@ -7,7 +7,7 @@ import pytest
 
 from smlocal.engine.engines import engines_at
 from smlocal.engine.facts import EngineFacts, ImageFacts
-from smlocal.errors.hosting import EndpointUnreachableError, PortLabelMissingError
+from smlocal.errors.of_jobs import EndpointUnreachableError, PortLabelMissingError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.containers import container_spec
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts, GpuFacts

@@ -12,8 +12,7 @@ from smlocal.jobfile.settings import CheckSettings, LocalSettings
 from smlocal.sagemaker.contract.coverage.members import TABLE
 from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.terms.member_table import Value
-from smlocal.terms.support import Support
+from smlocal.terms.member_table import Support, Value
 
 TEXT = """\
 TrainingJobName: a

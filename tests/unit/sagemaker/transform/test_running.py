@@ -5,8 +5,16 @@ import pytest
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.running import RUNNING
-from smlocal.terms.failures import CANNOT_PULL, INTERNAL_ERROR, NO_CAPACITY, Failure, FailureKind, input_failure
-from smlocal.terms.statuses import JobStatus, StopCause
+from smlocal.terms.statuses import (
+    CANNOT_PULL,
+    INTERNAL_ERROR,
+    NO_CAPACITY,
+    Failure,
+    FailureKind,
+    JobStatus,
+    StopCause,
+    input_failure,
+)
 
 
 @pytest.mark.parametrize(

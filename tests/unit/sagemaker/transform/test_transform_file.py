@@ -8,8 +8,7 @@ from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.sagemaker.transform.members import MEMBERS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
-from smlocal.terms.member_table import MemberTable
-from smlocal.terms.support import Support
+from smlocal.terms.member_table import MemberTable, Support
 
 CONTAINER = {"Image": "held:latest", "ModelDataUrl": "./model.tar.gz"}
 DATA_SOURCE = {"S3DataSource": {"S3Uri": "./model/", "S3DataType": "S3Prefix", "CompressionType": "None"}}

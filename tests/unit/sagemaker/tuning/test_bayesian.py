@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from smlocal.errors.tuning import TuningLibraryError
+from smlocal.errors.of_jobs import TuningLibraryError
 from smlocal.sagemaker.tuning.bayesian import load_library
 from smlocal.sagemaker.tuning.ranges import Range
 from smlocal.sagemaker.tuning.search import Search, SearchPlan

@@ -7,7 +7,7 @@ import pytest
 
 from smlocal.sagemaker.contract.coverage.members import TABLE as TRAINING
 from smlocal.sagemaker.tuning.members import MEMBERS, TABLE
-from smlocal.terms.support import Support
+from smlocal.terms.member_table import Support
 
 Shapes = dict[str, Any]
 

@@ -12,8 +12,7 @@ from smlocal.errors import InstanceLimitError, NameInUseError
 from smlocal.jobfile.document import Document, recorded_document
 from smlocal.jobs.documents import JOB
 from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.submission.recording import record_waiting
-from smlocal.jobs.submission.scheduler import InstanceLimit
+from smlocal.jobs.submission.scheduler import InstanceLimit, record_waiting
 from smlocal.sagemaker.tuning.children import training_job
 from smlocal.sagemaker.tuning.planning import waiting_job
 from smlocal.sagemaker.tuning.tuning_file import read_tuning

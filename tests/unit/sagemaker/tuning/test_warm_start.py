@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST
 
-from smlocal.errors.tuning import WarmStartError
+from smlocal.errors.of_jobs import WarmStartError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.documents import REQUEST as REQUEST_DOCUMENT
 from smlocal.jobs.store.jobs import Store

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import Final
 
-from smlocal.base.no_links import Opener
+from smlocal.base.files import Opener
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.mirror.file_copier import FileCopier, stamp_of
 from smlocal.data.artifacts.mirror.inotify import (

@@ -14,8 +14,7 @@ from smlocal.data.sources.s3.client import S3Client
 from smlocal.data.sources.s3.error_responses import FetchCancelledError, until_cancelled, upload_reason
 from smlocal.data.sources.s3.interface import S3Error
 from smlocal.data.sources.s3.upload import Item, Journal, upload_all
-from smlocal.data.sources.s3.upload_body import PART, FilePart, GrowingFile
-from smlocal.data.sources.s3.writer import S3Writer, UploadTarget
+from smlocal.data.sources.s3.writer import PART, FilePart, GrowingFile, S3Writer, UploadTarget
 from smlocal.errors import MachineNotReadyError
 
 _READ_BYTES = 1 << 20

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.artifact_errors import artifact_errors
+from smlocal.data.artifacts.atomic_write import artifact_errors
 from smlocal.data.artifacts.mirror.target import OpenTarget, PathConflictError, Target
 from smlocal.data.artifacts.tree import Clash, Entry, HostTree, merge, open_if_present, skipped_note
 from smlocal.terms.checkpoints import UPLOADING, Restored, Stamp

@@ -1,15 +1,20 @@
-"""Where files are mirrored to, and which files were mirrored."""
+"""Where files are mirrored to and which were mirrored; the target that is a local folder of the user."""
 
+import errno
 import json
 import os
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, suppress
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import field, replace
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
+from smlocal.base.files import FOLDER, NEW, open_folder
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.data.artifacts.atomic_write import Check, copy_bytes, no_check, sync_file
 from smlocal.data.artifacts.tree import Clash
-from smlocal.terms.checkpoints import Restored, Stamp
+from smlocal.terms.checkpoints import UPLOADING, Restored, Stamp
 
 
 class PathConflictError(Exception):
@@ -143,3 +148,166 @@ class MirrorState:
         if before != host:
             self.clashes[path] = Clash(path=path, loser=before, winner=host)
         self.owners[path] = host
+
+
+_NOT_A_FOLDER = {errno.ENOTDIR, errno.ELOOP}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FolderTarget:
+    """A local folder, which may not exist yet."""
+
+    path: str
+    run_id: str
+    """Part of the temporary name of each file until it is complete."""
+    links: bool = True
+    """False if no part of the path may be a link."""
+    check: Check = no_check
+    """Called between pieces of a file. If it raises, there is no copy."""
+
+    def exists(self) -> bool:
+        """False if there is nothing to delete."""
+        return os.path.isdir(self.path)
+
+    def open(self) -> "OpenFolder":
+        """Create the folder if necessary."""
+        if self.links:
+            os.makedirs(self.path, exist_ok=True)
+        # The folder itself may be a link, because the user has named it.
+        root = os.open(self.path, FOLDER & ~os.O_NOFOLLOW) if self.links else open_folder(self.path, create=True)
+        return OpenFolder(self.path, root, partial_name=os.fsencode(f".{self.run_id}{UPLOADING}"), check=self.check)
+
+
+class OpenFolder:
+    """Writes and deletes files below a folder; a context manager."""
+
+    def __init__(self, path: str, root: int, *, partial_name: bytes, check: Check = no_check) -> None:
+        """`root` is the open folder. `partial_name` is the name of a file, in its own folder, until it is complete."""
+        self._path, self._check = os.fsencode(path), check
+        self._partial_name = partial_name
+        self._root = root
+        self._current: tuple[bytes, int] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._close_current()
+        os.close(self._root)
+
+    def replace_links(self, folders: Iterable[bytes]) -> list[bytes]:
+        """Replace those of these folders that are links by real folders; the targets of the links are not changed."""
+        replaced = []
+        for path in sorted(folders):
+            with self._full_path(path), suppress(PathConflictError):
+                above, _, name = path.rpartition(b"/")
+                parent = self._folder(above)
+                if parent is not None and stat.S_ISLNK(_mode(name, parent)):
+                    os.unlink(name, dir_fd=parent)
+                    os.mkdir(name, dir_fd=parent)
+                    replaced.append(path)
+        return replaced
+
+    def write(self, path: bytes, source: int, *, mtime: int, unchanged: Callable[[], bool] = always) -> None:
+        """Write a complete copy of an open file; `FileChangedError`, and no copy, if it is not `unchanged` then."""
+        above, _, name = path.rpartition(b"/")
+        with self._full_path(path):
+            folder = self._folder(above, make=True)
+            assert folder is not None  # noqa: S101 - it was made if it did not exist
+            if stat.S_ISDIR(_mode(name, folder)):
+                try:
+                    os.rmdir(name, dir_fd=folder)  # an empty folder is nothing in S3, so it may be replaced
+                except OSError as error:
+                    raise PathConflictError(path) from error
+            with suppress(FileNotFoundError):
+                os.unlink(self._partial_name, dir_fd=folder)  # a killed process may have left it
+            try:
+                partial = os.open(self._partial_name, NEW, 0o644, dir_fd=folder)
+                try:
+                    copy_bytes(source, partial, lambda _: self._check())
+                    os.utime(partial, (mtime, mtime))
+                    sync_file(partial, self._check)
+                finally:
+                    os.close(partial)
+                check_unchanged(unchanged)
+                os.rename(self._partial_name, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(self._partial_name, dir_fd=folder)
+                raise
+
+    def delete(self, path: bytes) -> None:
+        """Delete a file, if it exists, and the folders above it that are empty then."""
+        above, _, name = path.rpartition(b"/")
+        with self._full_path(path), suppress(PathConflictError):
+            folder = self._folder(above)
+            if folder is None or stat.S_ISDIR(_mode(name, folder)):
+                return
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
+            while above:
+                above, _, name = above.rpartition(b"/")
+                parent = self._folder(above)
+                try:
+                    os.rmdir(name, dir_fd=parent)
+                except OSError:
+                    return
+
+    def _folder(self, path: bytes, *, make: bool = False) -> int | None:
+        """Descriptor of a folder, valid until the next call; None if it does not exist."""
+        if self._current is not None and self._current[0] == path:
+            return self._current[1]
+        self._close_current()
+        if not path:
+            return self._root
+        current, done = self._root, b""
+        for name in path.split(b"/"):
+            done = done + b"/" + name if done else name
+            try:
+                child = self._open_child(name, current, make=make)
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                if error.errno in _NOT_A_FOLDER:
+                    raise PathConflictError(done) from error
+                raise
+            finally:
+                if current != self._root:
+                    os.close(current)
+            current = child
+        self._current = (path, current)
+        return current
+
+    @staticmethod
+    def _open_child(name: bytes, parent: int, *, make: bool) -> int:
+        try:
+            return os.open(name, FOLDER, dir_fd=parent)
+        except FileNotFoundError:
+            if not make:
+                raise
+        os.mkdir(name, dir_fd=parent)
+        return os.open(name, FOLDER, dir_fd=parent)
+
+    def _close_current(self) -> None:
+        if self._current is not None:
+            with suppress(OSError):  # makes renames survive a power cut, if the file system can
+                os.fsync(self._current[1])
+            os.close(self._current[1])
+            self._current = None
+
+    @contextmanager
+    def _full_path(self, path: bytes) -> Iterator[None]:
+        """Put the full path into an error, which otherwise has only the last name."""
+        try:
+            yield
+        except OSError as error:
+            error.filename = self._path + b"/" + path
+            raise
+
+
+def _mode(name: bytes, folder: int) -> int:
+    """The st_mode of a name in a folder; 0 if there is nothing."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return 0

@@ -20,8 +20,7 @@ from smlocal.data.channels.cache.folder import (
     store_blob,
     write_tree_info,
 )
-from smlocal.data.channels.copy import Duplicator
-from smlocal.data.channels.interface import Check, no_check
+from smlocal.data.channels.copy import Check, Duplicator, no_check
 from smlocal.terms.listing import Listing
 
 

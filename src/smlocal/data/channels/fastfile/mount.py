@@ -14,8 +14,7 @@ from typing import Any, BinaryIO
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.data.channels.fastfile.availability import unmount
-from smlocal.data.channels.fastfile.tree import write_index
-from smlocal.data.channels.fastfile.unread import NOT_CHECKED, Unread, read_unread
+from smlocal.data.channels.fastfile.tree import NOT_CHECKED, Unread, read_unread, write_index
 from smlocal.errors import StreamNotStartedError
 from smlocal.terms.listing import Listing
 from smlocal.terms.rights import EVERYTHING, Rights

@@ -10,24 +10,30 @@ from errno import EDQUOT, ENOSPC
 from threading import Lock, Thread
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.pipe.failures import FeedError, name_taken, no_room, of_s3
-from smlocal.data.channels.pipe.fifo import Fifo, FifoReaderGoneError, FifoWriter
-from smlocal.data.channels.pipe.items import Content, Item, LocalObject, Objects, Streams
+from smlocal.data.channels.pipe.fifo import Fifo, FifoReaderGoneError, FifoWriter, Stop, StoppedError
 from smlocal.data.channels.pipe.manifest import open_manifest
 from smlocal.data.channels.pipe.object_bytes import (
+    Content,
+    FeedError,
+    Item,
     LocalBytes,
+    LocalObject,
     MemoryBytes,
     ObjectBytes,
+    Objects,
     RemoteBytes,
     Source,
+    Streams,
     decompressed,
+    name_taken,
+    no_room,
+    of_s3,
 )
-from smlocal.data.channels.pipe.stop import Stop, StoppedError
 from smlocal.data.sources.s3.interface import ObjectStore, S3Error, S3Object
 from smlocal.data.sources.s3.object_stream import ObjectStream
 from smlocal.errors import StagingError
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
-from smlocal.terms.failures import INTERNAL_ERROR, Failure
+from smlocal.terms.statuses import INTERNAL_ERROR, Failure
 
 _STOP_SECONDS = 0.9
 """How long `stop` waits for the threads."""

@@ -8,16 +8,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from errno import EDQUOT, ENOSPC
 from typing import Any, BinaryIO, NoReturn
 
-from smlocal.data.channels.pipe.failures import bad_line, changed, missing, no_room, of_s3, unreadable
-from smlocal.data.channels.pipe.items import Item, LocalObject, Streams
-from smlocal.data.channels.pipe.object_bytes import open_regular
+from smlocal.data.channels.pipe.object_bytes import (
+    Item,
+    LocalObject,
+    Streams,
+    bad_line,
+    changed,
+    missing,
+    no_room,
+    of_s3,
+    open_regular,
+    unreadable,
+)
 from smlocal.data.sources.local_path import is_remote, local_path, longest_match
 from smlocal.data.sources.s3.interface import S3Error, S3Object
 from smlocal.errors import PathNotAllowedError
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
-from smlocal.terms.listing import epoch_order
+from smlocal.terms.listing import bucket_name, epoch_order, split_s3_uri
 from smlocal.terms.rights import EVERYTHING, Rights
-from smlocal.terms.s3_uri import bucket_name, split_s3_uri
 
 _REFERENCE = "-ref"
 _FULL = {ENOSPC, EDQUOT}

@@ -11,7 +11,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 from smlocal.data.sources.s3.aws_client import AwsClient, RenewableClient
-from smlocal.data.sources.s3.checksum import Checksum
 from smlocal.data.sources.s3.error_responses import (
     Retry,
     checksum_mismatch,
@@ -21,9 +20,8 @@ from smlocal.data.sources.s3.error_responses import (
     never,
     s3_error,
 )
-from smlocal.data.sources.s3.interface import S3Error, S3Object
-from smlocal.data.sources.s3.range_reader import ObjectBody, RangeReader, get_object
-from smlocal.data.sources.s3.stored_checksum import expected_checksum
+from smlocal.data.sources.s3.interface import Checksum, S3Error, S3Object
+from smlocal.data.sources.s3.range_reader import ObjectBody, RangeReader, expected_checksum, get_object
 from smlocal.errors import CredentialsMissingError
 from smlocal.terms.rights import Rights
 

@@ -11,10 +11,9 @@ from errno import EINVAL, EISDIR, ENOTSUP, EPERM
 from secrets import token_hex
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.sources.s3.checksum import Checksum
 from smlocal.data.sources.s3.client import S3Client
 from smlocal.data.sources.s3.error_responses import FetchCancelledError, checksum_mismatch
-from smlocal.data.sources.s3.interface import S3Object
+from smlocal.data.sources.s3.interface import Checksum, S3Object
 from smlocal.data.sources.s3.object_stream import ReorderBuffer
 
 PART = 16 << 20

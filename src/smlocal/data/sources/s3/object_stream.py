@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Generic, TypeVar
 
-from smlocal.data.sources.s3.checksum import Checksum
 from smlocal.data.sources.s3.error_responses import checksum_mismatch
-from smlocal.data.sources.s3.interface import InterruptibleStore, ObjectStore, S3Error, S3Object
+from smlocal.data.sources.s3.interface import Checksum, InterruptibleStore, ObjectStore, S3Error, S3Object
 
 _LARGEST_PART = 4 << 20
 _SMALLEST_PART = 64 << 10

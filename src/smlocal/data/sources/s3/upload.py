@@ -17,8 +17,17 @@ from typing import Protocol
 from smlocal.data.sources.s3.client import S3Client
 from smlocal.data.sources.s3.error_responses import TICK, FetchCancelledError, until_cancelled
 from smlocal.data.sources.s3.interface import S3Error
-from smlocal.data.sources.s3.upload_body import MOST_PARTS, PART, FilePart, GrowingFile, first_part, part_size
-from smlocal.data.sources.s3.writer import S3Writer, UploadedPart, UploadTarget
+from smlocal.data.sources.s3.writer import (
+    MOST_PARTS,
+    PART,
+    FilePart,
+    GrowingFile,
+    S3Writer,
+    UploadedPart,
+    UploadTarget,
+    first_part,
+    part_size,
+)
 
 _THREADS = 4
 _STOP_SECONDS = 1.0

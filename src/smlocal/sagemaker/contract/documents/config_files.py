@@ -1,16 +1,64 @@
-"""The files that a container finds: JSON in `/opt/ml/input/config`, byte for byte, manifests, and variables."""
+"""The hosts of a job and the files that a container finds: JSON in `/opt/ml/input/config`, manifests, and variables."""
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from typing import Any
+from typing import Any, Literal
 
 from smlocal.sagemaker.contract import paths
-from smlocal.sagemaker.contract.documents.hosts import INTERFACE, ResourceConfigKeys, resource_config
+from smlocal.sagemaker.contract.instance_types import host_of_type
 from smlocal.sagemaker.contract.model.request import Channel, CreateTrainingJobRequest, FileSystemDataSource
 from smlocal.sagemaker.contract.model.shapes import TrainingInputMode
-from smlocal.terms.hosts import Host
+from smlocal.terms.hosts import GROUP, Host
 from smlocal.terms.json_size import compact
 from smlocal.terms.listing import Listing
+
+INTERFACE = "eth0"
+ResourceConfigKeys = Literal["newest", "without-topology", "three-keys"]
+"""The keys of `resourceconfig.json`: today's, those of 2022 to 2025, or the three until 2021."""
+
+
+def host_names(count: int) -> list[str]:
+    """The names of this many hosts, in their order."""
+    return [f"algo-{number}" for number in range(1, count + 1)]
+
+
+def homogeneous(count: int, instance_type: str) -> tuple[Host, ...]:
+    """The hosts of a job without instance groups."""
+    return heterogeneous([(GROUP, instance_type, count)])
+
+
+def heterogeneous(groups: Sequence[tuple[str, str, int]]) -> tuple[Host, ...]:
+    """The hosts of instance groups (name, type, count), numbered in the order of the groups."""
+    kinds = [(group, kind) for group, kind, count in groups for _ in range(count)]
+    return tuple(host_of_type(f"algo-{n}", n, kind, group=group) for n, (group, kind) in enumerate(kinds, start=1))
+
+
+def resource_config(
+    current: Host, hosts: Sequence[Host], *, keys: ResourceConfigKeys = "newest", interface: str = INTERFACE
+) -> Mapping[str, Any]:
+    """The content of `resourceconfig.json`, with keys in the service's order."""
+    # The list of all hosts is sorted as strings (algo-10 before algo-2). Inside a group the order is not documented.
+    names = sorted(host.name for host in hosts)
+    if keys == "three-keys":
+        return {"current_host": current.name, "hosts": names, "network_interface_name": interface}
+    groups: dict[str, dict[str, Any]] = {}
+    for host in hosts:
+        group = groups.setdefault(
+            host.group, {"instance_group_name": host.group, "instance_type": host.instance_type, "hosts": []}
+        )
+        group["hosts"].append(host.name)
+    document: dict[str, Any] = {
+        "current_host": current.name,
+        "current_instance_type": current.instance_type,
+        "current_group_name": current.group,
+        "hosts": names,
+        "instance_groups": list(groups.values()),
+        "network_interface_name": interface,
+    }
+    if keys == "newest":
+        document["topology"] = None
+    return document
+
 
 _INTERNAL_SPELLING = {
     None: None,

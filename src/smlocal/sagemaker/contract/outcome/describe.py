@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.sagemaker.contract.outcome.rule_statuses import shown_statuses
-from smlocal.sagemaker.contract.warm_pool import last_message, pool_member
-from smlocal.terms.statuses import JobPhase, JobStatus, PhaseMessage, training_seconds
-from smlocal.terms.warm_pools import PoolState
+from smlocal.sagemaker.contract.outcome.reasons import shown_statuses
+from smlocal.sagemaker.contract.requested import last_message, pool_member
+from smlocal.terms.statuses import JobPhase, JobStatus, PhaseMessage, PoolState, training_seconds
 
 DEFAULT_MAX_RUNTIME = 86_400
 

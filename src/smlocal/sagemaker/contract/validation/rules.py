@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from smlocal.terms.metric_regex import regex_problem
+from smlocal.terms.metrics import regex_problem
 from smlocal.terms.validation.violation import Path, Violation, spoken
 from smlocal.terms.validation.walk import MOST_VIOLATIONS, missing
 

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from smlocal.data.artifacts.mirror.folder_target import FolderTarget
 from smlocal.data.artifacts.mirror.mirror import Mirror, MirroredHost
 from smlocal.data.artifacts.mirror.save import SaveReport, save
-from smlocal.data.artifacts.mirror.target import MirrorState, Target
+from smlocal.data.artifacts.mirror.target import FolderTarget, MirrorState, Target
 from smlocal.data.artifacts.tree import walk
-from smlocal.data.channels.checkpoints import restore
-from smlocal.data.sources.checkpoints import list_checkpoints
+from smlocal.data.channels.download_channel import restore
+from smlocal.data.sources.channel import list_checkpoints
 from smlocal.terms.checkpoints import UPLOADING, Restored
 
 Rigs = Callable[..., "Rig"]

@@ -7,7 +7,7 @@ from tests.kit import until
 from tests.unit.data.artifacts.mirror.mirror_rig import Rigs, files_in, mirrors
 
 from smlocal.data.artifacts.mirror import host_mirror
-from smlocal.data.artifacts.mirror.folder_target import FolderTarget
+from smlocal.data.artifacts.mirror.target import FolderTarget
 
 
 def test_a_target_that_cannot_be_written_is_tried_again(rig: Rigs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.kit import examples
 
-from smlocal.data.artifacts.mirror import folder_target as folder_target_module
-from smlocal.data.artifacts.mirror.folder_target import FolderTarget
+from smlocal.data.artifacts.mirror import target as folder_target_module
 from smlocal.data.artifacts.mirror.save import SaveReport, save
+from smlocal.data.artifacts.mirror.target import FolderTarget
 from smlocal.data.artifacts.tree import HostTree, walk
-from smlocal.data.channels.checkpoints import restore
-from smlocal.data.sources.checkpoints import list_checkpoints
+from smlocal.data.channels.download_channel import restore
+from smlocal.data.sources.channel import list_checkpoints
 from smlocal.errors import ArtifactError
 from smlocal.terms.checkpoints import Restored
 

@@ -8,12 +8,11 @@ import pytest
 
 from smlocal.data.channels.fastfile.filesystem import FileSystem
 from smlocal.data.channels.fastfile.tree import Tree, write_index
-from smlocal.data.sources.s3.checksum import Checksum
-from smlocal.data.sources.s3.interface import S3Error, S3Object
+from smlocal.data.sources.s3.interface import Checksum, S3Error, S3Object
 from smlocal.terms.listing import Listing
 
 if TYPE_CHECKING:
-    from smlocal.data.channels.fastfile.unread import Unread
+    from smlocal.data.channels.fastfile.tree import Unread
 
 BUCKET = "bucket"
 BASE = "base/"

@@ -58,7 +58,7 @@ def test_looking_imports_nothing_large() -> None:
         "from smlocal.data.channels.fastfile.availability import why_no_fuse\n"
         "from smlocal.data.channels.fastfile.mount import FuseMount\n"
         "from smlocal.data.channels.fastfile.availability import unmount_below\n"
-        "from smlocal.data.channels.file import prepare_read_only\n"
+        "from smlocal.data.channels.copy import prepare_read_only\n"
         "why_no_fuse()\n"
         "print(sorted({'mfusepy', 'botocore', 'urllib3', 'hashlib', 'boto3'} & set(sys.modules)))"
     )

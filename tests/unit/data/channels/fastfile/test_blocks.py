@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kit import examples, until
 
-from smlocal.data.channels.fastfile.blocks import CELL, Blocks
+from smlocal.data.channels.fastfile.filesystem import CELL, Blocks
 
 OBJECTS = [random.Random(number).randbytes(size) for number, size in enumerate((10, CELL, 3 * CELL + 5, 40 * CELL - 1))]
 Fetch = Callable[[int, int, memoryview], None]

@@ -7,9 +7,8 @@ from typing import Protocol
 import pytest
 from tests.kit import until
 
-from smlocal.data.channels.fastfile.blocks import CELL
-from smlocal.data.channels.fastfile.filesystem import FileSystem
-from smlocal.data.channels.fastfile.unread import Unread
+from smlocal.data.channels.fastfile.filesystem import CELL, FileSystem
+from smlocal.data.channels.fastfile.tree import Unread
 from smlocal.data.sources.s3.interface import S3Error
 
 BIG = Random(1).randbytes(24 << 20)

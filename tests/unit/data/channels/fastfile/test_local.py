@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from smlocal.data.channels.file import prepare_read_only
-from smlocal.data.channels.interface import Check, Means, no_check
+from smlocal.data.channels.copy import Check, Means, no_check, prepare_read_only
 from smlocal.terms.listing import Listing
 
 Lister = Callable[[Path], Listing]

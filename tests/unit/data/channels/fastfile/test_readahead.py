@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.data.channels.fastfile.blocks import CELL, CHUNK, SLACK, WINDOW, Sequence
+from smlocal.data.channels.fastfile.filesystem import CELL, CHUNK, SLACK, WINDOW, Sequence
 
 GIB = 1 << 30
 

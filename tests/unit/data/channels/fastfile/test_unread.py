@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from smlocal.data.channels.fastfile.unread import Unread, UnreadLog, read_unread
+from smlocal.data.channels.fastfile.tree import Unread, UnreadLog, read_unread
 
 
 def unread(number: int, code: str = "NoSuchKey") -> Unread:

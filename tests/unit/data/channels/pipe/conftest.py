@@ -16,7 +16,7 @@ from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.interface import ObjectStore
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
 from smlocal.sagemaker.running import RUNNING
-from smlocal.terms.failures import Failure
+from smlocal.terms.statuses import Failure
 
 
 @dataclass(kw_only=True)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.data.channels.pipe.fifo import FifoReaderGoneError, FifoWriter
-from smlocal.data.channels.pipe.stop import Stop, StoppedError
+from smlocal.data.channels.pipe.fifo import FifoReaderGoneError, FifoWriter, Stop, StoppedError
 
 CONTENT = random.Random(1).randbytes(3_000_000)
 

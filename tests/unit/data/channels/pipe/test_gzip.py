@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from isal import igzip
 
 from smlocal.data.channels.pipe import feeder
-from smlocal.data.channels.pipe.failures import FeedError
 from smlocal.data.channels.pipe.feeder import parts
 from smlocal.data.channels.pipe.fifo import FifoWriter
-from smlocal.data.channels.pipe.object_bytes import decompressed
+from smlocal.data.channels.pipe.object_bytes import FeedError, decompressed
 
 Feeding = Callable[..., Any]
 LARGE = random.Random(1).randbytes(2_000_000) + bytes(3_000_000)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from sagemaker_training.recordio import _read_recordio  # type: ignore[import-untyped] # published without types
 
-from smlocal.data.channels.pipe.failures import FeedError
 from smlocal.data.channels.pipe.manifest import Manifest
+from smlocal.data.channels.pipe.object_bytes import FeedError
 from smlocal.data.sources.local_listing import list_source
 from smlocal.errors import StagingError
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan

@@ -2,8 +2,8 @@
 
 import pytest
 
-from smlocal.data.channels.pipe.items import LocalObject
 from smlocal.data.channels.pipe.manifest import BadLineError, referenced
+from smlocal.data.channels.pipe.object_bytes import LocalObject
 from smlocal.data.sources.s3.interface import S3Object
 
 ARN = "arn:aws:s3:us-east-1:123456789012:accesspoint"

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from smlocal.data.sources.s3.checksum import Checksum, StoredChecksum
-from smlocal.data.sources.s3.interface import S3Error, S3Object
+from smlocal.data.sources.s3.interface import Checksum, S3Error, S3Object, StoredChecksum
 
 
 class MemoryStore:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.data.sources.s3.checksum import Checksum, StoredChecksum, crc_function
-from smlocal.data.sources.s3.stored_checksum import stored_checksum
+from smlocal.data.sources.s3.interface import Checksum, StoredChecksum, crc_function
+from smlocal.data.sources.s3.range_reader import stored_checksum
 
 DATA = b"the bytes of an object" * 100
 SSE_KMS = "x-amz-server-side-encryption-aws-kms-key-id"

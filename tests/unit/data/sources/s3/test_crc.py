@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.data.sources.s3.checksum import Crc, crc_function
-from smlocal.data.sources.s3.stored_checksum import expected_checksum, stored_checksum
+from smlocal.data.sources.s3.interface import Crc, crc_function
+from smlocal.data.sources.s3.range_reader import expected_checksum, stored_checksum
 
 CHECK = b"123456789"
 KNOWN = {"crc32": 0xCBF43926, "crc32c": 0xE3069283, "crc64nvme": 0xAE8B14860A799888}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from smlocal.data.sources.s3.interface import S3Error
-from smlocal.data.sources.s3.stored_checksum import expected_checksum, part_lengths
+from smlocal.data.sources.s3.range_reader import expected_checksum, part_lengths
 
 MIB = 1 << 20
 CRC32 = {"x-amz-checksum-crc32": "y/Q5Jg==", "x-amz-checksum-type": "FULL_OBJECT"}

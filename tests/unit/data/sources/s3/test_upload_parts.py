@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.data.sources.s3.error_responses import FetchCancelledError
-from smlocal.data.sources.s3.upload_body import (
+from smlocal.data.sources.s3.writer import (
     MOST_PARTS,
     PART,
     FilePart,

@@ -12,7 +12,7 @@ from smlocal.jobs.planning.aspects.accelerators import look as accelerators
 from smlocal.jobs.planning.aspects.debugging import look as debugging
 from smlocal.jobs.planning.aspects.limits import look as limits
 from smlocal.jobs.planning.aspects.looks import ASPECTS, Asked, Look
-from smlocal.sagemaker.contract.documents.hosts import homogeneous
+from smlocal.sagemaker.contract.documents.config_files import homogeneous
 
 LOOKS: dict[str, Look] = {"accelerators": accelerators, "debugging": debugging, "limits": limits}
 """Checked for types here: the table imports them by their names."""

@@ -9,8 +9,7 @@ from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.reading import load_document
 from smlocal.sagemaker.contract.coverage.members import MEMBERS, TABLE
 from smlocal.sagemaker.jobfile.job_file import read_job
-from smlocal.terms.member_table import Value
-from smlocal.terms.support import Support
+from smlocal.terms.member_table import Support, Value
 
 Request = Callable[..., dict[str, Any]]
 

@@ -1,6 +1,6 @@
 import json
 
-from smlocal.sagemaker.contract.documents.hosts import homogeneous, resource_config
+from smlocal.sagemaker.contract.documents.config_files import homogeneous, resource_config
 from smlocal.terms.json_size import compact
 
 

@@ -1,4 +1,4 @@
-from smlocal.sagemaker.contract.outcome.failure_reason import algorithm_error, cannot_start, client_error
+from smlocal.sagemaker.contract.outcome.reasons import algorithm_error, cannot_start, client_error
 
 
 def test_no_failure_file_leaves_the_message_empty() -> None:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.sagemaker.contract.outcome.rule_statuses import RuleStatus, rule_status, shown_statuses
+from smlocal.sagemaker.contract.outcome.reasons import RuleStatus, rule_status, shown_statuses
 
 ARN = "arn:aws:sagemaker:eu-west-1:123456789012:training-job/a-job-with-a-name-that-is-long"
 REQUEST = {"DebugRuleConfigurations": [{"RuleConfigurationName": "One"}, {"RuleConfigurationName": "Two"}]}

@@ -4,7 +4,7 @@ import errno
 import socket
 from contextlib import closing
 
-from smlocal.errors.networks import DebugPortError
+from smlocal.errors.of_jobs import DebugPortError
 from smlocal.jobs.planning.aspects.debugging.plan import LAST_PORT
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts

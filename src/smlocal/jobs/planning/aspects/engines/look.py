@@ -10,7 +10,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.interface import Engine
-from smlocal.engine.swarm import check_swarm
+from smlocal.engine.networks import check_swarm
 from smlocal.errors import MachineNotReadyError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts, engine_of_each

@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from smlocal.data.artifacts.tar_header import BLOCK, END, header, padding
+from smlocal.data.artifacts.ownership import BLOCK, END, header, padding
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.interface import Engine, Mount

@@ -29,9 +29,8 @@ from smlocal.jobs.planning.aspects.engines.look_folders import (
 )
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.workload import AskedChannel, AskedFileSystem, Workload
-from smlocal.terms.listing import Listing
+from smlocal.terms.listing import Listing, s3_form, split_s3_uri
 from smlocal.terms.model.structure import is_local_path
-from smlocal.terms.s3_uri import s3_form, split_s3_uri
 from smlocal.terms.validation.violation import Path
 
 _THIS_MACHINE = "file:///"

@@ -3,7 +3,7 @@
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.jobs.planning.workload import Workload
-from smlocal.terms.metric_regex import never_a_number, wanted_controls
+from smlocal.terms.metrics import never_a_number, wanted_controls
 
 
 def _dialect(plan: JobPlan, work: Workload) -> str | None:

@@ -3,7 +3,7 @@
 from smlocal.jobs.planning.aspects.mirrored.plan import CheckpointPlan, CollectorPlan, MirroredFacts, MirroredPlan
 from smlocal.jobs.planning.workload import AskedFolder, Workload
 from smlocal.terms.checkpoints import folder_key
-from smlocal.terms.s3_uri import s3_form
+from smlocal.terms.listing import s3_form
 
 
 def mirrored_of(work: Workload, facts: MirroredFacts, *, output: str, name: str) -> MirroredPlan:

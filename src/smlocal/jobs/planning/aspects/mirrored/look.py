@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from smlocal.data.sources.checkpoints import InS3, list_checkpoints
+from smlocal.data.sources.channel import InS3, list_checkpoints
 from smlocal.data.sources.local_path import cleaned, is_remote, local_path, longest_match
 from smlocal.data.sources.s3.interface import ObjectStore
 from smlocal.data.sources.source_errors import Caller

@@ -15,7 +15,7 @@ from shlex import quote
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Engine, Network, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineNameInUseError, NetworkRangeError, SubnetInUseError
-from smlocal.errors.networks import IsolatedJobError, NetworkUnknownError
+from smlocal.errors.of_jobs import IsolatedJobError, NetworkUnknownError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngines
 from smlocal.jobs.planning.aspects.network.asked import candidates, local_port, overlaps, plan_network

@@ -2,8 +2,7 @@
 
 import os
 
-from smlocal.data.sources.local_path import is_remote, local_path
-from smlocal.data.sources.mounts import mount_points
+from smlocal.data.sources.local_path import is_remote, local_path, mount_points
 from smlocal.errors import OutputUnusableError
 from smlocal.jobs.planning.workload import Workload
 from smlocal.terms.rights import Rights

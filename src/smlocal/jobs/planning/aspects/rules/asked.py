@@ -7,7 +7,7 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts
 from smlocal.jobs.planning.aspects.rules.plan import RuleFacts, RulePlan, RulesPlan
 from smlocal.jobs.planning.workload import AskedRule
-from smlocal.terms.validation.suggestions import closest
+from smlocal.terms.validation.violation import closest
 
 SOURCE = "source_s3_uri"
 INVOKED = "rule_to_invoke"

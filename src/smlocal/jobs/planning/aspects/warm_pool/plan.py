@@ -3,7 +3,7 @@
 import os
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.terms.warm_pools import POOLS, folder_name
+from smlocal.terms.statuses import POOLS, folder_name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

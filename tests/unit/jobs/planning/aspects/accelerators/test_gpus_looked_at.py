@@ -7,7 +7,7 @@ from smlocal.errors import GpuUnavailableError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.accelerators.look import try_gpus
 from smlocal.jobs.planning.aspects.accelerators.plan import GpuFacts
-from smlocal.sagemaker.contract.documents.hosts import homogeneous
+from smlocal.sagemaker.contract.documents.config_files import homogeneous
 from smlocal.terms.gpus import GpuDevices
 
 ELSEWHERE = EngineFacts(

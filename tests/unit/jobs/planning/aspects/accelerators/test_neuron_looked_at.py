@@ -8,7 +8,7 @@ from smlocal.engine.facts import EngineFacts
 from smlocal.errors import NeuronUnavailableError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.accelerators.look import check_neuron_count, count_neuron_devices, try_neuron
-from smlocal.sagemaker.contract.documents.hosts import homogeneous
+from smlocal.sagemaker.contract.documents.config_files import homogeneous
 
 LOCAL = LocalSettings()
 ONE, TWO = homogeneous(1, "ml.trn1.2xlarge"), homogeneous(2, "ml.trn1.2xlarge")

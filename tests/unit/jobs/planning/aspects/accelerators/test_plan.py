@@ -11,7 +11,7 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts, GpuFacts, gpu_counts, share_out
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.sagemaker.contract.documents.hosts import heterogeneous, homogeneous
+from smlocal.sagemaker.contract.documents.config_files import heterogeneous, homogeneous
 from smlocal.sagemaker.script import shell_script
 from smlocal.terms.gpus import GpuDevices
 from smlocal.terms.hosts import EVERY

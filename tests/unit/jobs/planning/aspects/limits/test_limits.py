@@ -10,7 +10,7 @@ from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.limits.plan import LimitFacts, own_memory_limit
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall, remember
-from smlocal.sagemaker.contract.documents.hosts import host_of_type
+from smlocal.sagemaker.contract.instance_types import host_of_type
 from smlocal.sagemaker.script import shell_script
 from smlocal.terms.limits import Limits
 from smlocal.terms.listing import Listing

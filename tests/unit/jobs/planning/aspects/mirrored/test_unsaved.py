@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.data.artifacts.artifact_errors import PackingStoppedError
+from smlocal.data.artifacts.atomic_write import PackingStoppedError
 from smlocal.jobs.finish.cleanup import clear_disk
 from smlocal.jobs.mirrored.saving import all_names, keep_not_saved, not_saved_document, save_mirrored
 from smlocal.jobs.planning.model import JobPlan, checkpoint_directory

@@ -1,4 +1,4 @@
-"""Errors of endpoints: `smlocal deploy`, `invoke` and `endpoints`."""
+"""Errors about endpoints, tuning jobs, networks and shells."""
 
 from smlocal.errors.base import MachineNotReadyError, RequestRefusedError, SmlocalError
 
@@ -61,3 +61,57 @@ class InvocationFailedError(SmlocalError):
     """An endpoint has answered with an error."""
 
     id = "invocation-failed"
+
+
+class IsolatedJobError(RequestRefusedError):
+    """The job is isolated, and its settings give it a way in or out."""
+
+    id = "isolated-job"
+
+
+class NetworkUnknownError(MachineNotReadyError):
+    """The engine does not have a network that the job joins."""
+
+    id = "network-unknown"
+
+
+class DebugPortError(MachineNotReadyError):
+    """The port for the debugger cannot be used."""
+
+    id = "debug-port"
+
+
+class ContainerNotRunningError(RequestRefusedError):
+    """A shell in a running job, whose container has not been started, or has ended."""
+
+    id = "container-not-running"
+
+
+class ShellMissingError(RequestRefusedError):
+    """The image has no shell that could be opened."""
+
+    id = "shell-missing"
+
+
+class CommandNotStartedError(RequestRefusedError):
+    """The program that should run in the container is not there, or cannot be executed."""
+
+    id = "command-not-started"
+
+
+class WarmStartError(RequestRefusedError):
+    """A tuning job cannot start from the parents that it names."""
+
+    id = "warm-start"
+
+
+class TuningLibraryError(MachineNotReadyError):
+    """The library that chooses points for Bayesian tuning is not installed."""
+
+    id = "tuning-library"
+
+
+class IsATuningJobError(RequestRefusedError):
+    """What is described is a tuning job, and a training job is wanted."""
+
+    id = "is-a-tuning-job"
