@@ -8,7 +8,7 @@ from typing import Any
 from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.s3.aws_session import profile_region
-from smlocal.engine.engines import Engines, engines_named
+from smlocal.engine.engines import Engines
 from smlocal.engine.facts import ImageFacts
 from smlocal.errors import RegionNameError, TooManyHostsError
 from smlocal.jobfile.document import recorded_document
@@ -37,7 +37,6 @@ from smlocal.jobs.planning.aspects.rules.look import rule_facts
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.prepared import Prepared, find_credentials
-from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.documents.hosts import host_names
@@ -126,21 +125,11 @@ def prepare(
     )
 
 
-def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
-    """Prepare a job that was recorded and never begun."""
-    document = recorded_document(recorded)
-    strict = bool(recorded.get(STRICT))
-    job = read_job(document, strict=strict)
+def read_recorded(recorded: Mapping[str, Any]) -> JobFile:
+    """The job file of a job that was recorded and never begun."""
+    job = read_job(recorded_document(recorded), strict=bool(recorded.get(STRICT)))
     check_capacity(job)
-    return prepare(
-        job,
-        name=record.name,
-        home=home,
-        engines=engines_named(job.local.Engines),
-        reporter=reporter,
-        strict=strict,
-        run_id=record.run_id,
-    )
+    return job
 
 
 def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:

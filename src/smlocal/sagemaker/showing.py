@@ -31,7 +31,7 @@ CAUSES = {
 }
 
 
-class TrainingShowing(Showing):
+class TrainingShowing(Showing[JobPlan]):
     """Words of DescribeTrainingJob and ListTrainingJobs."""
 
     DOCUMENTS = (TUNED_BY, JOB, WARM_POOL)

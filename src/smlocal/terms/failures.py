@@ -36,3 +36,7 @@ NO_CAPACITY = Failure(kind=FailureKind.CAPACITY)
 def input_failure(message: str) -> Failure:
     """The user's data, image or disk cannot be used."""
     return Failure(kind=FailureKind.INPUT, message=message)
+
+
+NO_DISK_SPACE = input_failure("Data download failed:Insufficient disk space")
+"""Before anything runs."""

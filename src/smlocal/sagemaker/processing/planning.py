@@ -4,12 +4,11 @@ These are its notes and its files in /opt/ml/config. Also recording a job that i
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from smlocal.engine.engines import Engines, engines_named
-from smlocal.jobfile.document import recorded_document
+from smlocal.engine.engines import Engines
 from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
@@ -24,7 +23,6 @@ from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.model import ContainerFolders, HostPlan, JobPlan, Note
 from smlocal.jobs.planning.note_rule import some
 from smlocal.jobs.prepared import Prepared
-from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
@@ -35,7 +33,7 @@ from smlocal.sagemaker.notes import GENERAL_RULES, notes_of
 from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.equal_training_job import equal_training_job
-from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
+from smlocal.sagemaker.processing.job_file import ProcessingFile
 from smlocal.sagemaker.processing.members import MEMBERS
 from smlocal.sagemaker.processing.outputs import collectors_of
 from smlocal.terms.hosts import Host
@@ -90,21 +88,6 @@ def prepare(
         equal, name=name, home=home, engines=engines, reporter=reporter, strict=strict, run_id=run_id
     )
     return replace(prepared, plan=as_processing(prepared.plan, job, equal), job=job.document.record())
-
-
-def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
-    """Prepare a job that was recorded and never begun."""
-    strict = bool(recorded.get(STRICT))
-    job = read_processing(recorded_document(recorded), strict=strict)
-    return prepare(
-        job,
-        name=record.name,
-        home=home,
-        engines=engines_named(job.local.Engines),
-        reporter=reporter,
-        strict=strict,
-        run_id=record.run_id,
-    )
 
 
 def plan_job(job: ProcessingFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:

@@ -49,7 +49,7 @@ class TransformSupervisor(HostingSupervisor):
     """Takes one recorded transform job to its end."""
 
     asked: TransformFile = field(init=False)
-    found: dict[str, Any] = field(default_factory=dict)
+    told: dict[str, Any] = field(default_factory=dict)
     """The results, once there are some."""
     data_log: LogFile = field(init=False)
 
@@ -58,22 +58,22 @@ class TransformSupervisor(HostingSupervisor):
         self.asked = read_transform(recorded_document(self.context.store.document(self.plan.name, JOB)))
         self.data_log = LogFile(log_path(self.plan.job_directory, facts.DATA_LOG))
 
-    def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
+    def resume(self, past: Past, phase: JobPhase) -> None:
         """Continue a job whose supervisor was killed: what was sent is sent again."""
-        if begins_again(past, found, phase):
+        if begins_again(past, self.found, phase):
             self.attempt.outcome = past.outcome
             clear_attempt(self.context.engines, self.plan)
-            self.run_attempts()
+            self.run()
         else:
-            HostingSupervisor.resume(self, past, found, phase)
+            HostingSupervisor.resume(self, past, phase)
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the job ends, and why, in the service's words."""
-        return self.platform.ending(self.attempt.outcome, b"")
+        return self.kind.ending(self.attempt.outcome, b"")
 
     def more_results(self) -> dict[str, Any]:
         """How many objects were transformed, and where the output is."""
-        return {RESULTS: self.found} if self.found else {}
+        return {RESULTS: self.told} if self.told else {}
 
     def finish(self) -> None:
         """The data log is complete."""
@@ -82,7 +82,7 @@ class TransformSupervisor(HostingSupervisor):
             self.context.reporter.warning(f"the data log may not be complete: {why}")
         HostingSupervisor.finish(self)
 
-    def _open_front(self) -> None:
+    def open_front(self) -> None:
         """Nobody else invokes this container."""
 
     @property
@@ -91,7 +91,7 @@ class TransformSupervisor(HostingSupervisor):
         (server,) = self.servers.values()
         return server
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
         """Transform all objects, as soon as the container answers."""
         before = self._server.ready  # it was transforming when an earlier supervisor was killed
         listing = self._input()
@@ -332,7 +332,7 @@ class TransformSupervisor(HostingSupervisor):
 
     def _store_found(self, work: Transformation, *, outputs: int) -> None:
         counts, parameters = work.counts, work.parameters
-        self.found = {
+        self.told = {
             "Objects": len(work.listing.paths),
             "Outputs": outputs,
             "Requests": counts.requests,
