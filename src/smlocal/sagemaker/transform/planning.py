@@ -21,8 +21,8 @@ from smlocal.sagemaker.hosting.planning import notes_of_model, region_of
 from smlocal.sagemaker.hosting.planning import plan_job as plan_endpoint
 from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
 from smlocal.sagemaker.transform import facts
-from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.members import MEMBERS
+from smlocal.sagemaker.transform.objects import list_objects, store_of
 from smlocal.sagemaker.transform.transform_file import TransformFile
 from smlocal.terms.listing import Listing
 

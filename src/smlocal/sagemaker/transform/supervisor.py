@@ -25,11 +25,10 @@ from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import Processing, RecordForm, form_of
-from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.invoking import Invoker
 from smlocal.sagemaker.transform.json_path import parse
+from smlocal.sagemaker.transform.objects import list_objects, move_outputs, store_of
 from smlocal.sagemaker.transform.parameters import Parameters, ParametersError, parameters_of
-from smlocal.sagemaker.transform.publishing import move_outputs
 from smlocal.sagemaker.transform.showing import RESULTS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 from smlocal.sagemaker.transform.transformation import Transformation

@@ -22,9 +22,9 @@ from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.prepare import account_of, region_of
 from smlocal.sagemaker.tuning import facts
-from smlocal.sagemaker.tuning.children import local_of, training_job
 from smlocal.sagemaker.tuning.search import SearchPlan, first_points
 from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
+from smlocal.sagemaker.tuning.trial_jobs import local_of, training_job
 from smlocal.sagemaker.tuning.tuning_file import TuningFile
 from smlocal.sagemaker.tuning.warm_start import earlier_of
 

@@ -24,7 +24,6 @@ from smlocal.jobs.submission.leading import LedJobs
 from smlocal.jobs.submission.scheduler import JobStarter
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.tuning import facts
-from smlocal.sagemaker.tuning.children import Trials, parent_bests
 from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.sagemaker.tuning.search import Search, Verdict
 from smlocal.sagemaker.tuning.state import (
@@ -35,6 +34,7 @@ from smlocal.sagemaker.tuning.state import (
     summary,
     verdict_of,
 )
+from smlocal.sagemaker.tuning.trial_jobs import TrialJobs, parent_bests
 from smlocal.sagemaker.tuning.trials import Trial, document_kind
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of, with_earlier
@@ -65,7 +65,7 @@ class TuningSupervisor(Supervisor):
     parents: Sequence[Mapping[str, Any]] = ()
     """The best of each parent."""
     changed: dict[int, Trial] = field(default_factory=dict)
-    """Trials that are to be stored, by their numbers."""
+    """TrialJobs that are to be stored, by their numbers."""
     stored: bool = False
     """True if the state is stored as it is, apart from them."""
 
@@ -145,7 +145,7 @@ class TuningSupervisor(Supervisor):
                 kind=TUNED_BY,
                 limit=limit,
             )
-            children = Trials(jobs=jobs, file=self.file)
+            children = TrialJobs(jobs=jobs, file=self.file)
             try:
                 self._take_over(children)
                 self._search(children, changes)
@@ -155,7 +155,7 @@ class TuningSupervisor(Supervisor):
                 raise
         context.phases.leave(self._said(), good=self.verdict is None or not self.verdict.failed)
 
-    def _take_over(self, children: Trials) -> None:
+    def _take_over(self, children: TrialJobs) -> None:
         """Go on with the trials of an earlier supervisor, and read what their jobs have written."""
         trials = read_trials(self.context.store, self.plan.name)
         trials += children.recorded_after(len(trials))
@@ -170,7 +170,7 @@ class TuningSupervisor(Supervisor):
         if self._ending:
             self._stop_children(children, self.grace)
 
-    def _search(self, children: Trials, changes: StoreChanges) -> None:
+    def _search(self, children: TrialJobs, changes: StoreChanges) -> None:
         for request in self.context.stored_requests.read():
             self._handle(request, children)
         looked, pause, seen = 0.0, _PAUSES[0], -1
@@ -190,7 +190,7 @@ class TuningSupervisor(Supervisor):
             pause = _PAUSES[0] if ended else min(pause * 1.3, _PAUSES[1])
             self._wait(children, changes, seen, pause)
 
-    def _wait(self, children: Trials, changes: StoreChanges, seen: int, pause: float) -> None:
+    def _wait(self, children: TrialJobs, changes: StoreChanges, seen: int, pause: float) -> None:
         """Until a request, a change of the store, or the next look at values and clocks."""
         until = time.monotonic() + _PAUSES[1]
         while (left := until - time.monotonic()) > 0 and changes.number() == seen:
@@ -201,7 +201,7 @@ class TuningSupervisor(Supervisor):
                 self._handle(event, children)
                 return
 
-    def _handle(self, event: Event | Woken, children: Trials) -> None:
+    def _handle(self, event: Event | Woken, children: TrialJobs) -> None:
         outcome = self.course.outcome
         if isinstance(event, KillAsked):
             self._stop_children(children, 0)
@@ -214,11 +214,11 @@ class TuningSupervisor(Supervisor):
             self.grace = event.grace
             self._stop_children(children, event.grace)
 
-    def _stop_children(self, children: Trials, grace: float | None) -> None:
+    def _stop_children(self, children: TrialJobs, grace: float | None) -> None:
         for trial in self.search.running:
             children.jobs.stop(trial.name, grace)
 
-    def _abandon(self, children: Trials) -> None:
+    def _abandon(self, children: TrialJobs) -> None:
         """Stop the training jobs and read how they end. A trial whose job was not recorded is dropped."""
         last = self.search.trials[-1] if self.search.trials else None
         if last is not None and not last.over and children.jobs.look(last.name, orphans=False) is None:
@@ -234,7 +234,7 @@ class TuningSupervisor(Supervisor):
         Supervisor.store_decision(self, ended, reason)
         self._store()  # the last changes, if there was no room for them
 
-    def _decide_now(self, children: Trials) -> bool:
+    def _decide_now(self, children: TrialJobs) -> bool:
         """Whether the search ends now; its training jobs are stopped then."""
         if self._ending:
             return True
@@ -248,7 +248,7 @@ class TuningSupervisor(Supervisor):
             self._stop_children(children, None)
         return True
 
-    def _look(self, children: Trials, *, orphans: bool) -> int:
+    def _look(self, children: TrialJobs, *, orphans: bool) -> int:
         """Take over what has happened to training jobs; returns how many have ended."""
         ended = 0
         for trial in self.search.running:
@@ -266,13 +266,13 @@ class TuningSupervisor(Supervisor):
                     children.jobs.stop(trial.name, None)
         return ended
 
-    def _values(self, children: Trials, trial: Trial) -> list[float]:
+    def _values(self, children: TrialJobs, trial: Trial) -> list[float]:
         found = children.values(trial, self.search.objectives[trial.definition].metric)
         if found is not None:
             self.search.values[trial.number] = found
         return self.search.values.get(trial.number, [])
 
-    def _launch(self, children: Trials) -> int:
+    def _launch(self, children: TrialJobs) -> int:
         """Make training jobs as long as there is room; returns how many."""
         made = 0
         name = self.plan.name
@@ -285,7 +285,7 @@ class TuningSupervisor(Supervisor):
             made += 1
         return made
 
-    def _end(self, children: Trials, trial: Trial) -> None:
+    def _end(self, children: TrialJobs, trial: Trial) -> None:
         objective = self.search.objectives[trial.definition]
         record = children.jobs.look(trial.name, orphans=False)
         children.end(trial, record, objective.metric)
@@ -306,7 +306,7 @@ class TuningSupervisor(Supervisor):
         if trial.retryable:
             self._check_engine(children)
 
-    def _warn(self, children: Trials, trial: Trial, metric: str) -> None:
+    def _warn(self, children: TrialJobs, trial: Trial, metric: str) -> None:
         near = children.near_misses(trial, metric)
         said = f"{trial.name} has written no value of {metric}, which the search compares"
         if near:
@@ -314,7 +314,7 @@ class TuningSupervisor(Supervisor):
         self.course.hints.append(said)
         self.context.reporter.warning(said)
 
-    def _check_engine(self, children: Trials) -> None:
+    def _check_engine(self, children: TrialJobs) -> None:
         """A search whose engine is lost ends at once, and does not lose every training job to it."""
         try:
             engines_named(self.file.local.Engines).first.image(self.plan.details["Image"]["Name"])

@@ -14,8 +14,8 @@ from smlocal.jobs.documents import JOB
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.recording import record_waiting
 from smlocal.jobs.submission.scheduler import InstanceLimit
-from smlocal.sagemaker.tuning.children import training_job
 from smlocal.sagemaker.tuning.planning import waiting_job
+from smlocal.sagemaker.tuning.trial_jobs import training_job
 from smlocal.sagemaker.tuning.tuning_file import read_tuning
 
 

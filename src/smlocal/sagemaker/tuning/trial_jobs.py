@@ -60,7 +60,7 @@ def local_of(file: TuningFile, definition: int) -> dict[str, Any]:
 
 
 @dataclass(kw_only=True, slots=True)
-class Trials:
+class TrialJobs:
     """The training jobs of one tuning job, as its trials."""
 
     jobs: LedJobs
