@@ -125,6 +125,7 @@ class Supervisor:
             "Attempts": 1,
             "Seconds": dict(self.context.phases.seconds),
             "Notes": note_documents(self.plan),
+            "AllowCpu": any(note.id == "allow-cpu" for note in self.plan.notes),
         }
 
     def more_results(self) -> dict[str, Any]:

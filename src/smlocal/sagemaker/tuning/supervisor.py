@@ -123,6 +123,7 @@ class TuningSupervisor(Supervisor):
                 }
                 for each in self.search.trials
             ],
+            "Image": self.plan.details["Image"]["Id"],
             "EndedBecause": None if self.verdict is None or self.verdict.failed else self.verdict.reason or None,
         }
 
