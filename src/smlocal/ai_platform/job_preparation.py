@@ -11,7 +11,7 @@ from smlocal.ai_platform.locations import BucketFolder, bucket_folders
 from smlocal.ai_platform.planning_of_jobs import ReplicaFacts, build_plan, host_of
 from smlocal.ai_platform.replicas import Replica, replicas
 from smlocal.data.sources.local_path import local_path
-from smlocal.engine.engines import Engines, engines_named
+from smlocal.engine.engines import Engines
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineRemoteError, ImagePullError, SourceMissingError, TooManyHostsError
@@ -26,7 +26,6 @@ from smlocal.jobs.planning.aspects.network.look import choose_network
 from smlocal.jobs.planning.aspects.output.look import DEFAULT_OUTPUT, folder_at
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.prepared import Prepared
-from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 
 
@@ -80,14 +79,9 @@ def prepare(
     )
 
 
-def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
-    """Prepare a job that was recorded and never begun."""
-    strict = bool(recorded.get(STRICT))
-    job = read_job(_document(recorded), strict=strict)
-    engines = engines_named(job.local.Engines)
-    return prepare(
-        job, name=record.name, home=home, engines=engines, reporter=reporter, strict=strict, run_id=record.run_id
-    )
+def read_recorded(recorded: Mapping[str, Any]) -> ReplicaJobFile:
+    """The job file of a recorded job."""
+    return read_job(_document(recorded), strict=bool(recorded.get(STRICT)))
 
 
 def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:

@@ -8,10 +8,11 @@ from smlocal.ai_platform.answer import DOCUMENTS, answer_of, error_at, kind_of, 
 from smlocal.ai_platform.replicas import called_replicas, replicas
 from smlocal.ai_platform.shape import job_kind
 from smlocal.jobs.kinds import Showing, Spoken
+from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 
 
-class ReplicaShowing(Showing):
+class ReplicaShowing(Showing[JobPlan]):
     """The answer has the whole request, and the service finds no metrics in logs."""
 
     DOCUMENTS = DOCUMENTS

@@ -32,8 +32,9 @@ from smlocal.ai_platform.views_of_jobs import what_follows_now, what_happened
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import run_each
 from smlocal.errors import EngineError
+from smlocal.jobs.container_supervisor import ContainerSupervisor
 from smlocal.jobs.control.found_containers import FoundContainers
-from smlocal.jobs.decide.attempt_outcome import HostEnd
+from smlocal.jobs.decide.attempt_outcome import HostEnd, RestartCause
 from smlocal.jobs.decide.events import (
     ContainerExited,
     ContainerLost,
@@ -46,12 +47,11 @@ from smlocal.jobs.decide.events import (
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.finish.results import changed_files
-from smlocal.jobs.history import RESTART, Past
+from smlocal.jobs.history import Past
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.logs.log_readers import log_path, logged_by
 from smlocal.jobs.planning.recall import remember
 from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.supervisor import Supervisor
 from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, FailureKind, JobPhase, PhaseMessage, StopCause
 
 _LOG_BYTES = 16384
@@ -70,7 +70,7 @@ _PHASES: Final = {
 
 
 @dataclass(kw_only=True, slots=True)
-class ReplicaSupervisor(Supervisor):
+class ReplicaSupervisor(ContainerSupervisor):
     """Takes one recorded job through its lifecycle."""
 
     job: PlannedJob = field(init=False)
@@ -88,16 +88,16 @@ class ReplicaSupervisor(Supervisor):
     """Hosts whose running container an earlier supervisor started: its output is not read."""
 
     def __post_init__(self) -> None:
-        Supervisor.__post_init__(self)
+        ContainerSupervisor.__post_init__(self)
         self.job = PlannedJob.of(self.plan)
         self._use(StoredLifecycle(progress=JobProgress(created=self.context.created)))
 
-    def run_attempts(self) -> None:
+    def run(self) -> None:
         """Run the job to its end."""
         self._do(self.lifecycle.begin_attempt())
         self._go_on()
 
-    def resume(self, past: "Past", found: "FoundContainers", phase: JobPhase) -> None:
+    def resume(self, past: Past, phase: JobPhase) -> None:
         """Continue a job whose supervisor was killed at any moment."""
         document = self.context.store.document(self.plan.name, LIFECYCLE)
         if document is not None:  # otherwise it was recorded, and nothing has happened
@@ -107,7 +107,7 @@ class ReplicaSupervisor(Supervisor):
         if not life.progress.attempt:
             self._do(life.begin_attempt())
         if life.running or life.progress.verdict is not None:
-            self._take_over(past, found, phase)
+            self._take_over(past, self.found, phase)
         else:
             clear_attempt(self.context.engines, self.plan)
             self._cancel_again(past)
@@ -172,14 +172,9 @@ class ReplicaSupervisor(Supervisor):
 
     def _leave_attempt(self) -> None:
         """Remove the leftovers of the last attempt, which every replica has ended."""
-        old = self.attempt
-        self._clean_up(rules=False)
+        self.clear(rules=False)
         self.attempts_left += 1
-        number = self.lifecycle.progress.attempt
-        logged = {host.host.name: logged_by(self.plan.job_directory, host.host.name) for host in self.plan.hosts}
-        self.context.record(RESTART, {"Why": "retry", "Number": number, "Logged": logged})
-        self.attempt = self._attempt(self.plan, old.faults, old.hints)
-        self.context.phases.enter(JobPhase.STARTING, PhaseMessage.PREPARING)
+        self.begin_attempt(self.plan, why=RestartCause.RETRY, number=self.lifecycle.progress.attempt)
 
     def _stage(self) -> None:
         self.attempt.marks = {name: {NUMBER_LABEL: str(self._number(name) + 1)} for name in self.job.hosts}
@@ -392,7 +387,7 @@ class ReplicaSupervisor(Supervisor):
             following += self.lifecycle.handle(known, self._now)
         return following
 
-    def _take_over(self, past: "Past", found: "FoundContainers", phase: JobPhase) -> None:
+    def _take_over(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
         """Watch the existing containers, and carry out decisions that were not carried out."""
         life, hosts = self.lifecycle, self.job.hosts
         if phase not in _PHASES.get(life.progress.state, {phase}):
@@ -413,7 +408,7 @@ class ReplicaSupervisor(Supervisor):
             run.resume_watching()
         self.attempt.on_running()
 
-    def _newest_containers(self, past: "Past", found: "FoundContainers") -> dict[str, FoundReplica]:
+    def _newest_containers(self, past: Past, found: FoundContainers) -> dict[str, FoundReplica]:
         """Take over existing containers; returns those with the newest number that were started, by host."""
         self.attempt.ran = True
         there = found_replicas(self.context.engines, self.plan, found)
@@ -432,7 +427,7 @@ class ReplicaSupervisor(Supervisor):
         self.unread = {name for name, each in newest.items() if each.running}
         return newest
 
-    def _cancel_again(self, past: "Past") -> None:
+    def _cancel_again(self, past: Past) -> None:
         """A stop that an earlier supervisor may not have seen."""
         if past.outcome.stopped is not None:
             self._handle(events.CancelAsked(grace=past.grace))

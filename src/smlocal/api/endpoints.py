@@ -28,7 +28,7 @@ from smlocal.jobs.documents import JOB, PLAN, RECALL, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
 from smlocal.jobs.finish.describe import view_job
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.jobs.planning.recall import recall
+from smlocal.jobs.planning.recall import recall_containers
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.store.records import JobRecord
@@ -244,7 +244,7 @@ def address_of(name: str) -> tuple[str, dict[str, str]]:
 def plan_of(name: str) -> JobPlan:
     """How an endpoint that has a supervisor is run: where its container is reached, and where its model is."""
     with Store.open(home_directory()) as store:
-        return recall(store.document(name, RECALL) or {})
+        return recall_containers(store.document(name, RECALL) or {})
 
 
 def list_endpoints() -> list[ListedEndpoint]:

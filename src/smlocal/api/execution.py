@@ -12,7 +12,7 @@ from smlocal.jobs.control.requests import StopRequests, StopSignals
 from smlocal.jobs.documents import LOCAL
 from smlocal.jobs.finish.cleanup import clear_this_engine
 from smlocal.jobs.kinds import not_finished, spoken_of
-from smlocal.jobs.prepared import Prepared, ReportFiles, find_credentials
+from smlocal.jobs.prepared import Prepared, PreparedPlan, ReportFiles, find_credentials
 from smlocal.jobs.shells import remove_dead_shells
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store, name_in_use
@@ -76,7 +76,7 @@ def execute_in_background(
     for note in prepared.plan.notes:
         if note.warning:
             reporter.warning(note.text)
-    if not detach.process_may_fork:
+    if isinstance(prepared, Prepared) and not detach.process_may_fork:
         # The server of the credentials cannot be sent to a new process, which finds the credentials again.
         prepared = changed(prepared, credentials=None)
     detach.start_in_background(supervise_prepared, prepared=prepared, home=home, replace=replace)
@@ -85,13 +85,13 @@ def execute_in_background(
 def supervise_prepared(
     ready: Callable[[], None],
     *,
-    prepared: Prepared,
+    prepared: PreparedPlan,
     home: str,
     replace: bool,
 ) -> None:
     """Supervise a job in this process, which does nothing else."""
     engines = engines_at(prepared.plan.engine_addresses)
-    if prepared.credentials is None:
+    if isinstance(prepared, Prepared) and prepared.credentials is None:
         prepared = changed(prepared, credentials=find_credentials(prepared.plan, engines))
     with Store.open(home) as store:
         try:
@@ -123,7 +123,7 @@ def _prepare(
     strict: bool,
     replace: bool,
     reporter: Reporter,
-) -> Prepared:
+) -> PreparedPlan:
     """Everything before the job is made. Mistakes are an error."""
     check_job_name(store, name, replace=replace)
     remove_dead_shells(store.home)
@@ -134,14 +134,14 @@ def _prepare(
     return prepare(job, name=name, home=store.home, engines=engines, reporter=reporter, strict=strict)
 
 
-def _with_report_files(prepared: Prepared, *, report: str | None, junit: str | None) -> Prepared:
+def _with_report_files(prepared: PreparedPlan, *, report: str | None, junit: str | None) -> PreparedPlan:
     if report is None and junit is None:
         return prepared
 
     return changed(prepared, report_files=ReportFiles.at(result=report, junit=junit))
 
 
-def _report(store: Store, prepared: Prepared) -> list[SmlocalError]:
+def _report(store: Store, prepared: PreparedPlan) -> list[SmlocalError]:
     if prepared.report_files is None:
         return []
     from smlocal.jobs.finish.report_files import write_report_files

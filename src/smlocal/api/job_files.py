@@ -22,9 +22,9 @@ from smlocal.terms.validation.wording import shortened
 if TYPE_CHECKING:
     from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
     from smlocal.engine.engines import Engines
-    from smlocal.jobs.planning.model import JobPlan
+    from smlocal.jobs.planning.model import RecordedPlan
     from smlocal.jobs.planning.workload import Workload
-    from smlocal.jobs.prepared import Prepared
+    from smlocal.jobs.prepared import PreparedPlan
     from smlocal.jobs.view import Reporter
     from smlocal.sagemaker.hosting.model_file import ModelFile
     from smlocal.sagemaker.processing.job_file import ProcessingFile
@@ -55,11 +55,11 @@ class JobPlanner(Protocol):
 
     def prepare(
         self, job: Any, /, *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
-    ) -> "Prepared":
+    ) -> "PreparedPlan":
         """Check everything that can be checked before a job is made. Mistakes are an error."""
         ...
 
-    def plan_job(self, job: Any, /, *, name: str, home: str, engines: "Engines", strict: bool) -> "JobPlan":
+    def plan_job(self, job: Any, /, *, name: str, home: str, engines: "Engines", strict: bool) -> "RecordedPlan":
         """Only the plan: no image is pulled, and missing GPUs are not an error."""
         ...
 
@@ -136,13 +136,13 @@ def refuse_unknown(document: Document) -> None:
 
 def prepare(
     job: "AnyJobFile | ModelFile", *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
-) -> "Prepared":
+) -> "PreparedPlan":
     """Check everything that can be checked before a job is made. Mistakes are an error."""
     with _limited_by(job):
         return _planning(job).prepare(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
 
 
-def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", strict: bool) -> "JobPlan":
+def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", strict: bool) -> "RecordedPlan":
     """Only the plan: no image is pulled, and missing GPUs are not an error."""
     with _limited_by(job):
         return _planning(job).plan_job(job, name=name, home=home, engines=engines, strict=strict)

@@ -88,6 +88,8 @@ def _abandon(store: Store, name: str, *, on_message: Callable[[str], None]) -> N
     if recalled is None:
         raise _refused(name, "it has not been prepared, so it has nothing on an engine")
     plan = recall(recalled)
+    if not plan.engine_addresses:
+        raise _refused(name, "it has nothing on an engine")
     engines = engines_at(plan.engine_addresses)
     gone = {address for address in engines.addresses if not _answers(engines.only([address]))}
     if not gone:

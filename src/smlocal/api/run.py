@@ -1,6 +1,6 @@
 """`smlocal.run` and `smlocal.plan`."""
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 from smlocal.api.job_files import plan_job
 from smlocal.api.job_source import JobSource, read_source
@@ -11,7 +11,7 @@ from smlocal.jobs.store.home import home_directory
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
     from smlocal.api.training_job import TrainingJob
-    from smlocal.jobs.planning.model import JobPlan
+    from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 
 
 def run(
@@ -44,13 +44,16 @@ def run(
 
 
 def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unpack[Overrides]) -> "JobPlan":
-    """The plan of a `run`: the object that it would execute. Nothing is run or pulled."""
+    """The plan of a `run`: the object that it would execute. Nothing is run or pulled.
+
+    That of a tuning job, which has no container, has only what a `RecordedPlan` has.
+    """
     check_keywords(overrides, others=["strict"])
     asked, name = read_source(job, overrides, strict=strict)
-    return plan_only(asked, name=name, strict=strict)
+    return cast("JobPlan", plan_only(asked, name=name, strict=strict))
 
 
-def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "JobPlan":
+def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "RecordedPlan":
     """The plan of a validated job. Nothing is run or pulled, and no job is made."""
     from smlocal.engine.engines import engines_named
 

@@ -15,7 +15,7 @@ from smlocal.api.recorded_job import read_recorded
 from smlocal.engine.interface import Written
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.kinds import showing
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 from smlocal.jobs.view import Reporter
 from smlocal.terms.statuses import StopCause
 
@@ -148,12 +148,15 @@ class Printed(Reporter):
         self._words: Mapping[str, str] = {}
         """The platform's words for phases."""
 
-    def planned(self, plan: JobPlan) -> None:
+    def planned(self, plan: RecordedPlan) -> None:
         """The job exists from now on."""
-        self._several = len(plan.hosts) > 1
-        self._words = showing(plan.platform).start(plan).phases
-        hosts = f" on {len(plan.hosts)} × {plan.hosts[0].host.instance_type}" if plan.hosts else ""
-        self._say(f"{plan.name}: {plan.image.name}{hosts}")
+        self._several = len(plan.host_names) > 1
+        start = showing(plan.platform).start(plan)
+        self._words = start.phases
+        if isinstance(plan, JobPlan):
+            self._say(f"{plan.name}: {plan.image.name} on {len(plan.hosts)} × {plan.hosts[0].host.instance_type}")
+        else:
+            self._say(f"{plan.name}: {start.about}")
         for note in plan.notes:
             if note.warning:
                 self.warning(note.text)

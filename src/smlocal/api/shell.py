@@ -13,9 +13,10 @@ from smlocal.errors.of_jobs import ContainerNotRunningError
 from smlocal.jobs.containers import host_container, is_running
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.finish.describe import has_kept_containers
-from smlocal.jobs.kinds import host_called
+from smlocal.jobs.kinds import host_called, spoken_of
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.recall import recall
+from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.shells import ShellProgram, remove_dead_shells, shell_in_kept, shell_in_new, shell_in_running
 from smlocal.jobs.store.home import home_directory, prepare_home
 from smlocal.jobs.store.jobs import Store
@@ -49,8 +50,14 @@ def find_containers(name: str) -> JobWithContainers | None:
                 details=[f"The job is in the phase {record.phase}."],
                 remedy=["Try again while it is training."],
             )
+        plan = recall(recalled)
+        if not isinstance(plan, JobPlan):
+            raise ContainerNotRunningError(
+                f"the {spoken_of(record).job} '{name}' has no container of its own",
+                remedy=[f"The jobs that it has started have some: smlocal describe {name}"],
+            )
         called = host_called(store, name)
-        return JobWithContainers(plan=recall(recalled), record=record, home=store.home, called=called)
+        return JobWithContainers(plan=plan, record=record, home=store.home, called=called)
 
 
 def shell_in_job(
@@ -97,8 +104,15 @@ def shell_in_new_container(
     home = prepare_home(home_directory())
     remove_dead_shells(home)
     engines = engines_named(job.local.Engines)
+
+    def prepared() -> Prepared:
+        found = prepare(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
+        if not isinstance(found, Prepared):
+            raise AssertionError(name)  # noqa: TRY004 - jobs of these kinds have containers
+        return found
+
     with shell_in_new(
-        lambda: prepare(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict),
+        prepared,
         program,
         choose=lambda plan: host_of(plan, host),
         home=home,

@@ -20,9 +20,9 @@ from smlocal.errors import (
     StagingError,
     StreamNotStartedError,
 )
-from smlocal.jobs.context import Context, download_details, end_details
+from smlocal.jobs.context import ContainerContext, download_details, end_details
 from smlocal.jobs.control.requests import StagingStoppedError, StopRequests
-from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
+from smlocal.jobs.decide.attempt_outcome import Course
 from smlocal.jobs.decide.events import (
     ContainerExited,
     ContainerLost,
@@ -49,6 +49,7 @@ from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.terms.statuses import (
     CANNOT_PULL,
     INTERNAL_ERROR,
+    NO_DISK_SPACE,
     Failure,
     FailureKind,
     JobPhase,
@@ -59,23 +60,21 @@ from smlocal.terms.statuses import (
 if TYPE_CHECKING:
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
 
-_DISK_FULL = input_failure("Data download failed:Insufficient disk space")
 _AT_ONCE = 8
 """More at once make neither the engine nor a disk faster."""
 
 
 @dataclass(kw_only=True, slots=True)
-class Attempt:
+class Attempt(Course):
     """The containers of one attempt and their ends."""
 
-    context: Context
+    context: ContainerContext
     plan: JobPlan
     faults: Faults
     on_running: Callable[[], None] = lambda: None
     """Called when containers have been started, or taken over."""
     credentials: "CredentialEndpoint | None" = None
     """Serves credentials to the containers, if they get any."""
-    outcome: AttemptOutcome = field(default_factory=AttemptOutcome)
     runs: dict[str, HostRun] = field(default_factory=dict)
     delivery: Delivery = field(init=False)
     mirror_notes: list[str] = field(default_factory=list)
@@ -86,9 +85,6 @@ class Attempt:
     """True once a kill was requested after the containers had ended: the artifacts are not waited for."""
     lost_engines: set[str] = field(default_factory=set)
     """Addresses of engines that did not answer any more."""
-    explanation: str | None = None
-    """The real cause, if the service would only report an internal error."""
-    hints: list[str] = field(default_factory=list)
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Labels of the containers, by host, in addition to the usual ones."""
 
@@ -344,11 +340,6 @@ class Attempt:
         self.explanation = self.explanation or watch.explanation
         return hurried
 
-    def fail(self, failure: Failure, explanation: str | None) -> None:
-        """Make the attempt fail for this reason."""
-        self.explanation = explanation
-        self.outcome = replace(self.outcome, failure=failure)
-
     def engine_failed(self, error: EngineError | MachineNotReadyError) -> None:
         """The engine does not do what it should; this fails the job unless its outcome is decided."""
         if isinstance(error, EngineLostError | EngineUnreachableError):
@@ -441,11 +432,11 @@ def staging_failure(error: Exception) -> tuple[Failure, str | None]:  # noqa: PL
         case StagingError():
             return input_failure(error.sentence), "; ".join(error.details) or None
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
-            return _DISK_FULL, str(error)
+            return NO_DISK_SPACE, str(error)
         case OSError():
             return input_failure(f"Data download failed:{error.strerror or error}: {error.filename}"), str(error)
         case HomeUnusableError():
-            return _DISK_FULL, error.with_details
+            return NO_DISK_SPACE, error.with_details
         case MachineNotReadyError():
             return INTERNAL_ERROR, error.with_details
         case _:

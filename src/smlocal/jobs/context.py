@@ -6,7 +6,7 @@ One call changes the phase in the store, on the clock and on the screen, with de
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
@@ -123,10 +123,9 @@ class Phases:
 
 @dataclass(kw_only=True, slots=True)
 class Context:
-    """One job's engines, store, reporter, events and phases."""
+    """One job's store, reporter, events and phases."""
 
     job: str
-    engines: Engines
     store: Store
     reporter: Reporter
     events: EventQueue
@@ -135,8 +134,30 @@ class Context:
     phases: Phases
     created: float
     """When the job was created, by the wall clock. The limit on the wait starts here."""
+
+    def record(self, kind: str, data: Mapping[str, object]) -> None:
+        """Add an event of this supervisor to the job's history."""
+        self.store.add_event(self.job, time.time(), kind, {**data, "By": self.stored_requests.token})
+
+    def record_stop(self, cause: StopCause, grace: float) -> None:
+        """Record a stop and the new status in one transaction, before anything is done about it."""
+        data = {"Cause": cause, "Grace": grace, "By": self.stored_requests.token}
+        self.store.add_request(self.job, at=time.time(), kind=STOP, data=data, stopping=PhaseMessage.STOPPING)
+        self.phases.enter(JobPhase.STOPPING, PhaseMessage.STOPPING)
+
+
+@dataclass(kw_only=True, slots=True)
+class ContainerContext(Context):
+    """The same for a job with containers, and the engines that run them."""
+
+    engines: Engines
     training_seconds: float = 0.0
     """Seconds of earlier attempts. The limit on the run time covers all attempts."""
+
+    @classmethod
+    def of(cls, context: Context, engines: Engines) -> "ContainerContext":
+        """The same tools, and these engines."""
+        return cls(engines=engines, **{each.name: getattr(context, each.name) for each in fields(Context)})
 
     @property
     def engine(self) -> Engine:
@@ -150,16 +171,6 @@ class Context:
         if max_wait is not None:
             deadlines[StopCause.MAX_WAIT] = now + max_wait - (time.time() - self.created)
         return deadlines
-
-    def record(self, kind: str, data: Mapping[str, object]) -> None:
-        """Add an event of this supervisor to the job's history."""
-        self.store.add_event(self.job, time.time(), kind, {**data, "By": self.stored_requests.token})
-
-    def record_stop(self, cause: StopCause, grace: float) -> None:
-        """Record a stop and the new status in one transaction, before anything is done about it."""
-        data = {"Cause": cause, "Grace": grace, "By": self.stored_requests.token}
-        self.store.add_request(self.job, at=time.time(), kind=STOP, data=data, stopping=PhaseMessage.STOPPING)
-        self.phases.enter(JobPhase.STOPPING, PhaseMessage.STOPPING)
 
 
 def new_token() -> str:

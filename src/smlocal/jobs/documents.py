@@ -1,7 +1,9 @@
 """The kinds of documents that are stored with a job, and members of them that several modules read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from smlocal.terms.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 
 if TYPE_CHECKING:
     from smlocal.data.artifacts.s3_publish import PublishResult
@@ -32,6 +34,50 @@ FINAL_METRICS = "FinalMetrics"
 """In the local block, but shown where the platform shows it."""
 UNSENT = "Unsent"
 """In the local block, below `Artifacts`: the mirrored folders that could not be sent to S3."""
+
+
+def ended_block(*, explanation: str | None = None, hints: Iterable[str] = ()) -> dict[str, Any]:
+    """The `Local` block, with the members that every ended job has, as they are if no container has run."""
+    return {
+        "Hosts": [],
+        "FailedHost": None,
+        "Attempts": 0,
+        "Interruptions": 0,
+        "Retries": 0,
+        "Artifacts": {
+            "Directory": None,
+            "Model": None,
+            "ModelBytes": 0,
+            "Output": None,
+            "OutputBytes": 0,
+            "Notes": [],
+            "Kept": None,
+        },
+        FINAL_METRICS: [],
+        "Metrics": {"Summaries": [], "WithoutValues": [], "Notes": []},
+        "Usage": None,
+        "Seconds": {},
+        "Notes": [],
+        "Image": None,
+        "AllowCpu": False,
+        "Hints": list(dict.fromkeys(hints)),
+        "Explanation": explanation,
+        "Leftovers": [],
+    }
+
+
+def decision_document(ended: Ending, reason: str | None) -> dict[str, Any]:
+    """How the job ends, for the next supervisor."""
+    return {"Status": ended.status, "Secondary": ended.phase, "Message": ended.message, "Reason": reason}
+
+
+def decided_ending(decision: Mapping[str, Any]) -> Ending:
+    """The same, read again."""
+    return Ending(
+        status=JobStatus(decision["Status"]),
+        phase=JobPhase(decision["Secondary"]),
+        message=PhaseMessage(decision["Message"]),
+    )
 
 
 def published_document(published: "PublishResult") -> dict[str, Any]:

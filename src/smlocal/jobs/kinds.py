@@ -7,21 +7,34 @@ first three have an object of a class below, whose defaults decline or do what i
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import import_module
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.engine.engines import Engines
+from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import JobFinishedError, JobNotFinishedError
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
-from smlocal.jobs.documents import REQUEST
-from smlocal.jobs.planning.model import HostPlan, JobPlan
-from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.documents import REQUEST, STRICT
+from smlocal.jobs.planning.model import HostPlan, JobPlan, RecordedPlan
+from smlocal.jobs.prepared import PreparedPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Reporter, Stage, StartView
 from smlocal.terms.metrics import MetricPattern
 from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, Failure, FailureKind, JobPhase
+
+P = TypeVar("P", bound=RecordedPlan)
+"""The plans of a kind of jobs."""
+
+
+class RecordedFile(Protocol):
+    """A validated job file of any kind."""
+
+    @property
+    def local(self) -> LocalSettings:
+        """Its settings of this machine."""
+        ...
 
 
 class JobContext(Protocol):
@@ -83,28 +96,56 @@ Reasons = Mapping[FailureKind, str | Callable[[str], str]]
 """A platform's words for each failure that no program caused, or a function that makes them of its message."""
 
 
-class Preparing(ABC):
+class Preparing(ABC, Generic[P]):
     """The decisions of a kind about its jobs before they run."""
 
     @abstractmethod
+    def read(self, recorded: Mapping[str, Any]) -> RecordedFile:
+        """The validated job of a recorded job file. Mistakes are an error."""
+
+    @abstractmethod
+    def prepare(
+        self,
+        job: Any,
+        /,
+        *,
+        name: str,
+        home: str,
+        engines: Engines,
+        reporter: Reporter,
+        strict: bool,
+        run_id: str | None = None,
+    ) -> PreparedPlan:
+        """Check everything that can be checked before a job is made. Mistakes are an error."""
+
     def prepare_recorded(
         self, recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter
-    ) -> Prepared:
-        """Prepare a job that was recorded and never begun. Mistakes are an error."""
+    ) -> PreparedPlan:
+        """Prepare a job that was recorded and never begun."""
+        job = self.read(recorded)
+        return self.prepare(
+            job,
+            name=record.name,
+            home=home,
+            engines=engines_named(job.local.Engines),
+            reporter=reporter,
+            strict=bool(recorded.get(STRICT)),
+            run_id=record.run_id,
+        )
 
     def plan_again(self, recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
         """The plan of a recorded job, with its inputs as they are now; by default nothing in it is of one attempt."""
         return old
 
     @abstractmethod
-    def plan_document(self, plan: JobPlan) -> dict[str, Any]:
+    def plan_document(self, plan: P) -> dict[str, Any]:
         """The plan as it is stored for people and programs."""
 
     @abstractmethod
-    def plan_rows(self, plan: JobPlan) -> Iterable[tuple[str, str]]:
+    def plan_rows(self, plan: P) -> Iterable[tuple[str, str]]:
         """The plan for people: heads, and the texts beside them."""
 
-    def script(self, plan: JobPlan) -> str | None:
+    def script(self, plan: P) -> str | None:
         """A script of docker commands that does the same; None if none can."""
         return None
 
@@ -154,7 +195,7 @@ class Running:
         return None
 
 
-class Showing(ABC):
+class Showing(ABC, Generic[P]):
     """How a kind speaks of its jobs: answers, lists, screens."""
 
     DOCUMENTS: ClassVar[tuple[str, ...]] = ()
@@ -202,7 +243,7 @@ class Showing(ABC):
         """How sentences speak of this job."""
 
     @abstractmethod
-    def start(self, plan: JobPlan) -> StartView:
+    def start(self, plan: P) -> StartView:
         """The view of a job when it starts."""
 
     @staticmethod
@@ -255,9 +296,9 @@ KINDS: Final[Mapping[str, str]] = {
 """The folder of each, by its name in plans and recorded jobs. Nothing below imports one in another way."""
 
 
-def preparing(kind: str) -> Preparing:
+def preparing(kind: str) -> Preparing[Any]:
     """What decides about its jobs before they run."""
-    part: Preparing = import_module(f"{KINDS[kind]}.preparing").PREPARING
+    part: Preparing[Any] = import_module(f"{KINDS[kind]}.preparing").PREPARING
     return part
 
 
@@ -267,9 +308,9 @@ def running(kind: str) -> Running:
     return part
 
 
-def showing(kind: str) -> Showing:
+def showing(kind: str) -> Showing[Any]:
     """What words its jobs."""
-    part: Showing = import_module(f"{KINDS[kind]}.showing").SHOWING
+    part: Showing[Any] = import_module(f"{KINDS[kind]}.showing").SHOWING
     return part
 
 

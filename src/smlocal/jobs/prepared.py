@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 
 if TYPE_CHECKING:
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
@@ -36,18 +37,33 @@ class ReportFiles:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Prepared:
-    """The needs of a supervisor that runs a job."""
+class PreparedPlan:
+    """The needs of a supervisor that runs a job of any kind."""
 
-    plan: JobPlan
+    plan: RecordedPlan
     job: Mapping[str, Any]
     """The job file, from which the plan can be made again."""
+    report_files: ReportFiles | None = None
+    """The files to write when the job has ended."""
+
+    def ready(self) -> AbstractContextManager[None]:
+        """Whatever has to be there while the job runs; entered before it is recorded."""
+        return nullcontext()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared(PreparedPlan):
+    """The needs of a supervisor that runs a job with containers."""
+
+    plan: JobPlan
     pull_refused: str | None = None
     """Why the image could not be pulled. The job fails with it, as on the service."""
     credentials: "CredentialEndpoint | None" = None
     """For the containers, if they get credentials. It is not open yet."""
-    report_files: ReportFiles | None = None
-    """The files to write when the job has ended."""
+
+    def ready(self) -> AbstractContextManager[None]:
+        """The credentials, which can show what this machine lacks."""
+        return nullcontext() if self.credentials is None else self.credentials.ready()
 
 
 def credentials_of(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":

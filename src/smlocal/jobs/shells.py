@@ -24,7 +24,7 @@ from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints
 from smlocal.jobs.planning.aspects.network.look import make_network
 from smlocal.jobs.planning.model import HostPlan, JobPlan, mounted_directory
-from smlocal.jobs.planning.recall import recall, remember
+from smlocal.jobs.planning.recall import recall_containers, remember
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.lease import Lease, leased_folders, make_leased
 from smlocal.jobs.view import Reporter
@@ -338,7 +338,7 @@ def _remove_dead(path: str) -> None:
             if "Plan" not in document:
                 _remove_marked(engines_at([document["Engine"]]).first, document["Job"], os.path.basename(path))
             else:
-                plan = recall(document["Plan"])
+                plan = recall_containers(document["Plan"])
                 if _remove_staged(engines_at(plan.engine_addresses), plan, path):
                     return
         remove_tree(path)

@@ -1,28 +1,28 @@
 """How a job gets its supervisor: it is recorded, unless it was submitted, and run to its end in this process.
 
-The way of a job goes down from here: `Supervisor` takes it through its attempts, `Attempt` through the phases of one,
-`HostRun` is one host of an attempt, and `ContainerRun` its container.
+The way of a job goes down from here: a `Supervisor` takes it to its end. That of a job with containers, a
+`ContainerSupervisor`, takes it through its attempts, `Attempt` through the phases of one, `HostRun` is one host of an
+attempt, and `ContainerRun` its container.
 """
 
 import os
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
-from smlocal.jobs.context import Context, Phases, new_token
+from smlocal.jobs.container_supervisor import ContainerSupervisor
+from smlocal.jobs.context import ContainerContext, Context, Phases, new_token
 from smlocal.jobs.control.requests import StopRequests, StoredRequests
 from smlocal.jobs.documents import JOB, PLAN, RECALL, REPORT_FILES, REQUEST
 from smlocal.jobs.finish.artifacts import REPLACED, artifacts_to_replace
 from smlocal.jobs.finish.cleanup import clear_kept
 from smlocal.jobs.finish.describe import DESCRIBE, reserve_space, view_job, write_copy
 from smlocal.jobs.kinds import KINDS, preparing
-from smlocal.jobs.mirrored.saving import remove_end_marker
 from smlocal.jobs.planning.recall import remember
-from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.prepared import Prepared, PreparedPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
 from smlocal.jobs.supervisor import Supervisor
@@ -51,7 +51,7 @@ class Result:
 
 
 def supervise(
-    prepared: Prepared,
+    prepared: PreparedPlan,
     *,
     engines: Engines,
     store: Store,
@@ -70,20 +70,19 @@ def supervise(
         for each in clear_kept(store, plan.name):
             reporter.warning(each)
     documents = {REQUEST: dict(plan.request), PLAN: preparing(plan.platform).plan_document(plan)}
-    ready = nullcontext() if prepared.credentials is None else prepared.credentials.ready()
-    with requests, ready, _record(prepared, documents, store, requests, replace=replace):
-        context = make_context(plan.name, engines=engines, store=store, reporter=reporter, stop_requests=requests)
+    with requests, prepared.ready(), _record(prepared, documents, store, requests, replace=replace):
+        context = make_context(plan.name, store=store, reporter=reporter, stop_requests=requests)
 
         def begin() -> None:
             on_supervising()
             context.phases.begin()
 
-        view = _run_to_the_end(prepared, documents, context, begin)
+        view = _run_to_the_end(prepared, documents, context, engines, begin)
     return Result(view=view, signal=requests.signal)
 
 
 def _record(
-    prepared: Prepared, documents: Mapping[str, Any], store: Store, requests: StopRequests, *, replace: bool
+    prepared: PreparedPlan, documents: Mapping[str, Any], store: Store, requests: StopRequests, *, replace: bool
 ) -> Lease:
     plan = prepared.plan
     replaced = artifacts_to_replace(store, plan.name) if replace else {}
@@ -100,8 +99,8 @@ def _record(
         },
         supervisor_pid=os.getpid(),
         arn=plan.identity.arn,
-        model_uri=plan.output.model_uri,
-        instances=len(plan.hosts),
+        model_uri=plan.model_uri,
+        instances=len(plan.host_names),
         platform=plan.platform,
         message=PhaseMessage.PREPARING,
         replace=replace,
@@ -110,41 +109,44 @@ def _record(
 
 
 def supervise_submitted(
-    prepared: Prepared, *, engines: Engines, store: Store, reporter: Reporter, requests: StopRequests
+    prepared: PreparedPlan, *, engines: Engines, store: Store, reporter: Reporter, requests: StopRequests
 ) -> None:
     """Run a job that was recorded before it was prepared to its end. This process holds its lease.
 
-    `credentials.ready()` of `prepared`, which can show what this machine lacks, has been entered.
+    `ready()` of `prepared`, which can show what this machine lacks, has been entered.
     """
     plan = prepared.plan
     documents = {REQUEST: dict(plan.request), PLAN: preparing(plan.platform).plan_document(plan)}
     # From here on a later supervisor continues the job, and does not begin it again. The recorded request stays: its
     # tags may have been changed.
     store.put_documents(plan.name, {PLAN: documents[PLAN], RECALL: remember(plan)})
-    context = make_context(plan.name, engines=engines, store=store, reporter=reporter, stop_requests=requests)
+    context = make_context(plan.name, store=store, reporter=reporter, stop_requests=requests)
     past = store.transitions(plan.name)
-    _run_to_the_end(prepared, documents, context, lambda: context.phases.resume(past, stopping=False, ended=None))
+    _run_to_the_end(
+        prepared, documents, context, engines, lambda: context.phases.resume(past, stopping=False, ended=None)
+    )
 
 
 def _run_to_the_end(
-    prepared: Prepared, documents: Mapping[str, Any], context: Context, begin: Callable[[], None]
+    prepared: PreparedPlan,
+    documents: Mapping[str, Any],
+    context: Context,
+    engines: Engines,
+    begin: Callable[[], None],
 ) -> JobView:
     """Returns the job as it is at the end. `begin` is called when the copies of the documents are written."""
     plan, store = prepared.plan, context.store
     directory = store.directory(plan.name)
-    supervisor = supervisor_of(plan.platform)(
-        context=context, plan=plan, pull_refused=prepared.pull_refused, credentials=prepared.credentials
-    )
+    supervisor = _new_supervisor(prepared, context, engines)
 
     def run() -> None:
         for kind, document in documents.items():
             write_copy(directory, kind, document)
         reserve_space(directory)
         begin()
-        remove_end_marker(plan, context.reporter.warning)
-        supervisor.begin_rules(first=True)
+        supervisor.begin()
         context.reporter.planned(plan)
-        supervisor.run_attempts()
+        supervisor.run()
 
     supervisor.run_and_finish(run)
     view = view_job(store, plan.name, final=True)
@@ -152,13 +154,22 @@ def _run_to_the_end(
     return view
 
 
-def make_context(
-    job: str, *, engines: Engines, store: Store, reporter: Reporter, stop_requests: StopRequests
-) -> Context:
+def _new_supervisor(prepared: PreparedPlan, context: Context, engines: Engines) -> Supervisor:
+    kind = supervisor_of(prepared.plan.platform)
+    if isinstance(prepared, Prepared) and issubclass(kind, ContainerSupervisor):
+        return kind(
+            context=ContainerContext.of(context, engines),
+            plan=prepared.plan,
+            pull_refused=prepared.pull_refused,
+            credentials=prepared.credentials,
+        )
+    return kind(context=context, plan=prepared.plan)
+
+
+def make_context(job: str, *, store: Store, reporter: Reporter, stop_requests: StopRequests) -> Context:
     """The tools of the supervisor of a recorded job."""
     return Context(
         job=job,
-        engines=engines,
         store=store,
         reporter=reporter,
         events=stop_requests.events,

@@ -5,7 +5,7 @@ from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.interface import Written
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import RecordedPlan
 from smlocal.terms.statuses import JobStatus, StopCause
 
 
@@ -15,7 +15,7 @@ class Reporter:
     verbose = False
     """True if a job that did not fail has to tell how docker would start it, too."""
 
-    def planned(self, plan: JobPlan) -> None:
+    def planned(self, plan: RecordedPlan) -> None:
         """The job has been created."""
 
     def progress(self, text: str) -> None:

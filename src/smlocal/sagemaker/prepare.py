@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from smlocal.engine.engines import Engines, engines_named
+from smlocal.engine.engines import Engines
 from smlocal.errors import TooManyHostsError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs import looking
 from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.prepared import Prepared
-from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS, host_count
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
@@ -55,21 +54,11 @@ def prepare(
     return prepared
 
 
-def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
-    """Prepare a job that was recorded and never begun."""
-    document = recorded_document(recorded)
-    strict = bool(recorded.get(STRICT))
-    job = read_job(document, strict=strict)
+def read_recorded(recorded: Mapping[str, Any]) -> JobFile:
+    """The job file of a job that was recorded and never begun."""
+    job = read_job(recorded_document(recorded), strict=bool(recorded.get(STRICT)))
     check_capacity(job)
-    return prepare(
-        job,
-        name=record.name,
-        home=home,
-        engines=engines_named(job.local.Engines),
-        reporter=reporter,
-        strict=strict,
-        run_id=record.run_id,
-    )
+    return job
 
 
 def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:

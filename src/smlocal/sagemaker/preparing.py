@@ -41,11 +41,12 @@ _FILE_COLUMN = 38
 _SHOWN_BYTES = 300
 
 
-class TrainingPreparing(Preparing):
+class TrainingPreparing(Preparing[JobPlan]):
     """Each attempt is planned again, and most jobs have a script."""
 
-    prepare_recorded = staticmethod(prepare.prepare_recorded)
+    read = staticmethod(prepare.read_recorded)
     plan_again = staticmethod(prepare.plan_again)
+    prepare = staticmethod(prepare.prepare)
     script = staticmethod(shell_script)
 
     def plan_document(self, plan: JobPlan) -> dict[str, Any]:

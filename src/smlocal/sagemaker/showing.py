@@ -30,7 +30,7 @@ CAUSES = {
 }
 
 
-class TrainingShowing(Showing):
+class TrainingShowing(Showing[JobPlan]):
     """Words of DescribeTrainingJob and ListTrainingJobs."""
 
     DOCUMENTS = (TUNED_BY, JOB, WARM_POOL)

@@ -2,6 +2,6 @@
 
 from typing import Final
 
-from smlocal.jobs.supervisor import Supervisor
+from smlocal.jobs.container_supervisor import ContainerSupervisor
 
-SUPERVISOR: Final = Supervisor
+SUPERVISOR: Final = ContainerSupervisor

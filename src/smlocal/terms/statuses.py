@@ -140,6 +140,10 @@ def input_failure(message: str) -> Failure:
     return Failure(kind=FailureKind.INPUT, message=message)
 
 
+NO_DISK_SPACE = input_failure("Data download failed:Insufficient disk space")
+"""Before anything runs."""
+
+
 # Nothing runs for a pool. Its state follows from the document of its job and the time, so no crash leaves one behind.
 
 LONGEST: Final = 28 * 24 * 3600

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
-from smlocal.jobs.planning.recall import recall, remember
+from smlocal.jobs.planning.recall import recall_containers, remember
 from smlocal.terms.data_parallel import data_parallel_trouble
 
 ASKED = {"HyperParameters": {"sagemaker_distributed_dataparallel_enabled": "true"}}
@@ -36,7 +36,7 @@ def test_who_gets_the_stand_in(members: Any, choice: Any, expected: DataParallel
     for host in made.hosts:
         assert ("PYTHONPATH" in host.environment) == (expected is not None)
     # The stored parts of a plan are for a later supervisor.
-    assert recall(remember(made)).data_parallel == expected
+    assert recall_containers(remember(made)).data_parallel == expected
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from smlocal.jobs.planning.aspects.engines.show import engine_rows
 from smlocal.jobs.planning.aspects.network.look import on_network
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.jobs.planning.recall import recall, remember
+from smlocal.jobs.planning.recall import recall_containers, remember
 from smlocal.sagemaker.preparing import PREPARING
 from smlocal.sagemaker.running import RUNNING
 from smlocal.sagemaker.script import shell_script
@@ -117,6 +117,6 @@ def test_notes_name_the_engine_that_they_are_about(several: Planner, facts: Fact
 
 
 def test_another_supervisor_finds_all_of_it(several: Planner) -> None:
-    made = recall(remember(several()))
+    made = recall_containers(remember(several()))
     assert (made.engines.several, made.engines.machines) == (several().engines.several, several().engines.machines)
     assert [*made.engines.by_address] == [A, B]

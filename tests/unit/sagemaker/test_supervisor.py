@@ -13,7 +13,9 @@ from smlocal.data.artifacts.job_artifacts import NO_ARTIFACTS
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerState, Engine, Resource, ResourceKind
 from smlocal.errors import EngineLostError, EngineUnreachableError, HomeUnusableError
+from smlocal.jobs.container_supervisor import ContainerSupervisor
 from smlocal.jobs.containers import HOST_LABEL
+from smlocal.jobs.context import ContainerContext
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, HostEnd
 from smlocal.jobs.decide.events import StopAsked
@@ -22,7 +24,6 @@ from smlocal.jobs.finish.describe import reserve_space
 from smlocal.jobs.planning.model import JobPlan, host_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervision import make_context
-from smlocal.jobs.supervisor import Supervisor
 from smlocal.jobs.view import Reporter
 from smlocal.terms.statuses import INTERNAL_ERROR, JobPhase, JobStatus, StopCause
 
@@ -45,7 +46,9 @@ class Phases(Reporter):
 
 
 @pytest.fixture
-def supervisor(tmp_path: Path, plan: Callable[..., JobPlan], monkeypatch: pytest.MonkeyPatch) -> Iterator[Supervisor]:
+def supervisor(
+    tmp_path: Path, plan: Callable[..., JobPlan], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ContainerSupervisor]:
     """Of a job whose container has run and written a model."""
     monkeypatch.setenv("SMLOCAL_ENGINE_TIMEOUT", "0.1")  # the engine never comes back
     directory = tmp_path / "jobs" / NAME
@@ -60,13 +63,15 @@ def supervisor(tmp_path: Path, plan: Callable[..., JobPlan], monkeypatch: pytest
             supervisor_pid=os.getpid(),
         ).release()
         reporter = Phases(directory / ".reserve")
-        context = make_context(NAME, engines=engines, store=store, reporter=reporter, stop_requests=requests)
+        context = ContainerContext.of(
+            make_context(NAME, store=store, reporter=reporter, stop_requests=requests), engines
+        )
         context.phases.begin()
         reserve_space(str(directory))
         model = Path(host_directory(made, made.hosts[0]), "model")
         model.mkdir(parents=True)
         (model / "m").write_text("learnt")
-        one = Supervisor(context=context, plan=made)
+        one = ContainerSupervisor(context=context, plan=made)
         one.attempt.ran = True
         yield one
 
@@ -78,7 +83,7 @@ def raises(error: Exception) -> Callable[[], None]:
     return run
 
 
-def kept(supervisor: Supervisor) -> str:
+def kept(supervisor: ContainerSupervisor) -> str:
     """The model in the folder that the results name."""
     folder = supervisor.context.store.document(NAME, LOCAL)["Artifacts"]["Kept"]
     return Path(folder, "algo-1", "model", "m").read_text()
@@ -93,7 +98,7 @@ def kept(supervisor: Supervisor) -> str:
     ],
 )
 def test_a_full_home_keeps_the_output_and_the_end(
-    supervisor: Supervisor, outcome: AttemptOutcome, status: JobStatus, reason: str | None
+    supervisor: ContainerSupervisor, outcome: AttemptOutcome, status: JobStatus, reason: str | None
 ) -> None:
     supervisor.attempt.outcome = outcome
     supervisor.run_and_finish(raises(HomeUnusableError("the disk is full", details=["/home"])))
@@ -103,7 +108,7 @@ def test_a_full_home_keeps_the_output_and_the_end(
     assert kept(supervisor) == "learnt"
 
 
-def test_an_unexpected_error_keeps_the_output_and_the_end(supervisor: Supervisor) -> None:
+def test_an_unexpected_error_keeps_the_output_and_the_end(supervisor: ContainerSupervisor) -> None:
     supervisor.attempt.outcome = FAILED
     with pytest.raises(KeyError):
         supervisor.run_and_finish(raises(KeyError("defect")))
@@ -111,7 +116,7 @@ def test_an_unexpected_error_keeps_the_output_and_the_end(supervisor: Supervisor
     assert kept(supervisor) == "learnt"
 
 
-def test_a_lost_engine_keeps_the_output(supervisor: Supervisor) -> None:
+def test_a_lost_engine_keeps_the_output(supervisor: ContainerSupervisor) -> None:
     supervisor.run_and_finish(raises(EngineLostError("the engine is gone")))
     assert kept(supervisor) == "learnt"
 
@@ -150,7 +155,7 @@ class ReturningEngine:
 
 @pytest.mark.parametrize("known", [True, False], ids=["its-containers", "those-of-an-earlier-attempt"])
 def test_an_engine_that_comes_back_gives_folders_back_before_its_containers_go(
-    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch, known: bool
+    supervisor: ContainerSupervisor, monkeypatch: pytest.MonkeyPatch, known: bool
 ) -> None:
     monkeypatch.setenv("SMLOCAL_ENGINE_TIMEOUT", "60")
     monkeypatch.setattr(os, "geteuid", lambda: 12345)  # so that the folders are somebody else's
@@ -167,7 +172,7 @@ def test_an_engine_that_comes_back_gives_folders_back_before_its_containers_go(
     assert supervisor.context.store.document(NAME, LOCAL)["Leftovers"] == []
 
 
-def test_another_attempt_makes_nothing_while_the_engine_is_still_lost(supervisor: Supervisor) -> None:
+def test_another_attempt_makes_nothing_while_the_engine_is_still_lost(supervisor: ContainerSupervisor) -> None:
     supervisor.policy.retries = 1
     supervisor.attempt.lost_engines = {ABSENT}
     supervisor.attempt.outcome = AttemptOutcome(failure=INTERNAL_ERROR)
@@ -178,19 +183,19 @@ def test_another_attempt_makes_nothing_while_the_engine_is_still_lost(supervisor
     assert supervisor.attempt.outcome.failure == INTERNAL_ERROR
 
 
-def test_what_has_been_packed_is_not_kept(supervisor: Supervisor) -> None:
+def test_what_has_been_packed_is_not_kept(supervisor: ContainerSupervisor) -> None:
     supervisor.results.artifacts = NO_ARTIFACTS
     supervisor.run_and_finish(raises(HomeUnusableError("the disk is full")))
     assert supervisor.context.store.document(NAME, LOCAL)["Artifacts"]["Kept"] is None
 
 
-def test_an_attempt_that_never_ran_keeps_nothing(supervisor: Supervisor) -> None:
+def test_an_attempt_that_never_ran_keeps_nothing(supervisor: ContainerSupervisor) -> None:
     supervisor.attempt.ran = False
     supervisor.run_and_finish(raises(HomeUnusableError("the disk is full")))
     assert supervisor.context.store.document(NAME, LOCAL)["Artifacts"]["Kept"] is None
 
 
-def test_the_reserve_is_free_before_the_upload_is_recorded(supervisor: Supervisor) -> None:
+def test_the_reserve_is_free_before_the_upload_is_recorded(supervisor: ContainerSupervisor) -> None:
     supervisor.attempt.outcome = replace(STOPPED, ends=(EXITED,))
     supervisor.run_and_finish(supervisor.after_training)
     reporter = supervisor.context.reporter
@@ -199,7 +204,7 @@ def test_the_reserve_is_free_before_the_upload_is_recorded(supervisor: Superviso
 
 
 def test_a_stop_counts_that_the_full_home_cannot_record(
-    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+    supervisor: ContainerSupervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = supervisor.context.store
 

@@ -9,7 +9,7 @@ from tests.unit.sagemaker.conftest import FACTS
 
 from smlocal.jobs.host.staging import mounts
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.jobs.planning.recall import recall, remember
+from smlocal.jobs.planning.recall import recall_containers, remember
 from smlocal.sagemaker.preparing import PREPARING
 
 Planner = Callable[..., JobPlan]
@@ -74,7 +74,7 @@ def cache_folders(made: JobPlan) -> list[str]:
 
 
 def test_each_host_has_a_folder_in_the_home_for_the_run_that_has_the_pool(plan: Planner) -> None:
-    made = recall(remember(plan({"ResourceConfig": RESOURCES})))
+    made = recall_containers(remember(plan({"ResourceConfig": RESOURCES})))
     where = [f"/home/warm-pools/job-1.0123abcd/algo-{number}" for number in (1, 2)]
     assert cache_folders(made) == where
     shown = [

@@ -21,7 +21,7 @@ from smlocal.terms.masking import without_passwords
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
-    from smlocal.jobs.planning.model import JobPlan
+    from smlocal.jobs.planning.model import RecordedPlan
 
 _LEAST_BESIDE = 48
 """Columns beside the path of a file; on a narrower terminal its content is below the path."""
@@ -97,9 +97,13 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
             _print_rows(tried_rows(tried))
 
 
-def _no_script(plan: "JobPlan") -> "UsageRefusedError":
+def _no_script(plan: "RecordedPlan") -> "UsageRefusedError":
+    from smlocal.jobs.planning.model import JobPlan
+
     why = "its replicas are restarted, and the job is tried again"
-    if plan.serving is not None:
+    if not isinstance(plan, JobPlan):
+        why = "the jobs that it starts depend on how others end"
+    elif plan.serving is not None:
         why = "its records are sent to the container while that runs"
     elif plan.folders.root:
         why = "its outputs are uploaded, and no such command does that"
@@ -138,7 +142,7 @@ def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:
             click.echo(line)
 
 
-def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
+def _tried(plan: "RecordedPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
     if not texts:
         return []
 

@@ -14,7 +14,7 @@ from smlocal.cli.terminal.screen import Screen
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobs.kinds import showing
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import RecordedPlan
 from smlocal.jobs.view import JobView
 from smlocal.terms.statuses import StopCause
 
@@ -42,10 +42,10 @@ class EventScreen(Screen):
             changes=changes,
         )
 
-    def planned(self, plan: JobPlan) -> None:
+    def planned(self, plan: RecordedPlan) -> None:
         """The job has been created."""
         self._start = start = showing(plan.platform).start(plan)
-        self._prepare_heads([each.host.name for each in plan.hosts])
+        self._prepare_heads([*plan.host_names])
         self._event("Planned", **start.members)
         for note in plan.notes:
             if note.warning:

@@ -39,7 +39,7 @@ from smlocal.cli.views.summary import failure, service_summary, shown_files, sta
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobs.kinds import showing
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import RecordedPlan
 from smlocal.jobs.view import JobView, Reporter, StartView
 from smlocal.terms.statuses import JobStatus, StopCause
 
@@ -129,10 +129,10 @@ class Screen(Reporter):
         """Show an error that came after the end of the job."""
         show_error(error, debug=debug, as_json=False)
 
-    def planned(self, plan: JobPlan) -> None:
+    def planned(self, plan: RecordedPlan) -> None:
         """Show what starts, and warn of what will fail on the service."""
         self._start = start = showing(plan.platform).start(plan)
-        self.headline(plan.name, printable(start.about), hosts=[each.host.name for each in plan.hosts])
+        self.headline(plan.name, printable(start.about), hosts=[*plan.host_names])
         for note in plan.notes:
             if note.warning:
                 self.warning(note.text)

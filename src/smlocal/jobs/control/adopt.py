@@ -13,10 +13,12 @@ from smlocal.data.artifacts.atomic_write import remove_partial
 from smlocal.engine.docker import connect
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
+from smlocal.jobs.container_supervisor import ContainerSupervisor, remember_left
+from smlocal.jobs.context import ContainerContext, Context
 from smlocal.jobs.control.found_containers import find_containers, hosts_with_containers, remove_unseen
 from smlocal.jobs.control.requests import StagingStoppedError, StopSignals
 from smlocal.jobs.decide.events import unexpected_error
-from smlocal.jobs.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
+from smlocal.jobs.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL, decided_ending
 from smlocal.jobs.finish.artifacts import delete_replaced, keep_unpacked, restore_ownership
 from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, clear_this_engine
 from smlocal.jobs.finish.describe import (
@@ -31,15 +33,15 @@ from smlocal.jobs.history import BEGINNING, STOP, Past, read_past
 from smlocal.jobs.host.staging import mount_again
 from smlocal.jobs.kinds import preparing
 from smlocal.jobs.mirrored.saving import keep_not_saved
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 from smlocal.jobs.planning.recall import recall
-from smlocal.jobs.prepared import Prepared, credentials_of
+from smlocal.jobs.prepared import PreparedPlan, credentials_of
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import LeftOnEngine, Transition
 from smlocal.jobs.supervision import make_context, supervise_submitted, supervisor_of
-from smlocal.jobs.supervisor import Supervisor, end_job, remember_left
+from smlocal.jobs.supervisor import Supervisor, end_job
 from smlocal.jobs.view import Reporter
-from smlocal.terms.statuses import INTERNAL_ERROR, Ending, JobPhase, JobStatus, PhaseMessage, StopCause
+from smlocal.terms.statuses import INTERNAL_ERROR, JobPhase, JobStatus, PhaseMessage, StopCause
 
 _WITH_CONTAINERS = {JobPhase.TRAINING, JobPhase.STOPPING, JobPhase.INTERRUPTED}
 """The phases that end with the last container."""
@@ -66,22 +68,59 @@ def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: 
                 begin_submitted(store, name, requests)
                 return True
             plan = recall(recalled)
-            remove_partial(f"{plan.output.directory}/output", plan.run_id)
-            try:
-                engines = engines_at(plan.engine_addresses)
-                for engine in engines:
-                    engine.facts()
-                _mount_volumes(plan, engines)
-                if not _finish_cleanup(store, plan, engines):
-                    if deleted and plan.hosts:
-                        _end_without_folder(store, plan, engines)
-                    else:
-                        _continue(store, plan, engines, requests)
-            except (EngineError, MachineNotReadyError) as error:
-                store.put_document(name, NOT_ADOPTED, {"At": time.time(), "Why": error.sentence})
-                raise
+            kind = supervisor_of(plan.platform)
+            if isinstance(plan, JobPlan) and issubclass(kind, ContainerSupervisor):
+                _adopt_containers(kind, store, plan, requests, deleted=deleted)
+            elif not _ended_as_decided(store, name):
+                _go_on(kind, store, plan, requests)
             write_copies(store, name)  # the first supervisor may not have written them all
     return True
+
+
+def _ended_as_decided(store: Store, name: str) -> bool:
+    """End a job without containers if the first supervisor had decided how; False if it had not."""
+    decision = (store.document(name, LOCAL) or {}).get(DECISION)
+    if decision is None:
+        return False
+    release_space(store.directory(name))
+    end_job(store, name, decided_ending(decision), decision["Reason"])
+    return True
+
+
+def _go_on(kind: type[Supervisor], store: Store, plan: RecordedPlan, requests: StopSignals) -> None:
+    """Supervise a job without containers to its end."""
+    name = plan.name
+    record, past = store.get(name), read_past(store.events(name))
+    supervisor = kind(context=_context(store, name, past, requests), plan=plan)
+    stopping = record.status is JobStatus.STOPPING
+    supervisor.context.phases.resume(store.transitions(name), stopping=stopping, ended=None)
+    supervisor.run_and_finish(lambda: supervisor.resume(past, record.phase))
+
+
+def _context(store: Store, name: str, past: Past, requests: StopSignals) -> Context:
+    context = make_context(name, store=store, reporter=Reporter(), stop_requests=requests)
+    context.stored_requests.events_read = past.events_read
+    return context
+
+
+def _adopt_containers(
+    kind: type[ContainerSupervisor], store: Store, plan: JobPlan, requests: StopSignals, *, deleted: bool
+) -> None:
+    """`deleted`: the folder of the job was removed."""
+    remove_partial(f"{plan.output.directory}/output", plan.run_id)
+    try:
+        engines = engines_at(plan.engine_addresses)
+        for engine in engines:
+            engine.facts()
+        _mount_volumes(plan, engines)
+        if not _finish_cleanup(kind, store, plan, engines):
+            if deleted:
+                _end_without_folder(store, plan, engines)
+            else:
+                _continue(kind, store, plan, engines, requests)
+    except (EngineError, MachineNotReadyError) as error:
+        store.put_document(plan.name, NOT_ADOPTED, {"At": time.time(), "Why": error.sentence})
+        raise
 
 
 def _mount_volumes(plan: JobPlan, engines: Engines) -> None:
@@ -95,7 +134,7 @@ def _mount_volumes(plan: JobPlan, engines: Engines) -> None:
             raise MachineNotReadyError(f"the volume of {run.name} cannot be mounted: {error.strerror}") from error
 
 
-def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
+def _finish_cleanup(kind: type[Supervisor], store: Store, plan: JobPlan, engines: Engines) -> bool:
     """Clean up and end the job if the first supervisor had already decided how it ends; False if it had not."""
     name = plan.name
     local = store.document(name, LOCAL)
@@ -104,7 +143,7 @@ def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
     decision = local[DECISION]
     release_space(store.directory(name))
     runs = hosts_with_containers(engines, plan)
-    logged = supervisor_of(plan.platform).logged_before(store, name)
+    logged = kind.logged_before(store, name)
     for run in runs:
         run.logged_before = logged.get(run.name, 0)
         run.complete_log()
@@ -125,12 +164,7 @@ def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
         artifacts = {**artifacts, "Notes": [*artifacts["Notes"], *notes]}
         leftovers = [*local["Leftovers"], *leftovers]
         store.put_document(name, LOCAL, {**local, "Artifacts": artifacts, "Leftovers": leftovers})
-    ending = Ending(
-        status=JobStatus(decision["Status"]),
-        phase=JobPhase(decision["Secondary"]),
-        message=PhaseMessage(decision["Message"]),
-    )
-    end_job(store, name, ending, decision["Reason"])
+    end_job(store, name, decided_ending(decision), decision["Reason"])
     return True
 
 
@@ -141,16 +175,18 @@ def _end_without_folder(store: Store, plan: JobPlan, engines: Engines) -> None:
     fail_with(store, plan.name, INTERNAL_ERROR, explanation=why)
 
 
-def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSignals) -> None:
+def _continue(
+    kind: type[ContainerSupervisor], store: Store, plan: JobPlan, engines: Engines, requests: StopSignals
+) -> None:
     found = find_containers(engines, plan)  # if this raises, nothing has been decided
     remove_unseen(engines, plan, found)
     name = plan.name
     record, transitions, past = store.get(name), store.transitions(name), read_past(store.events(name))
-    context = make_context(name, engines=engines, store=store, reporter=Reporter(), stop_requests=requests)
-    context.stored_requests.events_read = past.events_read
-    supervisor = supervisor_of(plan.platform)(
+    context = ContainerContext.of(_context(store, name, past, requests), engines)
+    supervisor = kind(
         context=context,
         plan=plan,
+        found=found,
         credentials=credentials_of(plan, engines),
         plan_again=lambda: preparing(plan.platform).plan_again(
             store.document(name, JOB), plan, home=store.home, engines=engines
@@ -166,7 +202,7 @@ def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSigna
 
     def resume() -> None:
         supervisor.begin_rules(first=False)
-        supervisor.resume(past, found, record.phase)
+        supervisor.resume(past, record.phase)
 
     supervisor.run_and_finish(resume)
     if len(found.hosts) < len(plan.hosts) and not has_kept_containers(plan.job_directory):
@@ -174,7 +210,7 @@ def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSigna
         remember_left(store, plan, plan.engine_addresses)
 
 
-def _count_attempts(supervisor: Supervisor, past: Past) -> None:
+def _count_attempts(supervisor: ContainerSupervisor, past: Past) -> None:
     supervisor.policy.used, supervisor.policy.interruptions = past.retries, past.interruptions
     for index in past.faults:
         supervisor.attempt.faults.count(index)
@@ -205,8 +241,7 @@ def begin_submitted(store: Store, name: str, requests: StopSignals) -> None:
             if prepared is None:
                 stop_unprepared(store, name)
                 return
-            if prepared.credentials is not None:
-                stack.enter_context(prepared.credentials.ready())
+            stack.enter_context(prepared.ready())
         except SmlocalError as error:
             fail_unprepared(store, name, error)
             return
@@ -227,7 +262,7 @@ def _began_too_often(store: Store, name: str) -> bool:
     return sum(event.kind == BEGINNING for event in store.events(name)) > _MOST_BEGINNINGS
 
 
-def _prepare_unless_stopped(store: Store, name: str, requests: StopSignals) -> Prepared | None:
+def _prepare_unless_stopped(store: Store, name: str, requests: StopSignals) -> PreparedPlan | None:
     """None if the job is to be stopped: by a stored request, or by a signal, which may come at any moment."""
     while store.get(name).status is not JobStatus.STOPPING:
         try:
@@ -242,7 +277,7 @@ def _prepare_unless_stopped(store: Store, name: str, requests: StopSignals) -> P
     return None
 
 
-def _prepare(store: Store, name: str) -> Prepared:
+def _prepare(store: Store, name: str) -> PreparedPlan:
     if store.left_on_engines():
         for _ in clear_this_engine(store, connect()):
             pass

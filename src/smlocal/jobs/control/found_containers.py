@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from datetime import datetime
 
 from smlocal.base.quick_dataclass import dataclass
@@ -46,7 +47,7 @@ class FoundContainer:
 class FoundContainers:
     """The containers that have been started, by host."""
 
-    hosts: Mapping[str, FoundContainer]
+    hosts: Mapping[str, FoundContainer] = field(default_factory=dict)
 
     @property
     def ended_at(self) -> float | None:

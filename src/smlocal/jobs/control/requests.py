@@ -16,9 +16,8 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.channels.copy import Check
 from smlocal.errors import JobNotInterruptibleError
 from smlocal.jobs.decide.events import Event, EventQueue, Interrupted, KillAsked, StopAsked, Woken
-from smlocal.jobs.documents import LOCAL, REQUEST
+from smlocal.jobs.documents import LOCAL, REQUEST, ended_block
 from smlocal.jobs.finish.describe import write_copies
-from smlocal.jobs.finish.unprepared import unprepared_block
 from smlocal.jobs.history import INTERRUPT, STOP
 from smlocal.jobs.kinds import showing
 from smlocal.jobs.store.jobs import Store
@@ -35,7 +34,7 @@ def ask_to_stop(store: Store, name: str, *, grace: float | None) -> bool:
     """Request a stop; False if the job needs a supervisor and has none. A waiting job ends at once."""
     data = {"Cause": StopCause.REQUEST, "Grace": grace}
     if store.get(name).pending:
-        documents = {LOCAL: unprepared_block()}
+        documents = {LOCAL: ended_block()}
         if store.stop_pending(name, at=time.time(), kind=STOP, data=data, documents=documents):
             write_copies(store, name)
             return True

@@ -1,7 +1,7 @@
 """The end of an attempt: its hosts' results, the data for the platform, and whether another attempt follows. Pure."""
 
 from collections.abc import Callable, Generator
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 
 from smlocal.base.quick_dataclass import dataclass
@@ -47,6 +47,27 @@ class AttemptOutcome:
     def failed(self) -> bool:
         """True if the job will end as Failed."""
         return self.decided and (self.stopped is None or self.failure is not None)
+
+
+@dataclass(kw_only=True, slots=True)
+class Course:
+    """How a job, or an attempt of it, has gone so far."""
+
+    outcome: AttemptOutcome = field(default_factory=AttemptOutcome)
+    explanation: str | None = None
+    """The real cause, if the service would only report an internal error."""
+    hints: list[str] = field(default_factory=list)
+
+    def fail(self, failure: Failure, explanation: str | None) -> None:
+        """It fails for this reason."""
+        self.explanation = explanation
+        self.outcome = replace(self.outcome, failure=failure)
+
+    def break_off(self, failure: Failure, why: str | None) -> None:
+        """It fails, unless its end is decided already. `why` is told in any case."""
+        self.explanation = "; ".join(filter(None, (self.explanation, why))) or None
+        if not self.outcome.decided:
+            self.outcome = replace(self.outcome, failure=failure)
 
 
 class Trouble(StrEnum):

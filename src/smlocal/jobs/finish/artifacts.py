@@ -28,7 +28,7 @@ from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.kinds import not_finished
 from smlocal.jobs.mirrored.saving import NOT_SAVED, save_again
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
-from smlocal.jobs.planning.recall import recall
+from smlocal.jobs.planning.recall import recall_containers
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
 from smlocal.terms.statuses import JobStatus
@@ -181,7 +181,7 @@ def pack_again(
                 f"The job '{name}' has nothing to pack: its artifacts are packed, or there are none.",
                 remedy=[f"smlocal describe {name} shows its artifacts."],
             )
-        plan = recall(store.document(name, RECALL))
+        plan = recall_containers(store.document(name, RECALL))
         if document.get("Kept"):
             document = _pack_unpacked(
                 store, plan, document, output, working, completed=record.status is JobStatus.COMPLETED

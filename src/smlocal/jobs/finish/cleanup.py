@@ -20,7 +20,7 @@ from smlocal.jobs.documents import RECALL
 from smlocal.jobs.finish.artifacts import restore_ownership
 from smlocal.jobs.finish.describe import has_kept_containers, unmark_containers_kept
 from smlocal.jobs.host.staging import unmount_volumes
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import LeftOnEngine
@@ -222,7 +222,7 @@ def kept_by(store: Store, name: str) -> list[LeftOnEngine]:
     return [LeftOnEngine(run_id=record.run_id, name=name, engine=address) for address in addresses]
 
 
-def _plan_of(store: Store, name: str) -> JobPlan | None:
+def _plan_of(store: Store, name: str) -> RecordedPlan | None:
     """None if another version has planned the job: its record can be removed, and its containers are leftovers then."""
     with suppress(EarlierPlanError):
         return recall(store.document(name, RECALL))
@@ -252,7 +252,7 @@ def _clear_left(store: Store, engines: Engines, left: LeftOnEngine) -> list[str]
         # The containers wrote there as root. They must not write any more when the owner is changed.
         kill_containers(engines.first, left.name, left.run_id)
         plan = _plan_of(store, left.name)
-        restore_ownership([] if plan is None else hosts_with_containers(engines, plan))
+        restore_ownership(hosts_with_containers(engines, plan) if isinstance(plan, JobPlan) else [])
         clear_disk(directory)
     failures = clear_engines(engines, left.name, left.run_id, engine_lost=False)
     if not failures:

@@ -131,6 +131,8 @@ def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
     if recalled is None:
         raise _no_artifacts(record)
     plan = recall(recalled)
+    if not isinstance(plan, JobPlan):
+        raise _no_artifacts(record)
     uri = s3_form(plan.output.model_uri)
     artifacts = local.get("Artifacts") or {}
     found = _LocalArtifacts(

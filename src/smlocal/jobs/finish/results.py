@@ -11,7 +11,14 @@ from smlocal.data.artifacts.job_artifacts import Artifacts
 from smlocal.errors import EngineError
 from smlocal.jobs.attempt import Attempt
 from smlocal.jobs.decide.attempt_outcome import RestartPolicy
-from smlocal.jobs.documents import DECISION, FINAL_METRICS, UNSENT, published_document, unsent_document
+from smlocal.jobs.documents import (
+    DECISION,
+    FINAL_METRICS,
+    UNSENT,
+    decision_document,
+    published_document,
+    unsent_document,
+)
 from smlocal.jobs.finish.artifacts import unpacked_directory
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.kinds import running
@@ -63,12 +70,7 @@ def local_block(
     """Everything that a program may want to know beside the service's answer; `attempt` is the last one."""
     artifacts, credentials = results.artifacts, attempt.credentials
     return {
-        DECISION: {
-            "Status": ended.status,
-            "Secondary": ended.phase,
-            "Message": ended.message,
-            "Reason": reason,
-        },
+        DECISION: decision_document(ended, reason),
         "Hosts": [_host(attempt, name) for name in attempt.runs],
         "FailedHost": attempt.outcome.first_failure,
         "Attempts": policy.attempts,

@@ -24,7 +24,7 @@ from smlocal.errors import (
     SourceUnreadableError,
     TooManyHostsError,
 )
-from smlocal.jobs.documents import FINAL_METRICS, LOCAL
+from smlocal.jobs.documents import LOCAL, ended_block
 from smlocal.jobs.finish.describe import write_copies
 from smlocal.jobs.kinds import running
 from smlocal.jobs.store.jobs import Store
@@ -82,42 +82,13 @@ def preparation_failure(error: SmlocalError) -> Failure:
 
 def fail_with(store: Store, name: str, failure: Failure, *, explanation: str, hints: Sequence[str] = ()) -> None:
     """End it as `Failed`."""
-    block = unprepared_block(explanation=explanation, hints=hints)
+    block = ended_block(explanation=explanation, hints=hints)
     _end(store, name, FAILED, block, running(store.get(name).platform).reason(failure))
 
 
 def stop_unprepared(store: Store, name: str) -> None:
     """End it as `Stopped`."""
-    _end(store, name, STOPPED[StopCause.REQUEST], unprepared_block(), None)
-
-
-def unprepared_block(*, explanation: str | None = None, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """The `Local` block, with the members that every ended job has."""
-    return {
-        "Hosts": [],
-        "Attempts": 0,
-        "Interruptions": 0,
-        "Retries": 0,
-        "Artifacts": {
-            "Directory": None,
-            "Model": None,
-            "ModelBytes": 0,
-            "Output": None,
-            "OutputBytes": 0,
-            "Notes": [],
-            "Kept": None,
-        },
-        FINAL_METRICS: [],
-        "Metrics": {"Summaries": [], "Notes": []},
-        "Usage": None,
-        "Seconds": {},
-        "Notes": [],
-        "Image": None,
-        "AllowCpu": False,
-        "Hints": list(hints),
-        "Explanation": explanation,
-        "Leftovers": [],
-    }
+    _end(store, name, STOPPED[StopCause.REQUEST], ended_block(), None)
 
 
 def _end(store: Store, name: str, end: Ending, block: dict[str, Any], reason: str | None) -> None:

@@ -121,11 +121,11 @@ class IdentityPlan:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JobPlan:
-    """Everything that a run of one job does."""
+class RecordedPlan:
+    """What is planned of every job: the whole plan of one that has no containers."""
 
     platform: str
-    """The name of the platform that the job is written for."""
+    """The name of the kind of job."""
     name: str
     run_id: str
     job_directory: str
@@ -134,6 +134,30 @@ class JobPlan:
     rights: Rights = EVERYTHING
     """The rights of the job on this machine."""
     identity: IdentityPlan
+    notes: tuple[Note, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What only its kind knows of it, as JSON."""
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """The names of its hosts on this machine."""
+        return ()
+
+    @property
+    def model_uri(self) -> str:
+        """The URI of the model that the platform answers; empty if there is none."""
+        return ""
+
+    @property
+    def engine_addresses(self) -> tuple[str, ...]:
+        """The addresses of the engines that have a part of the job."""
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobPlan(RecordedPlan):
+    """Everything that a run of one job with containers does."""
+
     image: ImagePlan
     engines: EnginesPlan
     network: JobNetwork = field(default_factory=JobNetwork)
@@ -158,7 +182,16 @@ class JobPlan:
     stop: StopPlan
     faults: FaultsPlan = field(default_factory=FaultsPlan)
     kept: KeptPlan = field(default_factory=KeptPlan)
-    notes: tuple[Note, ...] = ()
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """The names of its hosts on this machine."""
+        return tuple(each.host.name for each in self.hosts)
+
+    @property
+    def model_uri(self) -> str:
+        """The URI of the model that the platform answers."""
+        return self.output.model_uri
 
     @property
     def engine_addresses(self) -> tuple[str, ...]:
@@ -195,7 +228,7 @@ class JobPlan:
         return bool(self.pipes) or any(tree.staging == "fuse" for tree in self.trees)
 
 
-def note_documents(plan: JobPlan) -> list[dict[str, Any]]:
+def note_documents(plan: RecordedPlan) -> list[dict[str, Any]]:
     """The notes of a plan as JSON."""
     return [{"Id": note.id, "Text": note.text, "Warning": note.warning} for note in plan.notes]
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 from smlocal.terms.masking import masked, masked_request
 
 COLUMN = 13
@@ -12,7 +12,7 @@ _LINE = 160
 _NAMED = 8
 
 
-def note_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
+def note_rows(plan: RecordedPlan) -> Iterator[tuple[str, str]]:
     """Warnings, and differences from the service."""
     warnings = [note for note in plan.notes if note.warning]
     if warnings:
@@ -28,7 +28,7 @@ def host_names(plan: JobPlan) -> str:
     return ", ".join(names) if len(names) <= _NAMED else f"{names[0]} to {names[-1]}"
 
 
-def request_text(plan: JobPlan) -> str:
+def request_text(plan: RecordedPlan) -> str:
     """The request in one line, without secrets, shortened if it is long."""
     text = json.dumps(masked_request(plan.request), ensure_ascii=False)
     return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…\nfull text: smlocal plan --json"

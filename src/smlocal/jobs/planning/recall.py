@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from smlocal.errors import EarlierPlanError
-from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.jobs.planning.model import HostPlan, JobPlan, RecordedPlan
 from smlocal.terms.listing import Listing
 
 _LEFT_OUT: Mapping[type, Mapping[str, Any]] = {
@@ -20,22 +20,30 @@ _LEFT_OUT: Mapping[type, Mapping[str, Any]] = {
 """The stored forms of fields, by the record that has them."""
 
 
-def remember(plan: JobPlan) -> dict[str, Any]:
+def remember(plan: RecordedPlan) -> dict[str, Any]:
     """The plan as a JSON document."""
     document: dict[str, Any] = _encode(plan)
     return document
 
 
-def recall(document: Mapping[str, Any]) -> JobPlan:
+def recall(document: Mapping[str, Any]) -> RecordedPlan:
     """The plan from its JSON document; `EarlierPlanError` for one of a version whose records were others."""
     try:
-        plan: JobPlan = _decode(JobPlan, document)
+        plan: RecordedPlan = _decode(JobPlan if "hosts" in document else RecordedPlan, document)
     except (TypeError, KeyError, AttributeError) as error:
         raise EarlierPlanError(
             f"the job '{document.get('name', '')}' was planned by another version of smlocal",
             details=[str(error)],
             remedy=["Use that version for it. Its files are in its folder and its output folder; smlocal rm works."],
         ) from error
+    return plan
+
+
+def recall_containers(document: Mapping[str, Any]) -> JobPlan:
+    """The same, for a job that is known to have containers."""
+    plan = recall(document)
+    if not isinstance(plan, JobPlan):
+        raise AssertionError(plan.name)  # noqa: TRY004 - the caller knows its job
     return plan
 
 

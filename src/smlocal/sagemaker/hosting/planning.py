@@ -4,16 +4,15 @@ It also makes the notes, and records a job that another process will start.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from smlocal.base.accounts import other_users, why_a_key
-from smlocal.engine.engines import Engines, engines_named
+from smlocal.engine.engines import Engines
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.errors import ImagePullError
 from smlocal.errors.of_jobs import EndpointUnreachableError, PortLabelMissingError
-from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
@@ -35,7 +34,6 @@ from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan,
 from smlocal.jobs.planning.note_rule import notes_of, some
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
-from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
@@ -55,7 +53,7 @@ from smlocal.sagemaker.hosting.hosts import (
 )
 from smlocal.sagemaker.hosting.members import recorded_members
 from smlocal.sagemaker.hosting.model_data import ModelSearch
-from smlocal.sagemaker.hosting.model_file import ModelFile, ServingLimits, read_model
+from smlocal.sagemaker.hosting.model_file import ModelFile, ServingLimits
 from smlocal.sagemaker.place import arn_of, region_of
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
@@ -109,15 +107,6 @@ def plan_job(model: ModelFile, *, name: str, home: str, engines: Engines, strict
     names = {image_name(container) for variant in model.variants for container in variant.model.containers}
     images = {each: engine.image(each) for each in sorted(names)}
     return plan_endpoint(model, find_models(model), placed, images, name=name, home=home, machine=machine, run_id=None)
-
-
-def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
-    """Prepare an endpoint that was recorded and never begun."""
-    model = read_model(recorded_document(recorded))
-    engines = engines_named(model.local.Engines)
-    return prepare(
-        model, name=record.name, home=home, engines=engines, reporter=reporter, strict=False, run_id=record.run_id
-    )
 
 
 def find_models(model: ModelFile) -> Models:

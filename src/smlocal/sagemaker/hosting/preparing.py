@@ -1,19 +1,26 @@
 """Endpoints before they run."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Final
 
-from smlocal.jobs.kinds import Preparing
+from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.kinds import Preparing, RecordedFile
 from smlocal.jobs.planning.aspects.limits.show import limits_document
 from smlocal.jobs.planning.model import HostPlan, JobPlan, note_documents
 from smlocal.jobs.planning.plan_rows import environment_rows, note_rows
+from smlocal.jobs.prepared import PreparedPlan
 from smlocal.sagemaker.hosting import planning
+from smlocal.sagemaker.hosting.model_file import read_model
 
 
-class EndpointPreparing(Preparing):
+class EndpointPreparing(Preparing[JobPlan]):
     """A script would have to unpack the model, ping and restart: there is none."""
 
-    prepare_recorded = staticmethod(planning.prepare_recorded)
+    prepare: ClassVar[Callable[..., PreparedPlan]] = staticmethod(planning.prepare)
+
+    def read(self, recorded: Mapping[str, Any]) -> RecordedFile:
+        """The job file of a recorded job."""
+        return read_model(recorded_document(recorded))
 
     def plan_document(self, plan: JobPlan) -> dict[str, Any]:
         """The plan as it is stored."""

@@ -17,7 +17,7 @@ from smlocal.terms.statuses import JobPhase, JobStatus, StopCause
 _PHASES: Final = {JobPhase.STARTING: "Creating", JobPhase.DOWNLOADING: "Creating", JobPhase.TRAINING: "InService"}
 
 
-class EndpointShowing(Showing):
+class EndpointShowing(Showing[JobPlan]):
     """Words of DescribeEndpoint and ListEndpoints."""
 
     DOCUMENTS = (HOSTING, WEIGHTS)

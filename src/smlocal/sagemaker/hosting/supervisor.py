@@ -11,7 +11,8 @@ from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import run_each
 from smlocal.errors import EngineError, JobUnrecordedError, MachineNotReadyError, SmlocalError
-from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
+from smlocal.jobs.container_supervisor import ContainerSupervisor
+from smlocal.jobs.control.found_containers import FoundContainer
 from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, Event, ThreadDied, Woken
@@ -23,7 +24,6 @@ from smlocal.jobs.logs.log_readers import logged_by
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan, ServerPlan, ServingPlan
 from smlocal.jobs.planning.model import HostPlan
 from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.address import (
     demanded_authorization,
@@ -54,7 +54,7 @@ from smlocal.terms.statuses import (
 
 
 @dataclass(kw_only=True, slots=True)
-class HostingSupervisor(Supervisor):
+class HostingSupervisor(ContainerSupervisor):
     """Takes one recorded endpoint to its end."""
 
     serving: ServingPlan = field(init=False)
@@ -71,7 +71,7 @@ class HostingSupervisor(Supervisor):
     """The open folder of the job: threads of this process would make another in its place."""
 
     def __post_init__(self) -> None:
-        Supervisor.__post_init__(self)
+        ContainerSupervisor.__post_init__(self)
         if self.plan.serving is None:
             raise AssertionError(self.plan.name)  # every endpoint has one
         self.serving = self.plan.serving
@@ -80,7 +80,7 @@ class HostingSupervisor(Supervisor):
         self._read_weights()
         self.folder = os.open(self.plan.job_directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
-    def run_attempts(self) -> None:
+    def run(self) -> None:
         """Make the containers, and serve until somebody stops it."""
         if not self._brought_models():
             return
@@ -89,20 +89,20 @@ class HostingSupervisor(Supervisor):
             self.context.reporter.working("waiting for an answer to /ping")
             self._find_servers()
             if self._started_all():
-                self._serve()
+                self.serve()
 
-    def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
+    def resume(self, past: Past, phase: JobPhase) -> None:
         """Continue an endpoint whose supervisor was killed at any moment."""
-        attempt = self.attempt
+        attempt, found = self.attempt, self.found
         attempt.outcome = past.outcome
         if len(found.hosts) < len(self.plan.hosts):
             clear_attempt(self.context.engines, self.plan)
             if not attempt.over:
-                self.run_attempts()
+                self.run()
             return
         ended = [self._taken_over(host, found.hosts[host.host.name]) for host in self.plan.hosts]
         ends = [each for each in ended if each is not None]
-        self._reopen_credentials()
+        self.reopen_credentials()
         if attempt.over:
             attempt.resume_watching(past, ends, past.grace)
             for run in attempt.runs.values():
@@ -143,8 +143,8 @@ class HostingSupervisor(Supervisor):
             else:
                 self.context.events.put(event)
         if healthy:
-            self._open_front()
-        self._serve()
+            self.open_front()
+        self.serve()
         for server in self.servers.values():
             if server.taken_over:
                 server.run.complete_log()
@@ -159,7 +159,7 @@ class HostingSupervisor(Supervisor):
         outcome = self.attempt.outcome
         blamed = _server(self._host(outcome.first_failure or self.blamed))
         if outcome.failure is not None and outcome.failure.kind is not FailureKind.START:
-            return FAILED, self.platform.reason(outcome.failure)
+            return FAILED, self.kind.reason(outcome.failure)
         if outcome.failure is not None or outcome.first_failure is not None:
             return FAILED, facts.not_healthy(blamed.variant, blamed.called)
         return STOPPED[outcome.stopped or StopCause.REQUEST], None
@@ -181,7 +181,7 @@ class HostingSupervisor(Supervisor):
                 f"the endpoint '{self.plan.name}' has ended, and its folder is that of another job now",
                 details=[self.plan.job_directory],
             )
-        Supervisor.finish(self)
+        ContainerSupervisor.finish(self)
 
     @property
     def _endpoint(self) -> str:
@@ -269,7 +269,7 @@ class HostingSupervisor(Supervisor):
         if failure is not None and failure.kind is FailureKind.START:
             self.attempt.explanation = f"the container cannot be started: {error.sentence}"
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
         """Until a stop, a failure, or something that ends every job: those are watched as in a job."""
         for request in self.context.stored_requests.read():
             self.context.events.put(request)
@@ -277,7 +277,7 @@ class HostingSupervisor(Supervisor):
         while goes_on:
             if self._folder_is_gone():  # no command finds the endpoint, which would never end
                 why = f"the folder of the endpoint was removed: {self.plan.job_directory}"
-                self._broken_off(INTERNAL_ERROR, why)
+                self.broken_off(INTERNAL_ERROR, why)
                 return
             event = self._next(min(each.due for each in self.servers.values()))
             if isinstance(event, ContainerExited):
@@ -353,7 +353,7 @@ class HostingSupervisor(Supervisor):
         return True
 
     def _in_service(self) -> None:
-        self._open_front()
+        self.open_front()
         self.state.in_service = time.time()
         self._store()
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
@@ -368,7 +368,8 @@ class HostingSupervisor(Supervisor):
         if state.access:
             reporter.progress(state.access)
 
-    def _open_front(self) -> None:
+    def open_front(self) -> None:
+        """Answer invocations from now on."""
         identity, directory = self.plan.identity, self.plan.job_directory
         for server in self.servers.values():
             self._place(server)

@@ -4,13 +4,12 @@ Also recording a job that is started in a process of its own.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from smlocal.engine.engines import Engines, engines_named
-from smlocal.jobfile.document import recorded_document
+from smlocal.engine.engines import Engines
 from smlocal.jobs import looking
 from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
@@ -27,7 +26,6 @@ from smlocal.jobs.planning.note_rule import notes_of, some
 from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared
-from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname, sagemaker_arn
@@ -36,7 +34,7 @@ from smlocal.sagemaker.notes import GENERAL_RULES
 from smlocal.sagemaker.place import arn_of, place_of
 from smlocal.sagemaker.prepare import check_host_count
 from smlocal.sagemaker.processing import facts as kind
-from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
+from smlocal.sagemaker.processing.job_file import ProcessingFile
 from smlocal.sagemaker.processing.members import MEMBERS
 from smlocal.sagemaker.processing.workload import check_outputs, workload_of
 from smlocal.sagemaker.simulated import refuse_above_limit
@@ -83,21 +81,6 @@ def prepare(
         reporter=reporter,
         strict=strict,
         job=job.document.record(),
-    )
-
-
-def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
-    """Prepare a job that was recorded and never begun."""
-    strict = bool(recorded.get(STRICT))
-    job = read_processing(recorded_document(recorded), strict=strict)
-    return prepare(
-        job,
-        name=record.name,
-        home=home,
-        engines=engines_named(job.local.Engines),
-        reporter=reporter,
-        strict=strict,
-        run_id=record.run_id,
     )
 
 

@@ -1,9 +1,11 @@
 """Processing jobs before they run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import short_path
+from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.documents import STRICT
 from smlocal.jobs.kinds import Preparing
 from smlocal.jobs.planning.aspects.accelerators.show import device_rows, host_kinds
 from smlocal.jobs.planning.aspects.engines.show import engine_rows
@@ -15,6 +17,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.plan_rows import environment_rows, host_names, note_rows, one_line, request_text
 from smlocal.sagemaker import preparing as training
 from smlocal.sagemaker.processing import planning
+from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
 from smlocal.sagemaker.processing.workload import shown
 
 _OF_TRAINING: Final = frozenset(
@@ -22,10 +25,14 @@ _OF_TRAINING: Final = frozenset(
 )
 
 
-class ProcessingPreparing(Preparing):
+class ProcessingPreparing(Preparing[JobPlan]):
     """A script would have to upload the outputs: there is none."""
 
-    prepare_recorded = staticmethod(planning.prepare_recorded)
+    prepare = staticmethod(planning.prepare)
+
+    def read(self, recorded: Mapping[str, Any]) -> ProcessingFile:
+        """The job file of a recorded job."""
+        return read_processing(recorded_document(recorded), strict=bool(recorded.get(STRICT)))
 
     def plan_document(self, plan: JobPlan) -> dict[str, Any]:
         """Everything that `smlocal plan --json` prints."""

@@ -8,7 +8,7 @@ from smlocal.base.readable import local_time
 from smlocal.jobs.documents import LOCAL, RECALL, REQUEST
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.jobs.planning.recall import recall
+from smlocal.jobs.planning.recall import recall_containers
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, OutputFolder, Stage, StartView
 from smlocal.sagemaker import showing as training
@@ -27,7 +27,7 @@ _SHOWN: Final = 200
 """Characters of a message on a screen."""
 
 
-class ProcessingShowing(Showing):
+class ProcessingShowing(Showing[JobPlan]):
     """Words of DescribeProcessingJob and ListProcessingJobs."""
 
     DOCUMENTS = (RECALL,)
@@ -58,7 +58,7 @@ class ProcessingShowing(Showing):
         recalled = stored.documents.get(RECALL)
         if OUTPUTS in stored.documents.get(LOCAL, {}) or recalled is None:
             return {}
-        return {OUTPUTS: list(shown(recall(recalled).mirrored.collectors))}
+        return {OUTPUTS: list(shown(recall_containers(recalled).mirrored.collectors))}
 
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """DescribeProcessingJob has no tags."""

@@ -4,9 +4,9 @@ import os
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs.container_supervisor import ContainerSupervisor
 from smlocal.jobs.host.symptoms import failure_file
 from smlocal.jobs.planning.model import collector_directory
-from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.showing import EXIT_MESSAGE, OUTPUTS
 from smlocal.sagemaker.processing.workload import shown
@@ -14,7 +14,7 @@ from smlocal.terms.statuses import FAILED, Ending, JobStatus, input_failure
 
 
 @dataclass(kw_only=True, slots=True)
-class ProcessingSupervisor(Supervisor):
+class ProcessingSupervisor(ContainerSupervisor):
     """Takes one recorded processing job to its end."""
 
     message: str = ""
@@ -22,14 +22,14 @@ class ProcessingSupervisor(Supervisor):
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the job ends. A message that is not UTF-8 fails one that would have completed."""
-        text = b"".join(failure_file(run) for run in self._reachable_runs())
-        ended, reason = Supervisor.decide(self)
+        text = b"".join(failure_file(run) for run in self.reachable_runs())
+        ended, reason = ContainerSupervisor.decide(self)
         try:
             self.message = decoded_message(text)
         except UnicodeDecodeError:
             self.message = ""
             if ended.status is JobStatus.COMPLETED:
-                return FAILED, self.platform.reason(input_failure(facts.NOT_UTF_8))
+                return FAILED, self.kind.reason(input_failure(facts.NOT_UTF_8))
         return ended, reason
 
     def more_results(self) -> dict[str, Any]:

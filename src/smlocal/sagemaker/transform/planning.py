@@ -4,17 +4,15 @@ It also makes the notes, and records a job that another process will start.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
-from smlocal.engine.engines import Engines, engines_named
-from smlocal.jobfile.document import recorded_document
+from smlocal.engine.engines import Engines
 from smlocal.jobs.planning.aspects.output.look import DEFAULT_OUTPUT, folder_at
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, Note
 from smlocal.jobs.prepared import Prepared
-from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.identity import sagemaker_arn
@@ -23,9 +21,9 @@ from smlocal.sagemaker.hosting.planning import plan_job as plan_endpoint
 from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
 from smlocal.sagemaker.place import arn_of
 from smlocal.sagemaker.transform import facts
-from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.members import MEMBERS
-from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
+from smlocal.sagemaker.transform.objects import list_objects, store_of
+from smlocal.sagemaker.transform.transform_file import TransformFile
 from smlocal.terms.listing import Listing
 
 _REMOTE: Final = ("s3://", "https://")
@@ -70,15 +68,6 @@ def plan_job(asked: TransformFile, *, name: str, home: str, engines: Engines, st
     endpoint = plan_endpoint(asked.model, name=name, home=home, engines=engines, strict=strict)
     plan = plan_transform(asked, endpoint, name=name, folder=output_folder(asked, name))
     return _with_notes(asked, plan)
-
-
-def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
-    """Prepare a job that was recorded and never begun."""
-    asked = read_transform(recorded_document(recorded))
-    engines = engines_named(asked.local.Engines)
-    return prepare(
-        asked, name=record.name, home=home, engines=engines, reporter=reporter, strict=False, run_id=record.run_id
-    )
 
 
 def output_folder(asked: TransformFile, name: str) -> str:

@@ -1,18 +1,24 @@
 """Transform jobs before they run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.planning.model import JobPlan, note_documents
 from smlocal.jobs.planning.plan_rows import environment_rows, note_rows
 from smlocal.sagemaker.hosting.preparing import EndpointPreparing
 from smlocal.sagemaker.transform import planning
+from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 
 
 class TransformPreparing(EndpointPreparing):
     """A script would have to unpack the model, ping, split, send and assemble: there is none."""
 
-    prepare_recorded = staticmethod(planning.prepare_recorded)
+    prepare = staticmethod(planning.prepare)
+
+    def read(self, recorded: Mapping[str, Any]) -> TransformFile:
+        """The job file of a recorded job."""
+        return read_transform(recorded_document(recorded))
 
     def plan_document(self, plan: JobPlan) -> dict[str, Any]:
         """The plan as it is stored."""

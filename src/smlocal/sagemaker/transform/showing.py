@@ -28,7 +28,7 @@ _ANSWERED: Final = (
 """The members of the request that the answer repeats."""
 
 
-class TransformShowing(Showing):
+class TransformShowing(Showing[JobPlan]):
     """As a batch of requests."""
 
     HOSTS = (facts.HOST, facts.DATA_LOG)

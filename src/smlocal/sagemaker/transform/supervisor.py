@@ -25,11 +25,10 @@ from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import Processing, RecordForm, form_of
-from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.invoking import Invoker
 from smlocal.sagemaker.transform.json_path import parse
+from smlocal.sagemaker.transform.objects import list_objects, move_outputs, store_of
 from smlocal.sagemaker.transform.parameters import Parameters, ParametersError, parameters_of
-from smlocal.sagemaker.transform.publishing import move_outputs
 from smlocal.sagemaker.transform.showing import RESULTS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 from smlocal.sagemaker.transform.transformation import Transformation
@@ -48,7 +47,7 @@ class TransformSupervisor(HostingSupervisor):
     """Takes one recorded transform job to its end."""
 
     asked: TransformFile = field(init=False)
-    found: dict[str, Any] = field(default_factory=dict)
+    told: dict[str, Any] = field(default_factory=dict)
     """The results, once there are some."""
     data_log: LogFile = field(init=False)
 
@@ -57,22 +56,22 @@ class TransformSupervisor(HostingSupervisor):
         self.asked = read_transform(recorded_document(self.context.store.document(self.plan.name, JOB)))
         self.data_log = LogFile(log_path(self.plan.job_directory, facts.DATA_LOG))
 
-    def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:
+    def resume(self, past: Past, phase: JobPhase) -> None:
         """Continue a job whose supervisor was killed: what was sent is sent again."""
-        if begins_again(past, found, phase):
+        if begins_again(past, self.found, phase):
             self.attempt.outcome = past.outcome
             clear_attempt(self.context.engines, self.plan)
-            self.run_attempts()
+            self.run()
         else:
-            HostingSupervisor.resume(self, past, found, phase)
+            HostingSupervisor.resume(self, past, phase)
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the job ends, and why, in the service's words."""
-        return self.platform.ending(self.attempt.outcome, b"")
+        return self.kind.ending(self.attempt.outcome, b"")
 
     def more_results(self) -> dict[str, Any]:
         """How many objects were transformed, and where the output is."""
-        return {RESULTS: self.found} if self.found else {}
+        return {RESULTS: self.told} if self.told else {}
 
     def finish(self) -> None:
         """The data log is complete."""
@@ -81,7 +80,7 @@ class TransformSupervisor(HostingSupervisor):
             self.context.reporter.warning(f"the data log may not be complete: {why}")
         HostingSupervisor.finish(self)
 
-    def _open_front(self) -> None:
+    def open_front(self) -> None:
         """Nobody else invokes this container."""
 
     @property
@@ -90,7 +89,7 @@ class TransformSupervisor(HostingSupervisor):
         (server,) = self.servers.values()
         return server
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
         """Transform all objects, as soon as the container answers."""
         before = self._server.ready  # it was transforming when an earlier supervisor was killed
         listing = self._input()
@@ -331,7 +330,7 @@ class TransformSupervisor(HostingSupervisor):
 
     def _store_found(self, work: Transformation, *, outputs: int) -> None:
         counts, parameters = work.counts, work.parameters
-        self.found = {
+        self.told = {
             "Objects": len(work.listing.paths),
             "Outputs": outputs,
             "Requests": counts.requests,

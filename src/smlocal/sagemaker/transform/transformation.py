@@ -24,8 +24,8 @@ from smlocal.jobs.decide.events import unexpected_error
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.container_connection import CancelledError
 from smlocal.sagemaker.transform.data_processing import Processing, ProcessingError
-from smlocal.sagemaker.transform.inputs import OpenStore, opened, shown_name
 from smlocal.sagemaker.transform.invoking import Answer, InvocationError, Invoker, PayloadError
+from smlocal.sagemaker.transform.objects import OpenStore, opened, shown_name
 from smlocal.sagemaker.transform.parameters import AHEAD, Parameters
 from smlocal.sagemaker.transform.records import RecordsError, payloads, streamed
 from smlocal.terms.listing import Listing

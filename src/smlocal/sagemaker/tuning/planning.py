@@ -5,33 +5,25 @@ It also makes the notes, and records a job that another process will start.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
-from smlocal.engine.engines import Engines, engines_named
+from smlocal.engine.engines import Engines
 from smlocal.errors.of_jobs import WarmStartError
-from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.planning.aspects.image.plan import ImagePlan
-from smlocal.jobs.planning.aspects.inputs.plan import InputsPlan
-from smlocal.jobs.planning.aspects.mirrored.plan import MirroredPlan
-from smlocal.jobs.planning.aspects.network.plan import JobNetwork
 from smlocal.jobs.planning.aspects.output.look import output_folder
-from smlocal.jobs.planning.aspects.rules.plan import RulesPlan
-from smlocal.jobs.planning.model import IdentityPlan, JobPlan, KeptPlan, Note, StopPlan
-from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.planning.model import IdentityPlan, JobPlan, Note, RecordedPlan
+from smlocal.jobs.prepared import PreparedPlan
 from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.place import arn_of
 from smlocal.sagemaker.tuning import facts
-from smlocal.sagemaker.tuning.children import local_of, training_job
 from smlocal.sagemaker.tuning.search import SearchPlan, first_points
 from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
-from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
+from smlocal.sagemaker.tuning.trial_jobs import local_of, training_job
+from smlocal.sagemaker.tuning.tuning_file import TuningFile
 from smlocal.sagemaker.tuning.warm_start import earlier_of
 from smlocal.sagemaker.waiting import pinned
 from smlocal.sagemaker.workload import workload_of
@@ -49,8 +41,6 @@ _NOTE_OF_DIRECTIONS: Final = (
 )
 _NOTES_OF_A_NAME: Final = frozenset({"relaxed-name"})
 """Notes of training jobs that say nothing about those of a tuning job."""
-_NO_END = 2**31
-"""Seconds: the search has a limit of its own."""
 
 
 def prepare(
@@ -62,7 +52,7 @@ def prepare(
     reporter: Reporter,
     strict: bool,  # noqa: ARG001 - the same for all kinds; reading the file was strict already
     run_id: str | None = None,
-) -> Prepared:
+) -> PreparedPlan:
     """Check everything that would stop its training jobs, with one of each definition. What is wrong is an error."""
     _check_parents(file, home, name)
     if file.plan(name).strategy == "Bayesian":
@@ -81,10 +71,10 @@ def prepare(
         for index in range(len(file.definitions))
     ]
     plan = _plan(file, [each.plan for each in prepared], name=name, home=home, run_id=run_id)
-    return Prepared(plan=plan, job=_pinned(file, plan))
+    return PreparedPlan(plan=plan, job=_pinned(file, plan, prepared[0].plan.output.uri))
 
 
-def plan_job(file: TuningFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:  # noqa: ARG001 - as above
+def plan_job(file: TuningFile, *, name: str, home: str, engines: Engines, strict: bool) -> RecordedPlan:  # noqa: ARG001 - as above
     """Only the plan: no image is pulled."""
     _check_parents(file, home, name)
     first = facts.child_name(name, 1, "00000000")
@@ -95,15 +85,6 @@ def plan_job(file: TuningFile, *, name: str, home: str, engines: Engines, strict
         for index in range(len(file.definitions))
     ]
     return _plan(file, plans, name=name, home=home, run_id=None)
-
-
-def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
-    """Prepare a tuning job that was recorded and never begun."""
-    file = read_tuning(recorded_document(recorded))
-    engines = engines_named(file.local.Engines)
-    return prepare(
-        file, name=record.name, home=home, engines=engines, reporter=reporter, strict=False, run_id=record.run_id
-    )
 
 
 def _sample(file: TuningFile, definition: int) -> dict[str, str]:
@@ -121,42 +102,34 @@ def _check_parents(file: TuningFile, home: str, name: str) -> None:
             earlier_of(file, store)
 
 
-def _plan(file: TuningFile, plans: Sequence[JobPlan], *, name: str, home: str, run_id: str | None) -> JobPlan:
+def _plan(file: TuningFile, plans: Sequence[JobPlan], *, name: str, home: str, run_id: str | None) -> RecordedPlan:
     """`plans`: of a training job of each definition."""
-    of = plans[0]
-    region, account = of.identity.region, of.identity.account
-    plan = replace(
-        of,
+    first = plans[0]
+    region, account, engine = first.identity.region, first.identity.account, first.engines.first
+    return RecordedPlan(
         platform=facts.NAME,
         name=name,
         run_id=run_id or os.urandom(4).hex(),
         job_directory=os.path.join(home, "jobs", name),
         request={"HyperParameterTuningJobName": name, **file.raw},
+        rights=first.rights,
         identity=IdentityPlan(
             arn=sagemaker_arn(facts.IN_ARN, name, region=region, account=account), region=region, account=account
         ),
-        image=ImagePlan(name=of.image.name, facts=of.image.facts, entrypoint=None, command=None),
-        network=JobNetwork(),
-        hosts=(),
-        inputs=InputsPlan(),
-        output=replace(of.output, directory=os.path.join(os.path.dirname(of.output.directory), name), model_uri=""),
-        mirrored=MirroredPlan(),
-        credentials=None,
-        rules=RulesPlan(),
-        metrics=(),
-        data_parallel=None,
-        debug=None,
-        stop=StopPlan(max_runtime=_NO_END, grace=of.stop.grace, peer_grace=of.stop.peer_grace),
-        kept=KeptPlan(),
+        notes=notes([note for each in plans for note in each.notes], file),
+        details={
+            "Image": {"Name": first.image.name, "Id": first.image.facts and first.image.facts.id},
+            "Engine": {"Address": engine.address, "Version": engine.version},
+            "Output": os.path.join(os.path.dirname(first.output.directory), name),
+        },
     )
-    return replace(plan, notes=notes([note for each in plans for note in each.notes], file))
 
 
-def _pinned(file: TuningFile, plan: JobPlan) -> dict[str, Any]:
+def _pinned(file: TuningFile, plan: RecordedPlan, output: str) -> dict[str, Any]:
     """The job file, with what depends on the environment and the folder of the command."""
     local = {**(file.document.data.get(LOCAL) or {}), "Region": plan.identity.region}
-    if plan.output.uri.startswith(("s3://", "https://")):
-        local["Output"] = os.path.dirname(plan.output.directory)
+    if output.startswith(("s3://", "https://")):
+        local["Output"] = os.path.dirname(plan.details["Output"])
     return _record(file, local)
 
 

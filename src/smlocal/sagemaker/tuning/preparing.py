@@ -1,11 +1,12 @@
 """Tuning jobs before they run."""
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.jobfile.document import Document
+from smlocal.jobfile.document import Document, recorded_document
 from smlocal.jobs.kinds import Preparing
-from smlocal.jobs.planning.model import JobPlan, note_documents
+from smlocal.jobs.planning.model import RecordedPlan, note_documents
 from smlocal.jobs.planning.plan_rows import note_rows
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.tuning import planning
@@ -18,12 +19,16 @@ _SHOWN: Final = 5
 _HOUR: Final = 3600.0
 
 
-class TuningPreparing(Preparing):
+class TuningPreparing(Preparing[RecordedPlan]):
     """A script would have to read metrics and choose points: there is none."""
 
-    prepare_recorded = staticmethod(planning.prepare_recorded)
+    prepare = staticmethod(planning.prepare)
 
-    def plan_document(self, plan: JobPlan) -> dict[str, Any]:
+    def read(self, recorded: Mapping[str, Any]) -> TuningFile:
+        """The job file of a recorded job."""
+        return read_tuning(recorded_document(recorded))
+
+    def plan_document(self, plan: RecordedPlan) -> dict[str, Any]:
         """The plan as it is stored."""
         file = _file(plan)
         search = file.plan(plan.name)
@@ -34,8 +39,8 @@ class TuningPreparing(Preparing):
             "Region": plan.identity.region,
             "Account": plan.identity.account,
             "Request": dict(plan.request),
-            "Image": {"Name": plan.image.name, "Id": plan.image.facts and plan.image.facts.id},
-            "Engine": {"Address": plan.engines.first.address, "Version": plan.engines.first.version},
+            "Image": plan.details["Image"],
+            "Engine": plan.details["Engine"],
             "Search": {
                 "Strategy": search.strategy,
                 "Seed": search.seed,
@@ -48,11 +53,11 @@ class TuningPreparing(Preparing):
                     for definition, point in first_trials(file, plan.name, _SHOWN)
                 ],
             },
-            "Output": plan.output.directory,
+            "Output": plan.details["Output"],
             "Notes": note_documents(plan),
         }
 
-    def plan_rows(self, plan: JobPlan) -> Iterator[tuple[str, str]]:
+    def plan_rows(self, plan: RecordedPlan) -> Iterator[tuple[str, str]]:
         """Heads, and the texts beside them."""
         file = _file(plan)
         search = file.plan(plan.name)
@@ -74,14 +79,14 @@ class TuningPreparing(Preparing):
             shown = " ".join(f"{name}={value}" for name, value in point.items())
             yield head, shown if definition is None else f"{definition}: {shown}"
             head = ""
-        yield "Output", f"{plan.output.directory.rpartition('/')[0]}/<training job>"
+        yield "Output", f"{os.path.dirname(plan.details['Output'])}/<training job>"
         yield from note_rows(plan)
 
 
 PREPARING: Final = TuningPreparing()
 
 
-def _file(plan: JobPlan) -> TuningFile:
+def _file(plan: RecordedPlan) -> TuningFile:
     return read_tuning(Document(dict(plan.request), name=plan.name, directory=plan.job_directory))
 
 

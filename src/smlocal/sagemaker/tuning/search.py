@@ -7,9 +7,8 @@ from typing import Final, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.tuning import facts
-from smlocal.sagemaker.tuning.hyperband import Hyperband
 from smlocal.sagemaker.tuning.ranges import Point, combinations, grid, random_points
-from smlocal.sagemaker.tuning.stopping import SearchProgress, is_below_median
+from smlocal.sagemaker.tuning.stopping import Hyperband, SearchProgress, is_below_median
 from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition, Trial
 
 _SEED_STEP: Final = 7919

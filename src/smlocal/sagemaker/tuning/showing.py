@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from smlocal.base.readable import local_time
 from smlocal.jobs.kinds import Showing, Spoken
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import RecordedPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, StartView
 from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY, TUNING
@@ -16,7 +16,7 @@ _NO_STATUS: Final = dict.fromkeys(("Completed", "InProgress", "RetryableError", 
 _NO_OBJECTIVE: Final = dict.fromkeys(("Succeeded", "Pending", "Failed"), 0)
 
 
-class TuningShowing(Showing):
+class TuningShowing(Showing[RecordedPlan]):
     """It has no host, no log and no interruption: its training jobs have."""
 
     DOCUMENTS = (TUNING,)
@@ -95,17 +95,18 @@ class TuningShowing(Showing):
             no_artifacts="It is a tuning job; its training jobs have artifacts.",
         )
 
-    def start(self, plan: JobPlan) -> StartView:
+    def start(self, plan: RecordedPlan) -> StartView:
         """`my-image · Random · 20 training jobs, 4 at once`."""
         config = plan.request["HyperParameterTuningJobConfig"]
         limits = config["ResourceLimits"]
         most = limits.get("MaxNumberOfTrainingJobs")
         jobs = "all training jobs" if most is None else f"{most:,} training jobs"
+        image, at_once = plan.details["Image"]["Name"], limits["MaxParallelTrainingJobs"]
         return StartView(
-            about=f"{plan.image.name} · {config['Strategy']} · {jobs}, {limits['MaxParallelTrainingJobs']:,} at once",
+            about=f"{image} · {config['Strategy']} · {jobs}, {at_once:,} at once",
             members={
                 "HyperParameterTuningJobName": plan.name,
-                "TrainingImage": plan.image.name,
+                "TrainingImage": image,
                 "Strategy": config["Strategy"],
             },
             phases={str(JobPhase.TRAINING): _PHASES[JobPhase.TRAINING]},

@@ -12,18 +12,18 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.engine.engines import engines_named
 from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
 from smlocal.errors.of_jobs import WarmStartError
 from smlocal.jobfile.document import recorded_document
-from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
-from smlocal.jobs.documents import JOB, QUEUE
+from smlocal.jobs.documents import JOB, QUEUE, TUNED_BY
 from smlocal.jobs.history import Past
 from smlocal.jobs.store.database import StoreChanges
+from smlocal.jobs.submission.leading import LedJobs
 from smlocal.jobs.submission.scheduler import JobStarter
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.tuning import facts
-from smlocal.sagemaker.tuning.children import Children, parent_bests
 from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.sagemaker.tuning.search import Search, Verdict
 from smlocal.sagemaker.tuning.state import (
@@ -34,6 +34,7 @@ from smlocal.sagemaker.tuning.state import (
     summary,
     verdict_of,
 )
+from smlocal.sagemaker.tuning.trial_jobs import TrialJobs, parent_bests
 from smlocal.sagemaker.tuning.trials import Trial, document_kind
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of, with_earlier
@@ -63,7 +64,7 @@ class TuningSupervisor(Supervisor):
     parents: Sequence[Mapping[str, Any]] = ()
     """The best of each parent."""
     changed: dict[int, Trial] = field(default_factory=dict)
-    """Trials that are to be stored, by their numbers."""
+    """TrialJobs that are to be stored, by their numbers."""
     stored: bool = False
     """True if the state is stored as it is, apart from them."""
 
@@ -82,21 +83,21 @@ class TuningSupervisor(Supervisor):
         if self.file.same_data:
             self.parents = parent_bests(store, self.file.parents)
 
-    def run_attempts(self) -> None:
+    def run(self) -> None:
         """Search."""
         if self.lost_parent is not None:
-            self.attempt.fail(input_failure(self.lost_parent), None)
+            self.course.fail(input_failure(self.lost_parent), None)
             return
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
         self._lead()
 
-    def resume(self, past: Past, found: FoundContainers, phase: JobPhase) -> None:  # noqa: ARG002 - it has no containers
+    def resume(self, past: Past, phase: JobPhase) -> None:
         """Go on with the search of a supervisor that was killed at any moment."""
         store, name = self.context.store, self.plan.name
-        self.attempt.outcome, self.grace = past.outcome, past.grace
+        self.course.outcome, self.grace = past.outcome, past.grace
         self.verdict = verdict_of(store.document(name, TUNING))
         if self.lost_parent is not None:
-            self.run_attempts()
+            self.run()
             return
         if phase in {JobPhase.STARTING, JobPhase.PENDING}:
             self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
@@ -104,10 +105,10 @@ class TuningSupervisor(Supervisor):
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the tuning job ends, and why, in the service's words."""
-        outcome = self.attempt.outcome
+        outcome = self.course.outcome
         if not outcome.decided and self.verdict is not None and self.verdict.failed:
             return FAILED, self.verdict.reason
-        return self.platform.ending(outcome, b"")
+        return self.kind.ending(outcome, b"")
 
     def more_results(self) -> dict[str, Any]:
         """Every training job, and why the search ended."""
@@ -121,28 +122,30 @@ class TuningSupervisor(Supervisor):
                 }
                 for each in self.search.trials
             ],
+            "Image": self.plan.details["Image"]["Id"],
             "EndedBecause": None if self.verdict is None or self.verdict.failed else self.verdict.reason or None,
         }
 
     @property
     def _ending(self) -> bool:
         """True once no further training job is to be made."""
-        outcome = self.attempt.outcome
+        outcome = self.course.outcome
         return self.verdict is not None or outcome.stopped is not None or outcome.failure is not None
 
     def _lead(self) -> None:
         context, store = self.context, self.context.store
         limit = (store.document(self.plan.name, QUEUE) or {}).get("Instances")
         with JobStarter(store.home) as starter, StoreChanges(store.home) as changes:
-            children = Children(
+            jobs = LedJobs(
                 store=store,
-                tuning=self.plan.name,
+                starter=starter,
+                leader=self.plan.name,
                 arn=self.plan.identity.arn,
                 run_id=self.plan.run_id,
-                file=self.file,
+                kind=TUNED_BY,
                 limit=limit,
-                starter=starter,
             )
+            children = TrialJobs(jobs=jobs, file=self.file)
             try:
                 self._take_over(children)
                 self._search(children, changes)
@@ -152,7 +155,7 @@ class TuningSupervisor(Supervisor):
                 raise
         context.phases.leave(self._said(), good=self.verdict is None or not self.verdict.failed)
 
-    def _take_over(self, children: Children) -> None:
+    def _take_over(self, children: TrialJobs) -> None:
         """Go on with the trials of an earlier supervisor, and read what their jobs have written."""
         trials = read_trials(self.context.store, self.plan.name)
         trials += children.recorded_after(len(trials))
@@ -163,11 +166,11 @@ class TuningSupervisor(Supervisor):
             self.search.recall_values(found)
         for each in self.search.running:
             if each.early:  # the earlier supervisor may not have come to it
-                children.stop(each, None)
+                children.jobs.stop(each.name, None)
         if self._ending:
             self._stop_children(children, self.grace)
 
-    def _search(self, children: Children, changes: StoreChanges) -> None:
+    def _search(self, children: TrialJobs, changes: StoreChanges) -> None:
         for request in self.context.stored_requests.read():
             self._handle(request, children)
         looked, pause, seen = 0.0, _PAUSES[0], -1
@@ -187,7 +190,7 @@ class TuningSupervisor(Supervisor):
             pause = _PAUSES[0] if ended else min(pause * 1.3, _PAUSES[1])
             self._wait(children, changes, seen, pause)
 
-    def _wait(self, children: Children, changes: StoreChanges, seen: int, pause: float) -> None:
+    def _wait(self, children: TrialJobs, changes: StoreChanges, seen: int, pause: float) -> None:
         """Until a request, a change of the store, or the next look at values and clocks."""
         until = time.monotonic() + _PAUSES[1]
         while (left := until - time.monotonic()) > 0 and changes.number() == seen:
@@ -198,27 +201,27 @@ class TuningSupervisor(Supervisor):
                 self._handle(event, children)
                 return
 
-    def _handle(self, event: Event | Woken, children: Children) -> None:
-        outcome = self.attempt.outcome
+    def _handle(self, event: Event | Woken, children: TrialJobs) -> None:
+        outcome = self.course.outcome
         if isinstance(event, KillAsked):
             self._stop_children(children, 0)
         elif isinstance(event, StopAsked):
             if outcome.stopped is None:
-                grace = self.plan.stop.grace if event.grace is None else event.grace
+                grace = self.file.local.StopGraceSeconds if event.grace is None else event.grace
                 self.context.record_stop(event.cause, grace)
                 self.context.reporter.stopping(event.cause, grace)
-                self.attempt.outcome = replace(outcome, stopped=event.cause)
+                self.course.outcome = replace(outcome, stopped=event.cause)
             self.grace = event.grace
             self._stop_children(children, event.grace)
 
-    def _stop_children(self, children: Children, grace: float | None) -> None:
+    def _stop_children(self, children: TrialJobs, grace: float | None) -> None:
         for trial in self.search.running:
-            children.stop(trial, grace)
+            children.jobs.stop(trial.name, grace)
 
-    def _abandon(self, children: Children) -> None:
+    def _abandon(self, children: TrialJobs) -> None:
         """Stop the training jobs and read how they end. A trial whose job was not recorded is dropped."""
         last = self.search.trials[-1] if self.search.trials else None
-        if last is not None and not last.over and children.look(last, orphans=False) is None:
+        if last is not None and not last.over and children.jobs.look(last.name, orphans=False) is None:
             self.search.forget(last)
         self._stop_children(children, 0)
         until = time.monotonic() + _ABANDONED_SECONDS
@@ -226,11 +229,12 @@ class TuningSupervisor(Supervisor):
             self._look(children, orphans=False)
             time.sleep(_PAUSES[1])
 
-    def _store_decision(self, ended: Ending, reason: str | None) -> None:
-        Supervisor._store_decision(self, ended, reason)  # noqa: SLF001 - what it overrides
+    def store_decision(self, ended: Ending, reason: str | None) -> None:
+        """With the state of the search."""
+        Supervisor.store_decision(self, ended, reason)
         self._store()  # the last changes, if there was no room for them
 
-    def _decide_now(self, children: Children) -> bool:
+    def _decide_now(self, children: TrialJobs) -> bool:
         """Whether the search ends now; its training jobs are stopped then."""
         if self._ending:
             return True
@@ -244,11 +248,11 @@ class TuningSupervisor(Supervisor):
             self._stop_children(children, None)
         return True
 
-    def _look(self, children: Children, *, orphans: bool) -> int:
+    def _look(self, children: TrialJobs, *, orphans: bool) -> int:
         """Take over what has happened to training jobs; returns how many have ended."""
         ended = 0
         for trial in self.search.running:
-            record = children.look(trial, orphans=orphans)
+            record = children.jobs.look(trial.name, orphans=orphans)
             if record is None or record.status.terminal:
                 self._end(children, trial)
                 ended += 1
@@ -259,31 +263,31 @@ class TuningSupervisor(Supervisor):
                     self.changed[trial.number] = trial
                     self._store()
                     self.context.reporter.progress(f"{trial.name} is stopped: others are better")
-                    children.stop(trial, None)
+                    children.jobs.stop(trial.name, None)
         return ended
 
-    def _values(self, children: Children, trial: Trial) -> list[float]:
+    def _values(self, children: TrialJobs, trial: Trial) -> list[float]:
         found = children.values(trial, self.search.objectives[trial.definition].metric)
         if found is not None:
             self.search.values[trial.number] = found
         return self.search.values.get(trial.number, [])
 
-    def _launch(self, children: Children) -> int:
+    def _launch(self, children: TrialJobs) -> int:
         """Make training jobs as long as there is room; returns how many."""
         made = 0
         name = self.plan.name
         while (trial := self.search.next(lambda n: facts.child_name(name, n, os.urandom(4).hex()))) is not None:
             children.submit(trial)
             self.changed[trial.number] = trial
-            children.start(trial)
+            children.jobs.start(trial.name)
             shown = " ".join(f"{key}={value}" for key, value in trial.tuned.items())
             self.context.reporter.progress(f"{trial.name} begins: {shown}")
             made += 1
         return made
 
-    def _end(self, children: Children, trial: Trial) -> None:
+    def _end(self, children: TrialJobs, trial: Trial) -> None:
         objective = self.search.objectives[trial.definition]
-        record = children.look(trial, orphans=False)
+        record = children.jobs.look(trial.name, orphans=False)
         children.end(trial, record, objective.metric)
         if self.search.watches_values() and record is not None:
             self._values(children, trial)
@@ -302,21 +306,21 @@ class TuningSupervisor(Supervisor):
         if trial.retryable:
             self._check_engine(children)
 
-    def _warn(self, children: Children, trial: Trial, metric: str) -> None:
+    def _warn(self, children: TrialJobs, trial: Trial, metric: str) -> None:
         near = children.near_misses(trial, metric)
         said = f"{trial.name} has written no value of {metric}, which the search compares"
         if near:
             said += "; these lines came close: " + " | ".join(near)
-        self.attempt.hints.append(said)
+        self.course.hints.append(said)
         self.context.reporter.warning(said)
 
-    def _check_engine(self, children: Children) -> None:
+    def _check_engine(self, children: TrialJobs) -> None:
         """A search whose engine is lost ends at once, and does not lose every training job to it."""
         try:
-            self.context.engine.image(self.plan.image.name)
+            engines_named(self.file.local.Engines).first.image(self.plan.details["Image"]["Name"])
         except (EngineError, MachineNotReadyError) as error:
-            self.attempt.outcome = replace(self.attempt.outcome, failure=INTERNAL_ERROR)
-            self.attempt.explanation = error.sentence
+            self.course.outcome = replace(self.course.outcome, failure=INTERNAL_ERROR)
+            self.course.explanation = error.sentence
             self._stop_children(children, 0)
 
     def _store(self) -> None:

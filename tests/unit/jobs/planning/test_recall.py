@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from smlocal.errors import EarlierPlanError
-from smlocal.jobs.planning.model import JobPlan
-from smlocal.jobs.planning.recall import engine_of_each_host, recall, remember
+from smlocal.jobs.planning.model import IdentityPlan, JobPlan, Note, RecordedPlan
+from smlocal.jobs.planning.recall import engine_of_each_host, recall, recall_containers, remember
 from smlocal.terms.listing import Listing
 
 
@@ -72,6 +72,22 @@ def test_where_hosts_ran_is_read_of_plans_that_cannot_be_recalled() -> None:
 
 def test_what_is_stored_of_a_plan_is_left_out_of_its_own_records_only(plan: Callable[..., JobPlan]) -> None:
     request = {"HyperParameters": {"files": "3"}, "Environment": {"paths": "/a", "keys": "b"}}
-    recalled = recall(json.loads(json.dumps(remember(plan(request)))))
+    recalled = recall_containers(json.loads(json.dumps(remember(plan(request)))))
     assert recalled.request["HyperParameters"] == {"files": "3"}
     assert recalled.hosts[0].environment["paths"] == "/a"
+
+
+def test_a_plan_without_containers_is_recalled_as_it_is() -> None:
+    made = RecordedPlan(
+        platform="sagemaker_tuning",
+        name="search",
+        run_id="0a",
+        job_directory="/jobs/search",
+        request={"a": 1},
+        identity=IdentityPlan(arn="arn", region="us-east-1", account="000000000000"),
+        notes=(Note(id="some", text="differs"),),
+        details={"Output": "/out"},
+    )
+    recalled = recall(json.loads(json.dumps(remember(made))))
+    assert recalled == made
+    assert (recalled.host_names, recalled.engine_addresses, recalled.model_uri) == ((), (), "")

@@ -11,6 +11,7 @@ from smlocal.engine.engines import engines_at
 from smlocal.engine.facts import EngineFacts
 from smlocal.engine.interface import ContainerState
 from smlocal.jobfile.document import Document
+from smlocal.jobs.context import ContainerContext
 from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.decide.events import ContainerExited, Woken
@@ -61,8 +62,8 @@ def supervisor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host
             supervisor_pid=os.getpid(),
             platform=plan.platform,
         ).release()
-        context = make_context(NAME, engines=engines, store=store, reporter=Reporter(), stop_requests=requests)
-        yield HostingSupervisor(context=context, plan=plan)
+        context = make_context(NAME, store=store, reporter=Reporter(), stop_requests=requests)
+        yield HostingSupervisor(context=ContainerContext.of(context, engines), plan=plan)
 
 
 def test_weights_that_change_as_a_container_ends_have_an_effect(supervisor: HostingSupervisor) -> None:
@@ -95,7 +96,8 @@ def test_an_end_that_an_earlier_supervisor_has_counted_is_not_counted_again(
         supervisor.state.counted[name] = each.id
     supervisor.state = read_state(supervisor.state.document())
     supervisor.context.phases.begin()
-    supervisor.resume(read_past([]), FoundContainers(hosts=found), phase)
+    supervisor.found = FoundContainers(hosts=found)
+    supervisor.resume(read_past([]), phase)
     if supervisor.front is not None:
         supervisor.front.close()
     assert supervisor.state.restarts == 2

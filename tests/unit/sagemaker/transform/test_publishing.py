@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.sagemaker.transform.publishing import move_outputs
+from smlocal.sagemaker.transform.objects import move_outputs
 
 
 def moved(tmp_path: Path, paths: dict[str, str], *, links: bool = True) -> int:

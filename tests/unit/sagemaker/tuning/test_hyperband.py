@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from smlocal.sagemaker.tuning.hyperband import Hyperband
 from smlocal.sagemaker.tuning.ranges import Range
 from smlocal.sagemaker.tuning.search import Search, SearchPlan
+from smlocal.sagemaker.tuning.stopping import Hyperband
 from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition
 
 RANGES = (

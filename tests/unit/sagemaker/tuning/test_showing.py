@@ -8,9 +8,9 @@ from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST
 
 from smlocal.jobfile.document import Document
 from smlocal.jobs.store.records import JobRecord, StoredJob
-from smlocal.sagemaker.tuning.children import close_lines, training_job
 from smlocal.sagemaker.tuning.preparing import instance_hours
 from smlocal.sagemaker.tuning.showing import SHOWING, counted
+from smlocal.sagemaker.tuning.trial_jobs import close_lines, training_job
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.terms.statuses import JobPhase, JobStatus
 

@@ -13,8 +13,8 @@ from smlocal.jobfile.document import Document, recorded_document
 from smlocal.jobs.documents import JOB
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.scheduler import InstanceLimit, record_waiting
-from smlocal.sagemaker.tuning.children import training_job
 from smlocal.sagemaker.tuning.planning import waiting_job
+from smlocal.sagemaker.tuning.trial_jobs import training_job
 from smlocal.sagemaker.tuning.tuning_file import read_tuning
 
 

@@ -9,7 +9,7 @@ import pytest
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.limits.plan import LimitFacts, own_memory_limit
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.jobs.planning.recall import recall, remember
+from smlocal.jobs.planning.recall import recall_containers, remember
 from smlocal.sagemaker.contract.instance_types import host_of_type
 from smlocal.sagemaker.script import shell_script
 from smlocal.terms.limits import Limits
@@ -92,8 +92,8 @@ def test_a_disk_that_cannot_be_made(plan: Planner) -> None:
 
 def test_a_plan_with_limits_is_remembered(plan: Planner) -> None:
     made = plan(resources(VolumeSizeInGB=3), {**ENFORCE, "Ulimits": {"nofile": 5}, "Gpus": [1, 0]})
-    assert recall(remember(made)).hosts[0].limits == made.hosts[0].limits
-    assert recall(remember(made)).hosts[0].accelerators.gpus == made.hosts[0].accelerators.gpus
+    assert recall_containers(remember(made)).hosts[0].limits == made.hosts[0].limits
+    assert recall_containers(remember(made)).hosts[0].accelerators.gpus == made.hosts[0].accelerators.gpus
 
 
 @pytest.mark.parametrize(

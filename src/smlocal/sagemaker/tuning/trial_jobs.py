@@ -1,26 +1,23 @@
-"""The training jobs of a tuning job: recorded, started, looked at and stopped like every other training job."""
+"""The training jobs of a tuning job: how each is made from its trial, and what is read of it."""
 
 import os
 import re
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import JobFinishedError, JobUnknownError
+from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.jobs.control.orphans import is_orphan
-from smlocal.jobs.control.requests import ask_to_stop
-from smlocal.jobs.documents import FINAL_METRICS, TUNED_BY
+from smlocal.jobs.documents import FINAL_METRICS
 from smlocal.jobs.documents import LOCAL as LOCAL_BLOCK
 from smlocal.jobs.logs.log_readers import log_path
 from smlocal.jobs.metrics.found_values import metrics_folder, read_values
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
-from smlocal.jobs.submission.scheduler import JobStarter, record_waiting
+from smlocal.jobs.submission.leading import LedJobs
 from smlocal.sagemaker.contract.documents.config_files import host_names
 from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.contract.requested import definitions_of
@@ -63,31 +60,26 @@ def local_of(file: TuningFile, definition: int) -> dict[str, Any]:
 
 
 @dataclass(kw_only=True, slots=True)
-class Children:
-    """The training jobs of one tuning job."""
+class TrialJobs:
+    """The training jobs of one tuning job, as its trials."""
 
-    store: Store
-    tuning: str
-    arn: str
-    run_id: str
-    """Of the tuning job: an earlier one may have had its name."""
+    jobs: LedJobs
     file: TuningFile
-    limit: int | None
-    """How many instances may be in use; None for no limit."""
-    starter: JobStarter
     _templates: dict[int, JobFile] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def store(self) -> Store:
+        """Where they are recorded."""
+        return self.jobs.store
+
     def submit(self, trial: Trial) -> None:
         """Record the training job of a trial, and with it the trial."""
-        by = {"Arn": self.arn, "Name": self.tuning, "Run": self.run_id, "Trial": trial.document()}
-        job = waiting_job(self._job(trial), trial.name)
-        record_waiting(job, name=trial.name, store=self.store, documents={TUNED_BY: by})
+        self.jobs.record(waiting_job(self._job(trial), trial.name), trial.name, {"Trial": trial.document()})
 
     def recorded_after(self, count: int) -> list[Trial]:
         """The trials after so many whose jobs an earlier supervisor has recorded, and nothing else."""
-        found = [self.store.document(name, TUNED_BY) for name in self.store.names(f"{self.tuning}-")]
-        trials = [trial_of(each["Trial"]) for each in found if each is not None and each.get("Run") == self.run_id]
+        trials = [trial_of(each["Trial"]) for each in self.jobs.recorded()]
         return sorted((each for each in trials if each.number > count), key=lambda each: each.number)
 
     def _job(self, trial: Trial) -> JobFile:
@@ -99,29 +91,6 @@ class Children:
         data = {**raw, LOCAL: found.document.data.get(LOCAL) or {}}
         document = Document(data, name=found.document.name, directory=found.document.directory)
         return replace(found, raw=raw, document=document)
-
-    def start(self, trial: Trial) -> None:
-        """Start it, unless too many instances are in use or it has a supervisor."""
-        if self.store.start_pending(now=time.time, limit=self.limit, only=trial.name):
-            self.starter.start(trial.name)
-
-    def look(self, trial: Trial, *, orphans: bool) -> JobRecord | None:
-        """Its record; None if it is gone. `orphans`: see to it that it has a supervisor."""
-        try:
-            record = self.store.get(trial.name)
-        except JobUnknownError:
-            return None
-        if record.pending:
-            self.start(trial)
-        elif orphans and is_orphan(self.store, record):
-            self.starter.start(trial.name)
-        return record
-
-    def stop(self, trial: Trial, grace: float | None) -> None:
-        """Stop it by the service's ladder, or with another grace period."""
-        with suppress(JobFinishedError, JobUnknownError):
-            if not ask_to_stop(self.store, trial.name, grace=grace):
-                self.starter.start(trial.name)
 
     def end(self, trial: Trial, record: JobRecord | None, metric: str) -> None:
         """Take over how it has ended."""
