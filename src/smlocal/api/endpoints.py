@@ -34,13 +34,12 @@ from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.address import invocation_address, key_headers, socket_path
-from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, read_model
-from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
-from smlocal.sagemaker.hosting.showing import status_word
-from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_seconds, read_state
 from smlocal.sagemaker.kinds import TRANSFORM
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.address import invocation_address, key_headers, socket_path
+from smlocal.sagemaker.serving.model_file import SERVING, ModelFile, instance_type_names, read_model
+from smlocal.sagemaker.serving.named_endpoint import endpoint_of, find_endpoint
+from smlocal.sagemaker.serving.state import HOSTING, State, invocation_seconds, read_state, status_word
 from smlocal.sagemaker.tuning import facts as tuning
 from smlocal.terms.validation.violation import Path
 

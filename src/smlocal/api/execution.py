@@ -21,7 +21,7 @@ from smlocal.jobs.view import Reporter
 
 if TYPE_CHECKING:
     from smlocal.api.job_files import AnyJobFile
-    from smlocal.sagemaker.hosting.model_file import ModelFile
+    from smlocal.sagemaker.serving.model_file import ModelFile
 
 
 def execute(

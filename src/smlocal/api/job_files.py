@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from smlocal.jobs.planning.model import JobPlan
     from smlocal.jobs.prepared import Prepared
     from smlocal.jobs.view import Reporter
-    from smlocal.sagemaker.hosting.model_file import ModelFile
     from smlocal.sagemaker.processing.job_file import ProcessingFile
+    from smlocal.sagemaker.serving.model_file import ModelFile
     from smlocal.sagemaker.transform.transform_file import TransformFile
     from smlocal.sagemaker.tuning.tuning_file import TuningFile
     from smlocal.terms.compared_job import ComparedJob

@@ -48,7 +48,7 @@ ENDPOINT: Final = Kind(
     spoken="endpoint",
     sign="PrimaryContainer",
     describes=keys("PrimaryContainer", "Containers", "Models", unless=_ALGORITHM),
-    reading="smlocal.sagemaker.hosting.model_file",
+    reading="smlocal.sagemaker.serving.model_file",
     planning="smlocal.sagemaker.hosting.planning",
     refusal=IsAnEndpointError,
     remedies=("Deploy it: smlocal deploy FILE",),

@@ -13,11 +13,11 @@ from smlocal.sagemaker.contract.model.processing import CreateProcessingJobReque
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.contract.model.transform import CreateTransformJobRequest
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
-from smlocal.sagemaker.hosting.members import MEMBERS as OF_HOSTING
-from smlocal.sagemaker.hosting.model_file import SERVING, TAKEN, ModelRequest, ServingLimits
 from smlocal.sagemaker.jobfile.job_file import FAULT_KINDS
 from smlocal.sagemaker.processing.job_file import WITHOUT_USE
 from smlocal.sagemaker.processing.members import MEMBERS as OF_PROCESSING
+from smlocal.sagemaker.serving.members import MEMBERS as OF_HOSTING
+from smlocal.sagemaker.serving.model_file import SERVING, TAKEN, ModelRequest, ServingLimits
 from smlocal.sagemaker.transform.members import MEMBERS as OF_TRANSFORM_FILES
 from smlocal.sagemaker.transform.members import OF_THE_JOB as OF_TRANSFORM
 from smlocal.sagemaker.transform.transform_file import USED, TransformRequest

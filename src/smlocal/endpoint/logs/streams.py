@@ -17,10 +17,10 @@ from smlocal.jobs.logs.log_readers import log_path
 from smlocal.jobs.logs.log_times import TimesIndex, in_milliseconds, times_path
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.contract.identity import arn
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.named_endpoint import endpoint_of
 from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.processing import facts as processing
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.named_endpoint import endpoint_of
 from smlocal.sagemaker.transform import facts as transforms
 from smlocal.terms.statuses import JobPhase
 

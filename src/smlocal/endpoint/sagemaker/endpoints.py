@@ -15,8 +15,9 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.submission.recording import record_waiting
-from smlocal.sagemaker.hosting.model_file import ModelFile
-from smlocal.sagemaker.hosting.named_endpoint import (
+from smlocal.sagemaker.hosting.planning import waiting_job
+from smlocal.sagemaker.serving.model_file import ModelFile
+from smlocal.sagemaker.serving.named_endpoint import (
     ENDPOINT,
     UPDATING,
     Endpoint,
@@ -28,9 +29,8 @@ from smlocal.sagemaker.hosting.named_endpoint import (
     record_new,
     stop_job,
 )
-from smlocal.sagemaker.hosting.named_endpoint import delete_endpoint as delete
-from smlocal.sagemaker.hosting.planning import waiting_job
-from smlocal.sagemaker.hosting.state import WEIGHTS
+from smlocal.sagemaker.serving.named_endpoint import delete_endpoint as delete
+from smlocal.sagemaker.serving.state import WEIGHTS
 
 _KIND: Final = ResourceWords(name=ENDPOINT, spoken="endpoint", in_arn="endpoint")
 _FAILED: Final = "Failed"

@@ -14,7 +14,7 @@ from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Signatures
 from smlocal.errors import PathNotAllowedError
 from smlocal.jobfile.settings import SET_BY_CLIENTS, LocalSettings
-from smlocal.sagemaker.hosting.model_file import SERVING
+from smlocal.sagemaker.serving.model_file import SERVING
 from smlocal.terms.model.structure import members
 from smlocal.terms.rights import Rights
 from smlocal.terms.validation.suggestions import closest

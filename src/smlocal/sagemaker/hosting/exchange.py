@@ -10,10 +10,10 @@ from smlocal.base.web.bodies import SMALL, HeldBytes, Share
 from smlocal.base.web.messages import Body, MessageError, MessageHead, take_head
 from smlocal.base.web.rules import IDLE_SECONDS
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.connections import Connection, Loop, Timer, connecting
-from smlocal.sagemaker.hosting.route import Address, AnswerError, Route
 from smlocal.sagemaker.hosting.service_answers import Identity, answer_head, container_request, model_error
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.connections import Connection, Loop, Timer, connecting
+from smlocal.sagemaker.serving.route import Address, AnswerError, Route
 
 CONNECT_SECONDS: Final = 5.0
 _REST: Final = 1.0

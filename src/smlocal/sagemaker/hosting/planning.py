@@ -42,8 +42,6 @@ from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.contract.instance_types import is_this_machine
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest, OutputDataConfig
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.address import OPEN_TO_ALL
 from smlocal.sagemaker.hosting.hosts import (
     HostsShared,
     Images,
@@ -55,11 +53,13 @@ from smlocal.sagemaker.hosting.hosts import (
     plan_hosts,
     program,
 )
-from smlocal.sagemaker.hosting.members import recorded_members
 from smlocal.sagemaker.hosting.model_data import ModelSearch
-from smlocal.sagemaker.hosting.model_file import ModelFile, ServingLimits, read_model
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.notes import notes_of
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.address import OPEN_TO_ALL
+from smlocal.sagemaker.serving.members import recorded_members
+from smlocal.sagemaker.serving.model_file import ModelFile, ServingLimits, read_model
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
 """Nothing is collected from a container that serves; its model is mounted like a channel."""

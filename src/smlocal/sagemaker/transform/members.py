@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from smlocal.sagemaker.hosting.members import MEMBERS as OF_ENDPOINTS
+from smlocal.sagemaker.serving.members import MEMBERS as OF_ENDPOINTS
 from smlocal.terms.member_table import MemberTable, Row, emulated, recorded, refused, works
 
 _PIPELINE: Final = "Inference pipelines are not transformed here; give one container as PrimaryContainer."

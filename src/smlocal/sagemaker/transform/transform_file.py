@@ -16,8 +16,8 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.contract.model.hosting import CreateModelInput
 from smlocal.sagemaker.contract.model.transform import CreateTransformJobRequest, DataProcessing
-from smlocal.sagemaker.hosting.model_file import SERVING, TAKEN, ModelFile, read_model
 from smlocal.sagemaker.jobfile.job_file import without_nulls
+from smlocal.sagemaker.serving.model_file import SERVING, TAKEN, ModelFile, read_model
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import FORMS, form_of
 from smlocal.sagemaker.transform.json_path import JsonPathError, parse

@@ -18,7 +18,7 @@ from smlocal.base.web import rules
 from smlocal.base.web.bodies import HeldBytes
 from smlocal.sagemaker.hosting import exchange
 from smlocal.sagemaker.hosting.front import Front
-from smlocal.sagemaker.hosting.route import Route, Step
+from smlocal.sagemaker.serving.route import Route, Step
 
 MIB = 1 << 20
 KEY = "Bearer secret"

@@ -18,9 +18,10 @@ from smlocal.sagemaker.contract.model.hosting import (
     CreateModelInput,
     ProductionVariant,
 )
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.members import refused_members
-from smlocal.sagemaker.hosting.variants import (
+from smlocal.sagemaker.jobfile.job_file import without_nulls
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.members import refused_members
+from smlocal.sagemaker.serving.variants import (
     Container,
     Variant,
     flat_rules,
@@ -28,7 +29,6 @@ from smlocal.sagemaker.hosting.variants import (
     variant_rules,
     variants_of,
 )
-from smlocal.sagemaker.jobfile.job_file import without_nulls
 from smlocal.terms.model.structure import Items, Structure, Whole, member_types, members, split
 from smlocal.terms.validation.violation import Path, Violation
 from smlocal.terms.validation.walk import validate

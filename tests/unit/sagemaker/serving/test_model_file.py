@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, read_model
+from smlocal.sagemaker.serving.model_file import ModelFile, instance_type_names, read_model
 
 CONTAINER = {"Image": "held:latest", "ModelDataUrl": "./model.tar.gz"}
 DRAFT = {
