@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.api.job_source import default_job_name, made_of_inputs, override
-from smlocal.api.overrides import apply_local_overrides, apply_overrides
+from smlocal.api.overrides import apply_overrides
 from smlocal.base.readable import readable_bytes
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import asked_document, said
@@ -29,8 +29,7 @@ from smlocal.jobs.finish.report_path import usable_report
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
-from smlocal.sagemaker.kinds import TUNING
-from smlocal.sagemaker.tuning.tuning_file import default_name as default_tuning_name
+from smlocal.sagemaker.kinds import TUNING, request_reading
 from smlocal.service import submission as training_submission
 from smlocal.service import tuning_submission
 from smlocal.service.job_kind import JobKind, kind_of
@@ -124,16 +123,14 @@ def _tuning_document(document: "Document", overrides: "Overrides", given: dict[s
     """The file of a tuning job. --role and --output-to hold for all its training jobs."""
     role = overrides.get("role")
     others: Overrides = {**overrides, "role": None}
-    name = apply_local_overrides(document, others)
+    apply_overrides(document, others)
     if role or given["role"]:
         tuning_submission.set_in_definitions(document, ("RoleArn",), role or given["role"], fill_in=not role)
     if given["output_to"] is not None:
         tuning_submission.set_in_definitions(document, ("OutputDataConfig", "S3OutputPath"), given["output_to"])
-    if name is not None:
-        document.set((tuning_submission.NAME,), name)
     if not document.has((tuning_submission.NAME,)):
         stem = os.path.splitext(os.path.basename(given["job"]))[0] if given["job"] != "-" else "tuning"
-        document.data[tuning_submission.NAME] = default_tuning_name(stem, datetime.now().astimezone())
+        document.data[tuning_submission.NAME] = request_reading(TUNING).new_name(stem, datetime.now().astimezone())
     refuse_local_paths(document, CreateHyperParameterTuningJobRequest)
     return document
 

@@ -1,10 +1,12 @@
 """What is known of a kind of job without importing it: how its documents are recognised, and where its modules are."""
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import RequestRefusedError
+from smlocal.jobfile.job_reading import JobReading
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,13 +22,24 @@ class Kind:
     describes: Callable[[Mapping[str, Any]], bool]
     """True for the keys of one of its documents."""
     reading: str
-    """The module that reads its documents."""
+    """The module that reads its documents, by `READING`."""
     planning: str
     """The module that plans its jobs."""
     refusal: type[RequestRefusedError] | None = None
     """The error where another kind is wanted; None: it is never refused as such."""
     remedies: tuple[str, ...] = ()
     """What such an error advises."""
+
+    @property
+    def with_article(self) -> str:
+        """`a training job`."""
+        return f"{'an' if self.spoken[0] in 'aeiou' else 'a'} {self.spoken}"
+
+    @property
+    def reads(self) -> JobReading:
+        """What reads its documents."""
+        part: JobReading = import_module(self.reading).READING
+        return part
 
 
 def keys(*signs: str, unless: frozenset[str] = frozenset()) -> Callable[[Mapping[str, Any]], bool]:

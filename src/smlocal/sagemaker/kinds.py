@@ -3,13 +3,16 @@
 A document is of the first kind in `KINDS` that recognises it. Another kind is a row here and its folder.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from smlocal.errors import IsAProcessingJobError, IsATransformJobError
 from smlocal.errors.hosting import IsAnEndpointError
 from smlocal.errors.tuning import IsATuningJobError
 from smlocal.jobs.kind import Kind, keys
 from smlocal.sagemaker.name import NAME
+
+if TYPE_CHECKING:
+    from smlocal.sagemaker.jobfile.request_reading import RequestReading
 
 _ALGORITHM: Final = frozenset({"AlgorithmSpecification"})
 """Whatever else it has, a request with it is about training."""
@@ -63,3 +66,8 @@ TRAINING: Final = Kind(
 )
 KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT)
 """Training jobs come last of all kinds: theirs is what nothing else recognises."""
+
+
+def request_reading(kind: Kind) -> "RequestReading":
+    """What reads the requests of a kind of SageMaker."""
+    return cast("RequestReading", kind.reads)

@@ -8,31 +8,30 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.local_path import is_remote
 from smlocal.errors.submitting import ImageNotInEcrError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
-from smlocal.sagemaker.contract.validation.rules import broken_rules
-from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
+from smlocal.sagemaker.jobfile.request_reading import RequestReading
+from smlocal.sagemaker.kinds import PROCESSING, TRAINING, request_reading
 from smlocal.sagemaker.processing.facts import plain_names
-from smlocal.sagemaker.processing.job_file import local_of, validated
 from smlocal.service.job_kind import JobKind, kind_of
 from smlocal.terms.validation.violation import Path, Violation, spoken
-from smlocal.terms.validation.walk import validate
 
 _ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/[^:@]+(?:[:@].+)?"
 )
 
 
+def reading_of(document: Document) -> RequestReading:
+    """What reads the request of a training job or a processing job."""
+    return request_reading(PROCESSING if PROCESSING.describes(document.data) else TRAINING)
+
+
 def local_settings(document: Document) -> LocalSettings:
     """The `Local` block of a job file, which the service does not get."""
-    if kind_of(document.data) is JobKind.PROCESSING:
-        request, raw, _ = validated(document, strict=False)
-        local, violations = local_of(document, request, raw)
-    else:
-        local, violations = read_local(document, _request(document))
+    reading = reading_of(document)
+    request, raw, _ = reading.validated(document, strict=False)
+    local, _, violations = reading.read_local(document, request, raw)
     if local is None or violations:
         raise invalid_request(document, violations)
     return local
@@ -43,13 +42,7 @@ def strict_request(document: Document, *, region: str | None) -> dict[str, Any]:
 
     Members that smlocal does not support are not mistakes here.
     """
-    if kind_of(document.data) is JobKind.PROCESSING:
-        _, request, violations = validated(document, strict=True)
-    else:
-        asked = {name: value for name, value in document.data.items() if name != LOCAL}
-        _, violations = validate(CreateTrainingJobRequest, asked, strict=True, written=document.written)
-        request = _request(document)
-        violations += broken_rules(request, strict=True)
+    _, request, violations = reading_of(document).validated(document, strict=True)
     if violations:
         error = invalid_request(document, violations + _image_violation(request))
         error.remedy = tuple(flags_for(request))
@@ -62,11 +55,6 @@ def other_region(request: dict[str, Any], region: str | None) -> str | None:
     """The region of an image in Amazon ECR, if it is not that of the job."""
     found = _ECR.fullmatch(_image(request) or "")
     return found["region"] if found is not None and region is not None and found["region"] != region else None
-
-
-def _request(document: Document) -> dict[str, Any]:
-    request: dict[str, Any] = without_nulls({name: item for name, item in document.data.items() if name != LOCAL})
-    return request
 
 
 def _image(request: dict[str, Any]) -> str | None:
