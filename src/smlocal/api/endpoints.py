@@ -27,6 +27,7 @@ from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import JOB, PLAN, RECALL, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
 from smlocal.jobs.finish.describe import view_job
+from smlocal.jobs.kinds import showing
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.store.home import home_directory
@@ -40,7 +41,6 @@ from smlocal.sagemaker.serving.address import invocation_address, key_headers, s
 from smlocal.sagemaker.serving.model_file import SERVING, ModelFile, instance_type_names, read_model
 from smlocal.sagemaker.serving.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.serving.state import HOSTING, State, invocation_seconds, read_state, status_word
-from smlocal.sagemaker.tuning import facts as tuning
 from smlocal.terms.validation.violation import Path
 
 if TYPE_CHECKING:
@@ -165,8 +165,7 @@ def _of_job(what: str) -> tuple[Document, str]:
     """The model, the image and the instance type of a job that has ended; of a tuning job, those of its best."""
     name = resolve_job_name(what)
     with Store.open(home_directory()) as store:
-        if store.get(name).platform == tuning.NAME:
-            name = ((store.document(name, tuning.TUNING) or {}).get("Best") or {}).get("TrainingJobName", name)
+        name = showing(store.get(name).platform).with_model(store, name)
         record, request = store.get(name), store.document(name, REQUEST)
         results, recorded = store.document(name, RESULTS) or {}, store.document(name, JOB)
     model = (results.get("Artifacts") or {}).get("Model")

@@ -6,7 +6,7 @@ from dataclasses import replace as changed
 from smlocal.api.job_files import prepare
 from smlocal.engine.engines import Engines, engines_at, engines_named
 from smlocal.errors import JobUnknownError, NotPackedError, SmlocalError
-from smlocal.jobfile.job_reading import Asked
+from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobs.control import detach
 from smlocal.jobs.control.requests import StopRequests, StopSignals
 from smlocal.jobs.documents import LOCAL
@@ -21,7 +21,7 @@ from smlocal.jobs.view import Reporter
 
 
 def execute(
-    job: Asked,
+    job: AskedJob,
     *,
     name: str,
     strict: bool,
@@ -54,7 +54,7 @@ def execute(
 
 
 def execute_in_background(
-    job: Asked,
+    job: AskedJob,
     *,
     name: str,
     strict: bool,
@@ -111,7 +111,7 @@ def check_name(name: str, *, replace: bool) -> None:
 
 
 def _prepare(
-    job: Asked,
+    job: AskedJob,
     store: Store,
     engines: Engines,
     *,

@@ -9,7 +9,7 @@ from smlocal.ai_platform import shape
 from smlocal.ai_platform.shape import job_kinds
 from smlocal.errors import DocumentUnknownError, PathNotAllowedError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_reading import Asked
+from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
@@ -62,7 +62,7 @@ def kind_of(data: Mapping[str, Any]) -> Kind:
     return next(kind for kind in KINDS if kind.describes(data))
 
 
-def _planning(job: Asked) -> JobPlanner:
+def _planning(job: AskedJob) -> JobPlanner:
     module: JobPlanner = import_module(kind_of(job.document.data).planning)
     return module
 
@@ -100,19 +100,21 @@ def refuse_unknown(document: Document) -> None:
     )
 
 
-def prepare(job: Asked, *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool) -> "Prepared":
+def prepare(
+    job: AskedJob, *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
+) -> "Prepared":
     """Check everything that can be checked before a job is made. Mistakes are an error."""
     with _limited_by(job):
         return _planning(job).prepare(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
 
 
-def plan_job(job: Asked, *, name: str, home: str, engines: "Engines", strict: bool) -> "JobPlan":
+def plan_job(job: AskedJob, *, name: str, home: str, engines: "Engines", strict: bool) -> "JobPlan":
     """Only the plan: no image is pulled, and missing GPUs are not an error."""
     with _limited_by(job):
         return _planning(job).plan_job(job, name=name, home=home, engines=engines, strict=strict)
 
 
-def absent_paths(job: Asked) -> list[str]:
+def absent_paths(job: AskedJob) -> list[str]:
     """A line for each local path that the job reads and that is not there."""
     equal = as_training_job(job)
     if equal is None:
@@ -123,7 +125,7 @@ def absent_paths(job: Asked) -> list[str]:
         return absent(equal)
 
 
-def as_training_job(job: Asked) -> JobFile | None:
+def as_training_job(job: AskedJob) -> JobFile | None:
     """The training job that needs the same of this machine, which is the job itself if it is one; None if none does."""
     if isinstance(job, JobFile):
         return job
@@ -132,7 +134,7 @@ def as_training_job(job: Asked) -> JobFile | None:
 
 
 @contextmanager
-def _limited_by(job: Asked) -> Iterator[None]:
+def _limited_by(job: AskedJob) -> Iterator[None]:
     """Say of a path that the job may not use which setting in the user's own file limits it."""
     try:
         yield

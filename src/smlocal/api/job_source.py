@@ -37,7 +37,7 @@ from smlocal.errors import (
     UsageRefusedError,
 )
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_reading import Asked, JobReading
+from smlocal.jobfile.job_reading import AskedJob, JobReading
 from smlocal.jobfile.reading import load_document
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.jobfile.job_file import JobFile
@@ -51,7 +51,7 @@ MAX_BYTES = 10 << 20
 """The largest job file."""
 
 
-def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> tuple[Asked, str]:
+def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> tuple[AskedJob, str]:
     """The validated job of a call, and its name."""
     if source is None and not given.get("image"):
         raise UsageRefusedError(
@@ -71,7 +71,7 @@ def read_any(
     fill_in: bool,
     strict: bool,
     on_message: Callable[[str], None] = lambda _: None,
-) -> tuple[Asked, str]:
+) -> tuple[AskedJob, str]:
     """The validated job of any platform, and its name."""
     made_of_inputs(document, given)
     kind = kind_of(document.data)
@@ -95,7 +95,7 @@ def _read(
     path: str | None,
     strict: bool,
     local_allowed: bool = True,
-) -> tuple[Asked, str]:
+) -> tuple[AskedJob, str]:
     """The validated job of a kind, and its name."""
     image = reading.image_in(document.data)
     stem = _name_stem(path, image or reading.USUAL_STEM)
@@ -165,7 +165,7 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
 
     `prepare` may change the document first.
     """
-    job: Asked
+    job: AskedJob
     file = "stdin" if path == "-" else path
     try:
         document = read_standard_input() if path == "-" else read_file(path)

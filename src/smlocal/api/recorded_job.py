@@ -24,7 +24,7 @@ from smlocal.sagemaker.kinds import PROCESSING, TRANSFORM, TUNING
 from smlocal.terms.made_names import without_time
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.job_reading import Asked
+    from smlocal.jobfile.job_reading import AskedJob
 
 
 def read_recorded(
@@ -35,7 +35,7 @@ def read_recorded(
     defaults: Overrides | None = None,
     changed_by: str = "command line",
     on_message: Callable[[str], None] = lambda _: None,
-) -> tuple["Asked", str]:
+) -> tuple["AskedJob", str]:
     """The validated job of another run, and its name. Paths in the record start where they started the first time."""
     with Store.open(home_directory()) as store:
         job, plan = store.document(recorded, JOB), store.document(recorded, RECALL)
@@ -70,7 +70,7 @@ def _of_processing(
     defaults: Overrides | None,
     *,
     strict: bool,
-) -> tuple["Asked", str]:
+) -> tuple["AskedJob", str]:
     document.set(("ProcessingJobName",), _new_name(recorded))
     if plan is not None and not (document.data.get("Local") or {}).get("Output"):
         document.set(("Local", "Output"), os.path.dirname(plan["output"]["directory"]))

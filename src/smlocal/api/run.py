@@ -10,7 +10,7 @@ from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
     from smlocal.api.training_job import TrainingJob
-    from smlocal.jobfile.job_reading import Asked
+    from smlocal.jobfile.job_reading import AskedJob
     from smlocal.jobs.planning.model import JobPlan
 
 
@@ -50,7 +50,7 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
     return plan_only(asked, name=name, strict=strict)
 
 
-def plan_only(job: "Asked", *, name: str, strict: bool) -> "JobPlan":
+def plan_only(job: "AskedJob", *, name: str, strict: bool) -> "JobPlan":
     """The plan of a validated job. Nothing is run or pulled, and no job is made."""
     from smlocal.engine.engines import engines_named
 

@@ -14,10 +14,10 @@ from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.job_reading import Asked
+    from smlocal.jobfile.job_reading import AskedJob
 
 
-def build_job_image(job: "Asked", folder: str, *, quiet: bool) -> None:
+def build_job_image(job: "AskedJob", folder: str, *, quiet: bool) -> None:
     """Build the Dockerfile in the folder, under the name of the job's image."""
     equal = as_training_job(job)
     if equal is None:

@@ -21,7 +21,7 @@ from smlocal.jobfile.option import Form, Head, Option
 from smlocal.jobfile.settings import OPTIONS
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.job_reading import Asked
+    from smlocal.jobfile.job_reading import AskedJob
 
 
 def _members(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, Any] | None:
@@ -88,7 +88,7 @@ def override_options(command: Callable[..., Any], *, submit: bool = False) -> Ca
     return command
 
 
-def read_job_options(given: dict[str, Any]) -> "tuple[Asked, str]":
+def read_job_options(given: dict[str, Any]) -> "tuple[AskedJob, str]":
     """The validated job, of any platform, and its name."""
     from smlocal.api.job_source import read_any
 

@@ -42,7 +42,7 @@ from smlocal.service.service import Service
 from smlocal.service.unavailable_here import Unavailable, lines_about, unavailable_here
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.job_reading import Asked
+    from smlocal.jobfile.job_reading import AskedJob
 
 _NOT_REPRODUCED = 1
 _DOWNLOAD_FAILED = "Data download failed"
@@ -73,7 +73,7 @@ def reproduce(
     if profile is not None:
         use_profile(profile)
 
-    def read() -> "tuple[Asked, str]":
+    def read() -> "tuple[AskedJob, str]":
         say = said(given)
         overrides, defaults = overrides_and_defaults(with_built_image(given, image_needed=False))
         if defaults is not None:
@@ -137,7 +137,7 @@ def _described(
     return found.job, found.notes
 
 
-def _notes(found: AnyDescribed, job: "Asked") -> Iterator[str]:
+def _notes(found: AnyDescribed, job: "AskedJob") -> Iterator[str]:
     """What to know before the run: what is left out, and what cannot be had here."""
     if found.newer:
         yield f"left out, because this version of smlocal does not know it: {', '.join(found.newer)}"

@@ -14,7 +14,7 @@ SetData = Callable[[Document, str, str, Callable[[str], str]], None]
 """Applies an option for data to the document: for a name, with a text, and what makes paths absolute."""
 
 
-class Asked(Protocol):
+class AskedJob(Protocol):
     """What was asked for: a valid job of any kind."""
 
     @property
@@ -47,13 +47,13 @@ class JobReading(ABC):
     """The beginning of the name of a job that neither a file nor an image names."""
 
     @abstractmethod
-    def read(self, document: Document, *, strict: bool, local_allowed: bool = True) -> Asked:
+    def read(self, document: Document, *, strict: bool, local_allowed: bool = True) -> AskedJob:
         """Validate a document. `strict` requires what the service requires. One error lists all mistakes."""
 
     @abstractmethod
     def read_named(
         self, document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
-    ) -> tuple[Asked, str]:
+    ) -> tuple[AskedJob, str]:
         """The validated job, and its name; `stem` is that of its file."""
 
     def stem_of(self, name: str) -> str:

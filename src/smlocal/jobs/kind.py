@@ -6,7 +6,7 @@ from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import RequestRefusedError
-from smlocal.jobfile.job_reading import JobReading
+from smlocal.jobfile.job_reading import AskedJob, JobReading
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,6 +25,12 @@ class Kind:
     """The module that reads its documents, by `READING`."""
     planning: str
     """The module that plans its jobs."""
+    stem: str = ""
+    """`TrainingJob`: what the names of its operations and members are made of, if clients make such jobs."""
+    waiting: str = ""
+    """The module that says what is recorded of a job that waits; by default that which plans."""
+    container_alone: bool = False
+    """True if a container can be started as a job would have it at its beginning, without a job."""
     refusal: type[RequestRefusedError] | None = None
     """The error where another kind is wanted; None: it is never refused as such."""
     remedies: tuple[str, ...] = ()
@@ -34,6 +40,15 @@ class Kind:
     def with_article(self) -> str:
         """`a training job`."""
         return f"{'an' if self.spoken[0] in 'aeiou' else 'a'} {self.spoken}"
+
+    @property
+    def log_group(self) -> str:
+        """The group of its logs, and the namespace of its metrics."""
+        return f"/aws/sagemaker/{self.stem}s"
+
+    def waiting_job(self, asked: AskedJob, name: str) -> Any:
+        """What is recorded of a valid job that waits for its start: a `WaitingJob`, which stands above this room."""
+        return import_module(self.waiting or self.planning).waiting_job(asked, name)
 
     @property
     def reads(self) -> JobReading:

@@ -12,7 +12,7 @@ from smlocal.jobs.kind import Kind, keys
 from smlocal.sagemaker.name import NAME
 
 if TYPE_CHECKING:
-    from smlocal.sagemaker.jobfile.request_reading import RequestReading
+    from smlocal.sagemaker.jobfile.request_reading import SharedReading
 
 _ALGORITHM: Final = frozenset({"AlgorithmSpecification"})
 """Whatever else it has, a request with it is about training."""
@@ -23,6 +23,8 @@ PROCESSING: Final = Kind(
     describes=keys("AppSpecification", "ProcessingResources", "ProcessingInputs", "ProcessingOutputConfig"),
     reading="smlocal.sagemaker.processing.job_file",
     planning="smlocal.sagemaker.processing.planning",
+    stem="ProcessingJob",
+    container_alone=True,
     refusal=IsAProcessingJobError,
     remedies=("Run it here: smlocal run FILE", "On the service: smlocal submit FILE --upload-to s3://bucket/prefix"),
 )
@@ -33,6 +35,7 @@ TRANSFORM: Final = Kind(
     describes=keys("TransformInput", unless=_ALGORITHM),
     reading="smlocal.sagemaker.transform.transform_file",
     planning="smlocal.sagemaker.transform.planning",
+    stem="TransformJob",
     refusal=IsATransformJobError,
     remedies=("Run it: smlocal run FILE",),
 )
@@ -43,6 +46,7 @@ TUNING: Final = Kind(
     describes=keys("HyperParameterTuningJobConfig"),
     reading="smlocal.sagemaker.tuning.tuning_file",
     planning="smlocal.sagemaker.tuning.planning",
+    stem="HyperParameterTuningJob",
     refusal=IsATuningJobError,
     remedies=("A tuning job runs here with: smlocal run FILE",),
 )
@@ -53,6 +57,7 @@ ENDPOINT: Final = Kind(
     describes=keys("PrimaryContainer", "Containers", "Models", unless=_ALGORITHM),
     reading="smlocal.sagemaker.serving.model_file",
     planning="smlocal.sagemaker.hosting.planning",
+    stem="Endpoint",
     refusal=IsAnEndpointError,
     remedies=("Deploy it: smlocal deploy FILE",),
 )
@@ -63,11 +68,14 @@ TRAINING: Final = Kind(
     describes=lambda _: True,
     reading="smlocal.sagemaker.jobfile.job_file",
     planning="smlocal.sagemaker.prepare",
+    stem="TrainingJob",
+    waiting="smlocal.sagemaker.waiting",
+    container_alone=True,
 )
 KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT)
 """Training jobs come last of all kinds: theirs is what nothing else recognises."""
 
 
-def request_reading(kind: Kind) -> "RequestReading":
+def request_reading(kind: Kind) -> "SharedReading":
     """What reads the requests of a kind of SageMaker."""
-    return cast("RequestReading", kind.reads)
+    return cast("SharedReading", kind.reads)

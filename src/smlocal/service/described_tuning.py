@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from smlocal.sagemaker import kinds
+from smlocal.sagemaker.contract.metric_definitions import OBJECTIVE_KEY
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
-from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY
-from smlocal.sagemaker.tuning.tuning_file import default_name
 from smlocal.service.described_request import DescribedKind, DescribedRequest
 from smlocal.terms.made_names import without_tuning_time
 
@@ -41,7 +41,7 @@ def _as_requested(definition: Mapping[str, Any], common: Any) -> dict[str, Any]:
 
 
 def _new_name(name: str, now: datetime) -> str:
-    return default_name(without_tuning_time(name), now)
+    return kinds.request_reading(kinds.TUNING).new_name(without_tuning_time(name), now)
 
 
 TUNING: Final = DescribedKind(

@@ -10,10 +10,10 @@ from smlocal.errors.submitting import ImageNotInEcrError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.refusal import invalid_request
 from smlocal.jobfile.settings import LocalSettings
+from smlocal.sagemaker.contract.identity import plain_names
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
-from smlocal.sagemaker.jobfile.request_reading import RequestReading
+from smlocal.sagemaker.jobfile.request_reading import SharedReading
 from smlocal.sagemaker.kinds import PROCESSING, TRAINING, request_reading
-from smlocal.sagemaker.processing.facts import plain_names
 from smlocal.service.job_kind import JobKind, kind_of
 from smlocal.terms.validation.violation import Path, Violation, spoken
 
@@ -22,7 +22,7 @@ _ECR = re.compile(
 )
 
 
-def reading_of(document: Document) -> RequestReading:
+def reading_of(document: Document) -> SharedReading:
     """What reads the request of a training job or a processing job."""
     return request_reading(PROCESSING if PROCESSING.describes(document.data) else TRAINING)
 

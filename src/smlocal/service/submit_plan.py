@@ -19,7 +19,7 @@ from smlocal.errors.submitting import UploadManifestError, UploadPrefixError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.sagemaker.processing.facts import plain_names
+from smlocal.sagemaker.contract.identity import plain_names
 from smlocal.service.job_kind import JobKind, kind_of
 from smlocal.service.submit_checks import local_settings, other_region, outputs_here, strict_request
 from smlocal.service.uploads import Upload, changed, plan_upload

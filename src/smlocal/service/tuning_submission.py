@@ -16,9 +16,9 @@ from smlocal.errors import (
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.refusal import invalid_request
+from smlocal.sagemaker.contract.metric_definitions import OBJECTIVE_KEY
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.request_reading import request_in
-from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY
 from smlocal.sagemaker.tuning.preparing import instance_hours
 from smlocal.sagemaker.tuning.tuning_file import Definition, broken_request, definitions_of, jobs_at_most
 from smlocal.service import submission

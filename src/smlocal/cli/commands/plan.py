@@ -20,7 +20,7 @@ from smlocal.sagemaker.contract.metric_definitions import definitions_of
 from smlocal.terms.masking import without_passwords
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.job_reading import Asked
+    from smlocal.jobfile.job_reading import AskedJob
     from smlocal.jobs.planning.model import JobPlan
 
 _LEAST_BESIDE = 48
@@ -109,7 +109,7 @@ def _no_script(plan: "JobPlan") -> "UsageRefusedError":
     )
 
 
-def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[Asked, str]":
+def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AskedJob, str]":
     from smlocal.api.job_names import resolve_job_name
     from smlocal.api.recorded_job import read_recorded
 

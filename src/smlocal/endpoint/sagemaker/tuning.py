@@ -16,8 +16,7 @@ from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import REQUEST
-from smlocal.sagemaker.tuning import facts
-from smlocal.sagemaker.tuning.planning import waiting_job
+from smlocal.sagemaker import kinds
 from smlocal.sagemaker.tuning.state import read_trials, summary, with_record
 from smlocal.sagemaker.tuning.trials import Objective
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
@@ -128,15 +127,12 @@ def training_job_summaries(serving: Serving, name: str) -> list[dict[str, Any]]:
 
 TUNING: Final = JobOperations(
     jobs=NamedJobs(
-        platform=facts.NAME,
-        stem="HyperParameterTuningJob",
-        spoken="tuning job",
+        kind=kinds.TUNING,
         in_use_text="Hyperparameter tuning job names must be unique within an AWS account and region, and a job with "
         "this name already exists ({name})",
         unknown_text="Requested resource not found.",
     ),
     read=_read,
-    waiting=waiting_job,
     lists_reasons=False,
     others={"ListTrainingJobsForHyperParameterTuningJob": list_training_jobs_of},
 )

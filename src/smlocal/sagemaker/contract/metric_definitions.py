@@ -1,9 +1,12 @@
 """The metrics that a request wants from the logs."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from smlocal.terms.metric_values import MetricPattern
+
+OBJECTIVE_KEY: Final = "_tuning_objective_metric"
+"""The hyperparameter that tells a training job the objective metric of the tuning job that made it."""
 
 
 def definitions_of(request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:

@@ -16,7 +16,7 @@ from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS, host_count, with_selected
 from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile import request_reading
-from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, RequestReading, ValidRequest, WhatRuns
+from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, SharedReading, ValidRequest, WhatRuns
 from smlocal.sagemaker.jobfile.skeleton import or_skeleton
 from smlocal.terms.validation.violation import Path, Violation
 from smlocal.terms.validation.walk import validate
@@ -33,7 +33,7 @@ class JobFile:
     document: Document = field(repr=False)
 
 
-class TrainingReading(RequestReading):
+class TrainingReading(SharedReading):
     """Every option is about such a job, but for the data of processing jobs."""
 
     SHAPE = CreateTrainingJobRequest

@@ -12,7 +12,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_reading import Asked, JobReading
+from smlocal.jobfile.job_reading import AskedJob, JobReading
 from smlocal.jobfile.local_block import (
     Wrong,
     fault_violations,
@@ -73,7 +73,7 @@ class ValidRequest:
     document: Document = field(repr=False)
 
 
-class RequestReading(JobReading):
+class SharedReading(JobReading):
     """Reads the requests of one kind of job. What a hook does not decline or change is the same for all."""
 
     SHAPE: ClassVar[type[Structure]]
@@ -88,16 +88,16 @@ class RequestReading(JobReading):
     """What is to be done here, in sentences."""
 
     @abstractmethod
-    def made(self, valid: ValidRequest) -> Asked:
+    def made(self, valid: ValidRequest) -> AskedJob:
         """The valid job."""
 
-    def read(self, document: Document, *, strict: bool, local_allowed: bool = True) -> Asked:
+    def read(self, document: Document, *, strict: bool, local_allowed: bool = True) -> AskedJob:
         """Validate a document. `strict` requires what the service requires. One error lists all mistakes."""
         return self.made(self.read_request(document, strict=strict, local_allowed=local_allowed))
 
     def read_named(
         self, document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
-    ) -> tuple[Asked, str]:
+    ) -> tuple[AskedJob, str]:
         """The validated job, and its name; `stem` is that of its file."""
         if name is not None:
             document.set((self.NAME,), name)

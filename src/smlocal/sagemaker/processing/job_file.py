@@ -10,13 +10,14 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import SetData
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.sagemaker.contract.documents.hosts import host_names
+from smlocal.sagemaker.contract.identity import plain_names
 from smlocal.sagemaker.contract.model.processing import (
     CreateProcessingJobRequest,
     ProcessingInput,
     ProcessingOutput,
 )
 from smlocal.sagemaker.contract.requested_hosts import MAX_PLANNED_HOSTS
-from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, RequestReading, ValidRequest, WhatRuns
+from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, SharedReading, ValidRequest, WhatRuns
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.data_options import DATA_OPTIONS
 from smlocal.sagemaker.processing.members import MEMBERS
@@ -107,7 +108,7 @@ class ProcessingFile:
         return facts.MAX_RUNTIME if condition is None else condition.MaxRuntimeInSeconds
 
 
-class ProcessingReading(RequestReading):
+class ProcessingReading(SharedReading):
     """Its rules need the inputs and outputs of a request whose members are valid."""
 
     SHAPE = CreateProcessingJobRequest
@@ -204,7 +205,7 @@ def read_processing(document: Document, *, strict: bool, local_allowed: bool = T
 def inputs_of(request: CreateProcessingJobRequest) -> tuple[Input, ...]:
     """Those that the platform delivers."""
     given = request.ProcessingInputs or []
-    names = facts.plain_names((each.InputName for each in given), "input")
+    names = plain_names((each.InputName for each in given), "input")
     return tuple(
         Input(
             name=name,
@@ -225,7 +226,7 @@ def outputs_of(request: CreateProcessingJobRequest) -> tuple[UploadedOutput, ...
     """Those that the platform uploads."""
     config = request.ProcessingOutputConfig
     given = [] if config is None else config.Outputs
-    names = facts.plain_names((each.OutputName for each in given), "output")
+    names = plain_names((each.OutputName for each in given), "output")
     return tuple(
         UploadedOutput(
             name=name,

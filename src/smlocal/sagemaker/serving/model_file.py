@@ -14,7 +14,7 @@ from smlocal.sagemaker.contract.model.hosting import (
     CreateModelInput,
     ProductionVariant,
 )
-from smlocal.sagemaker.jobfile.request_reading import RequestReading, ValidRequest
+from smlocal.sagemaker.jobfile.request_reading import SharedReading, ValidRequest
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.members import MEMBERS, refused_members
 from smlocal.sagemaker.serving.variants import (
@@ -109,7 +109,7 @@ def instance_type_names() -> frozenset[str]:
     return frozenset((*get_args(kind), *here.words))
 
 
-class ModelReading(RequestReading):
+class ModelReading(SharedReading):
     """A document may have the requests of several models."""
 
     SHAPE = ModelRequest

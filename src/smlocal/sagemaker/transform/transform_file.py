@@ -11,7 +11,7 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.sagemaker.contract.model.hosting import CreateModelInput
 from smlocal.sagemaker.contract.model.transform import CreateTransformJobRequest, DataProcessing
-from smlocal.sagemaker.jobfile.request_reading import RequestReading, ValidRequest
+from smlocal.sagemaker.jobfile.request_reading import SharedReading, ValidRequest
 from smlocal.sagemaker.serving.model_file import SERVING, ModelFile, ServingLimits, read_model, refused_settings
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import FORMS, form_of
@@ -49,7 +49,7 @@ class TransformFile:
         return self.request.DataProcessing or DataProcessing()
 
 
-class TransformReading(RequestReading):
+class TransformReading(SharedReading):
     """A file has its model too, which a client of the service has made before."""
 
     SHAPE = TransformRequest

@@ -11,10 +11,11 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL, Option
 from smlocal.jobfile.settings import LocalSettings
+from smlocal.sagemaker.contract.metric_definitions import OBJECTIVE_KEY
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile.job_file import what_runs
-from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, RequestReading, ValidRequest, WhatRuns
+from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, SharedReading, ValidRequest, WhatRuns
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.members import MEMBERS
 from smlocal.sagemaker.tuning.ranges import broken_ranges, combinations, ranges_of
@@ -104,7 +105,7 @@ def default_name(stem: str, now: datetime) -> str:
     return (_NOT_IN_NAMES.sub("-", stem).strip("-")[: _NAME_LENGTH - len(stamp)].strip("-") or "tuning") + stamp
 
 
-class TuningReading(RequestReading):
+class TuningReading(SharedReading):
     """Its `Local` block is that of its training jobs."""
 
     SHAPE = CreateHyperParameterTuningJobRequest
@@ -230,7 +231,7 @@ def _training_request(definition: Mapping[str, Any], metric: str, tags: Any) -> 
         kept = ("InstanceType", "InstanceCount", "VolumeSizeInGB", "VolumeKmsKeyId")
         request["ResourceConfig"] = {name: value for name, value in {**tuned, **chosen}.items() if name in kept}
     request["HyperParameters"] = {
-        facts.OBJECTIVE_KEY: metric,
+        OBJECTIVE_KEY: metric,
         **(definition.get("StaticHyperParameters") or {}),
     }
     if tags:
@@ -286,7 +287,7 @@ def _broken_definition(raw: Mapping[str, Any], definition: Definition) -> Iterat
     names = {*definition.request["HyperParameters"], *(each.name for each in definition.search.ranges)}
     if len(names) > facts.MOST_HYPERPARAMETERS:
         text = (
-            f"a training job would have {len(names)} hyperparameters, with the tuned ones and {facts.OBJECTIVE_KEY}; "
+            f"a training job would have {len(names)} hyperparameters, with the tuned ones and {OBJECTIVE_KEY}; "
             f"at most {facts.MOST_HYPERPARAMETERS} are allowed"
         )
         yield _says((*definition.path, "StaticHyperParameters"), text)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from smlocal.api.job_source import read_text
 from smlocal.errors import FieldRefusedError, RequestInvalidError
-from smlocal.sagemaker.processing.facts import plain_names
+from smlocal.sagemaker.contract.identity import plain_names
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
 
 LEAST = "AppSpecification: {ImageUri: an-image}\n"
