@@ -26,7 +26,9 @@ class Kind:
     planning: str
     """The module that plans its jobs."""
     stem: str = ""
-    """`TrainingJob`: what the names of its operations and members are made of, if clients make such jobs."""
+    """What the names of its operations and members are made of, if clients make such jobs."""
+    log_group: str = ""
+    """The group of its logs, and the namespace of its metrics, for clients; empty: they know none for the kind."""
     waiting: str = ""
     """The module that says what is recorded of a job that waits; by default that which plans."""
     container_alone: bool = False
@@ -40,11 +42,6 @@ class Kind:
     def with_article(self) -> str:
         """`a training job`."""
         return f"{'an' if self.spoken[0] in 'aeiou' else 'a'} {self.spoken}"
-
-    @property
-    def log_group(self) -> str:
-        """The group of its logs, and the namespace of its metrics."""
-        return f"/aws/sagemaker/{self.stem}s"
 
     def waiting_job(self, asked: AskedJob, name: str) -> Any:
         """What is recorded of a valid job that waits for its start: a `WaitingJob`, which stands above this room."""

@@ -24,6 +24,7 @@ PROCESSING: Final = Kind(
     reading="smlocal.sagemaker.processing.job_file",
     planning="smlocal.sagemaker.processing.planning",
     stem="ProcessingJob",
+    log_group="/aws/sagemaker/ProcessingJobs",
     container_alone=True,
     refusal=IsAProcessingJobError,
     remedies=("Run it here: smlocal run FILE", "On the service: smlocal submit FILE --upload-to s3://bucket/prefix"),
@@ -36,6 +37,7 @@ TRANSFORM: Final = Kind(
     reading="smlocal.sagemaker.transform.transform_file",
     planning="smlocal.sagemaker.transform.planning",
     stem="TransformJob",
+    log_group="/aws/sagemaker/TransformJobs",
     refusal=IsATransformJobError,
     remedies=("Run it: smlocal run FILE",),
 )
@@ -69,6 +71,7 @@ TRAINING: Final = Kind(
     reading="smlocal.sagemaker.jobfile.job_file",
     planning="smlocal.sagemaker.prepare",
     stem="TrainingJob",
+    log_group="/aws/sagemaker/TrainingJobs",
     waiting="smlocal.sagemaker.waiting",
     container_alone=True,
 )

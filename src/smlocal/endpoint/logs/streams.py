@@ -53,8 +53,11 @@ class Group:
         return [each for each in found if endpoint_of(serving.store, each) == self.endpoint]
 
 
-_WITH_JOBS: Final = (kinds.TRAINING, kinds.TRANSFORM, kinds.PROCESSING)
-_OF_JOBS: Final = {each.log_group: Group(name=each.log_group, platform=each.name) for each in _WITH_JOBS}
+_OF_JOBS: Final = {
+    each.log_group: Group(name=each.log_group, platform=each.name)
+    for each in (kinds.TRAINING, *kinds.KINDS)
+    if each.log_group
+}
 TRAINING: Final = _OF_JOBS[kinds.TRAINING.log_group]
 
 

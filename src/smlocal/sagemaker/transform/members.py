@@ -66,6 +66,5 @@ TABLE: Final[Mapping[str, Row]] = {
     "ExperimentConfig": recorded("No experiment is recorded."),
 }
 """Those of CreateTransformJob."""
-OF_THE_JOB: Final = MemberTable(rows=TABLE)
 MEMBERS: Final = MemberTable(rows={**TABLE, **_MODEL_ROWS, "Containers": refused(_PIPELINE)})
 """Those of a file, which has the model too."""
