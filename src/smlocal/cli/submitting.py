@@ -29,10 +29,10 @@ from smlocal.jobs.finish.report_path import usable_report
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
-from smlocal.sagemaker.kinds import TUNING, request_reading
+from smlocal.sagemaker.kinds import PROCESSING, TUNING, request_reading
 from smlocal.service import submission as training_submission
 from smlocal.service import tuning_submission
-from smlocal.service.job_kind import JobKind, kind_of
+from smlocal.service.job_kind import kind_of
 from smlocal.service.service import Service
 from smlocal.service.submit_checks import cost_of
 from smlocal.service.submit_plan import SubmitOptions, complete_processing, plan_submit
@@ -91,7 +91,7 @@ def _document(given: dict[str, Any]) -> "Document":
     """The job file with everything that overrides it, and a name."""
     document, overrides = asked_document(given)
     made_of_inputs(document, overrides)
-    if kind_of(document.data) is JobKind.PROCESSING:
+    if kind_of(document.data) is PROCESSING:
         return _processing_document(document, overrides, given)
     if TUNING.describes(document.data):
         return _tuning_document(document, overrides, given)
@@ -113,7 +113,7 @@ def _processing_document(document: "Document", overrides: "Overrides", given: di
     apply_overrides(document, overrides)
     if not document.has(("ProcessingJobName",)):
         path = given["job"] if given["job"] not in (None, "-") else None
-        document.data["ProcessingJobName"] = default_job_name(path, JobKind.PROCESSING.image_of(document.data))
+        document.data["ProcessingJobName"] = default_job_name(path, PROCESSING.reads.image_in(document.data))
     refuse_local_paths(document, CreateProcessingJobRequest)
     complete_processing(document, output_to=given["output_to"])
     return document
@@ -193,7 +193,7 @@ def _make(plan: "SubmitPlan", service: "Service", screen: "Screen") -> None:
         return
     training_submission.create(service, plan.request)
     count, kind, hosts = _hosts(plan.request)
-    image = service.kind.image_of(plan.request) or "no image"
+    image = service.kind.reads.image_in(plan.request) or "no image"
     screen.headline(
         name, f"{printable(image)} · {count} × {kind} · {service.region}", hosts=hosts, member=service.kind.name_member
     )
@@ -311,8 +311,8 @@ def _print_plan(plan: "SubmitPlan", given: dict[str, Any], region: str | None) -
         [f" --region {region}" if region else "", f" --profile {given['profile']}" if given["profile"] else ""]
     )
     click.echo("by hand, once the files are there and the request is in request.yaml:", err=True)
-    made = "hyper-parameter-tuning" if TUNING.describes(plan.request) else kind_of(plan.request).lower()
-    click.echo(f"  aws sagemaker create-{made}-job --cli-input-yaml file://request.yaml{where}", err=True)
+    made = TUNING if TUNING.describes(plan.request) else kind_of(plan.request)
+    click.echo(f"  aws sagemaker create-{made.in_commands} --cli-input-yaml file://request.yaml{where}", err=True)
 
 
 def _print_started(service: "Service", plan: "SubmitPlan", name: str, *, as_json: bool) -> None:

@@ -1,5 +1,6 @@
 """What is known of a kind of job without importing it: how its documents are recognised, and where its modules are."""
 
+import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -42,6 +43,26 @@ class Kind:
     def with_article(self) -> str:
         """`a training job`."""
         return f"{'an' if self.spoken[0] in 'aeiou' else 'a'} {self.spoken}"
+
+    @property
+    def name_member(self) -> str:
+        """The member with the name."""
+        return f"{self.stem}Name"
+
+    @property
+    def status_member(self) -> str:
+        """The member with the status."""
+        return f"{self.stem}Status"
+
+    @property
+    def arn_member(self) -> str:
+        """The member with the ARN."""
+        return f"{self.stem}Arn"
+
+    @property
+    def in_commands(self) -> str:
+        """The stem as the names of commands and ARNs have it: in small letters, with hyphens."""
+        return re.sub(r"(?<=.)([A-Z])", r"-\1", self.stem).lower()
 
     def waiting_job(self, asked: AskedJob, name: str) -> Any:
         """What is recorded of a valid job that waits for its start: a `WaitingJob`, which stands above this room."""

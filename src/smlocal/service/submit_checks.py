@@ -14,7 +14,7 @@ from smlocal.sagemaker.contract.identity import plain_names
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.jobfile.request_reading import SharedReading
 from smlocal.sagemaker.kinds import PROCESSING, TRAINING, request_reading
-from smlocal.service.job_kind import JobKind, kind_of
+from smlocal.service.job_kind import kind_of
 from smlocal.terms.validation.violation import Path, Violation, spoken
 
 _ECR = re.compile(
@@ -63,7 +63,7 @@ def _image(request: dict[str, Any]) -> str | None:
     access = specification.get("TrainingImageConfig") if isinstance(specification, dict) else None
     if isinstance(access, dict) and access.get("TrainingRepositoryAccessMode") == "Vpc":
         return None  # from a private registry
-    return kind_of(request).image_of(request)
+    return kind_of(request).reads.image_in(request)
 
 
 def _not_in_ecr(request: dict[str, Any]) -> str | None:
@@ -74,14 +74,14 @@ def _not_in_ecr(request: dict[str, Any]) -> str | None:
 def _image_violation(request: dict[str, Any]) -> list[Violation]:
     image = _not_in_ecr(request)
     text = f"{image} is not in Amazon ECR, and the service pulls no other images"
-    return [] if image is None else [Violation(path=kind_of(request).image, text=text)]
+    return [] if image is None else [Violation(path=kind_of(request).reads.IMAGE, text=text)]
 
 
 def flags_for(request: Mapping[str, Any]) -> Iterator[str]:
     """The flags that add what a job file for this machine may leave out."""
     if "RoleArn" not in request:
         yield "The role of the job:  --role arn:aws:iam::ACCOUNT:role/NAME"
-    if kind_of(request) is JobKind.PROCESSING:
+    if kind_of(request) is PROCESSING:
         if any(True for _ in outputs_here(request)):
             yield "The place in S3 for its outputs:  --output-to s3://bucket/some/prefix"
         return
@@ -122,13 +122,13 @@ def refuse_other_image(
     submitted = "submit that name with --image" if path is None else f"write that name into {spoken(path)}"
     raise ImageNotInEcrError(
         f"{image} is not an image in Amazon ECR, and the service pulls no other images",
-        details=(f"{document.where(path or kind.image)}   {kind.image[-1]}: {image}",),
+        details=(f"{document.where(path or kind.reads.IMAGE)}   {kind.reads.IMAGE[-1]}: {image}",),
         remedy=(
             f"Push it there, with the number of your account, and {submitted}:",
             f"  aws ecr create-repository --region {region} --repository-name {repository}",
             f"  aws ecr get-login-password --region {region} | docker login --username AWS --password-stdin {registry}",
             f"  docker tag {image} {pushed} && docker push {pushed}",
-            *([_OTHER_REGISTRY] if kind is JobKind.TRAINING and path is None else []),
+            *([_OTHER_REGISTRY] if kind is TRAINING and path is None else []),
         ),
     )
 

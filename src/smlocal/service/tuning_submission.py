@@ -19,11 +19,11 @@ from smlocal.jobfile.refusal import invalid_request
 from smlocal.sagemaker.contract.metric_definitions import OBJECTIVE_KEY
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.request_reading import request_in
+from smlocal.sagemaker.kinds import TRAINING
 from smlocal.sagemaker.tuning.preparing import instance_hours
 from smlocal.sagemaker.tuning.tuning_file import Definition, broken_request, definitions_of, jobs_at_most
 from smlocal.service import submission
 from smlocal.service.following import ENDED, Following, Viewer
-from smlocal.service.job_kind import JobKind
 from smlocal.service.service import Service
 from smlocal.service.submit_checks import flags_for, refuse_other_image
 from smlocal.service.submit_plan import SubmitOptions, SubmitPlan, plan_submit
@@ -67,7 +67,7 @@ def plan_tuning(
 
 def _image_of(definition: Definition) -> Path:
     """Where its image is."""
-    return (*definition.path, *JobKind.TRAINING.image)
+    return (*definition.path, *TRAINING.reads.IMAGE)
 
 
 def _with_scratch(options: SubmitOptions, scratch: str) -> SubmitOptions:

@@ -27,6 +27,7 @@ class ServiceView:
 
 def job_there(service: "Service", name: str, screen: "Screen", make: Callable[[], None]) -> JobThere:
     """The job of this name, which `make` creates."""
+    from smlocal.service.job_kind import cli_command
     from smlocal.service.submission import Followed, failure_hints, stop
 
     followed = Followed(service, name, ServiceView(screen))
@@ -35,7 +36,7 @@ def job_there(service: "Service", name: str, screen: "Screen", make: Callable[[]
         texts = {host: tail.decode(errors="replace") for host, tail in followed.tails.items()}
         return [*failure_hints(answer.get("FailureReason", ""), texts)]
 
-    described = f"{service.kind.cli('describe', name)}{service.cli_options}"
+    described = f"{cli_command(service.kind, 'describe', name)}{service.cli_options}"
     log = f"aws logs tail {service.kind.log_group} --log-stream-name-prefix {name}/ --follow"
     return JobThere(
         name=name,
@@ -49,7 +50,7 @@ def job_there(service: "Service", name: str, screen: "Screen", make: Callable[[]
             f"{name} runs on.",
             f"  its state   {described}",
             f"  its log     {log}{service.cli_options}",
-            f"  stop it     {service.kind.cli('stop', name)}{service.cli_options}",
+            f"  stop it     {cli_command(service.kind, 'stop', name)}{service.cli_options}",
         ),
         hints=hints,
     )

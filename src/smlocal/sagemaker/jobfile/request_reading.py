@@ -84,6 +84,8 @@ class SharedReading(JobReading):
     """Members that the service requires, and a file may leave out."""
     BLOCKS: ClassVar[Mapping[str, type[Structure]]] = {}
     """The members of `Local` that only this kind has."""
+    ONLY_ANSWERED: ClassVar[frozenset[str]] = frozenset()
+    """Members of the service's answer about such a job that its request does not have, but for the ARN."""
     TASK: ClassVar[str] = "run the job"
     """What is to be done here, in sentences."""
 
@@ -166,6 +168,9 @@ class SharedReading(JobReading):
         """The request; `strict`: as the service knows it."""
         del strict
         return self.SHAPE
+
+    def remove_additions(self, taken: dict[str, Any]) -> None:
+        """Take away what the service adds to members of the request in its answer; by default it adds nothing."""
 
     def complete(self, document: Document, *, strict: bool) -> None:
         """Add what is known here and a document only names; by default nothing is."""

@@ -139,6 +139,21 @@ class ProcessingReading(SharedReading):
         "processing_outputs": ("ProcessingOutputConfig", "Outputs"),
     }
     DATA: ClassVar[Mapping[str, SetData]] = DATA_OPTIONS
+    ONLY_ANSWERED = frozenset(
+        {
+            "ProcessingJobStatus",
+            "ExitMessage",
+            "FailureReason",
+            "ProcessingStartTime",
+            "ProcessingEndTime",
+            "CreationTime",
+            "LastModifiedTime",
+            "MonitoringScheduleArn",
+            "AutoMLJobArn",
+            "TrainingJobArn",
+            "ResponseMetadata",
+        }
+    )
     IMAGE = ("AppSpecification", "ImageUri")
 
     def made(self, valid: ValidRequest) -> ProcessingFile:

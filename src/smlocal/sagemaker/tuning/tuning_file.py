@@ -113,6 +113,22 @@ class TuningReading(SharedReading):
     NAME = "HyperParameterTuningJobName"
     REFUSED: ClassVar[Mapping[str, str]] = NO_ERROR_CODE
     PLACES: ClassVar[Mapping[str, Path]] = {"members": (), "name": ("HyperParameterTuningJobName",)}
+    ONLY_ANSWERED = frozenset(
+        {
+            "HyperParameterTuningJobStatus",
+            "CreationTime",
+            "HyperParameterTuningEndTime",
+            "LastModifiedTime",
+            "TrainingJobStatusCounters",
+            "ObjectiveStatusCounters",
+            "BestTrainingJob",
+            "OverallBestTrainingJob",
+            "FailureReason",
+            "TuningJobCompletionDetails",
+            "ConsumedResources",
+            "ResponseMetadata",
+        }
+    )
     USUAL_STEM = "tuning"
     TASK = "run the tuning job"
 
@@ -130,6 +146,18 @@ class TuningReading(SharedReading):
     def stem_of(self, name: str) -> str:
         """Likewise."""
         return without_tuning_time(name)
+
+    def remove_additions(self, taken: dict[str, Any]) -> None:
+        """Of each definition."""
+        config = taken.get("HyperParameterTuningJobConfig")
+        common = config.get("HyperParameterTuningJobObjective") if isinstance(config, Mapping) else None
+        one, several = taken.get("TrainingJobDefinition"), taken.get("TrainingJobDefinitions")
+        if isinstance(one, Mapping):
+            taken["TrainingJobDefinition"] = _as_requested(one, common)
+        if isinstance(several, list):
+            taken["TrainingJobDefinitions"] = [
+                _as_requested(each, common) if isinstance(each, Mapping) else each for each in several
+            ]
 
     def broken_rules(self, request: Any, raw: Mapping[str, Any], *, strict: bool) -> Iterator[Violation]:
         """What the members say together."""
@@ -160,6 +188,20 @@ class TuningReading(SharedReading):
 
 
 READING: Final = TuningReading()
+
+
+def _as_requested(definition: Mapping[str, Any], common: Any) -> dict[str, Any]:
+    """Without the name of the objective metric, unless a client has written it in another form."""
+    found = dict(definition)
+    statics, objective = found.get("StaticHyperParameters"), found.get("TuningObjective") or common
+    metric = objective.get("MetricName") if isinstance(objective, Mapping) else None
+    if isinstance(statics, Mapping) and metric is not None and statics.get(OBJECTIVE_KEY) == metric:
+        found["StaticHyperParameters"] = {name: each for name, each in statics.items() if name != OBJECTIVE_KEY}
+        if not found["StaticHyperParameters"]:
+            del found["StaticHyperParameters"]
+    if found.get(_TUNED_RESOURCES):
+        found.pop("ResourceConfig", None)
+    return found
 
 
 def read_tuning(document: Document, *, strict: bool = False, local_allowed: bool = True) -> TuningFile:
