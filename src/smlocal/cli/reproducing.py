@@ -28,9 +28,8 @@ from smlocal.service.described_job import read_answer
 from smlocal.service.described_request import described as described_request
 from smlocal.service.described_request import fetch
 from smlocal.service.job_end import LogEnd
-from smlocal.service.job_kind import kind_of
+from smlocal.service.job_kind import kind_of, refuse_to_reproduce
 from smlocal.service.last_lines import saved_log, service_log
-from smlocal.service.other_kinds import refuse_to_reproduce
 from smlocal.service.reproduction import (
     AnyDescribed,
     Reproduction,

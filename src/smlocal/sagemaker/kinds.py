@@ -56,7 +56,9 @@ ENDPOINT: Final = Kind(
     name="sagemaker_hosting",
     spoken="endpoint",
     sign="PrimaryContainer",
-    describes=keys("PrimaryContainer", "Containers", "Models", unless=_ALGORITHM),
+    describes=keys(
+        *("PrimaryContainer", "Containers", "Models", "ProductionVariants", "EndpointConfigName"), unless=_ALGORITHM
+    ),
     reading="smlocal.sagemaker.serving.model_file",
     planning="smlocal.sagemaker.hosting.planning",
     stem="Endpoint",

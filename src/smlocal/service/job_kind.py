@@ -1,10 +1,11 @@
-"""The kinds of jobs that are made on the service, in its own words."""
+"""The kinds of jobs that are made on the service, in its own words; and what commands do not do with some."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from smlocal.errors.of_the_service import KindNotComparedError, KindNotReproducedError
 from smlocal.jobs.kind import Kind
-from smlocal.sagemaker.kinds import PROCESSING, TRAINING
+from smlocal.sagemaker.kinds import ENDPOINT, KINDS, PROCESSING, TRAINING
 
 _SHARED = ("InstanceType", "InstanceCount", "VolumeSizeInGB", "VolumeKmsKeyId")
 
@@ -60,3 +61,35 @@ def as_training(request: Mapping[str, Any]) -> Mapping[str, Any]:
         "VpcConfig": network.get("VpcConfig"),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def other_kind(document: Mapping[str, Any]) -> Kind | None:
+    """What a request or an answer is about, if that is not a training job."""
+    if TRAINING.arn_member in document or TRAINING.sign in document:
+        return None
+    return next((kind for kind in KINDS if kind.name_member in document or kind.describes(document)), None)
+
+
+def refuse_to_compare(document: Mapping[str, Any], name: str) -> None:
+    """Refuse what is not a training job."""
+    kind = other_kind(document)
+    if kind is not None:
+        remedy = ["Compare the training jobs that made the models."] if kind is ENDPOINT else []
+        raise KindNotComparedError(
+            f"{name} is {kind.with_article}: smlocal compare knows only training jobs, by their requests, ends, "
+            "metrics and artifacts",
+            remedy=remedy,
+        )
+
+
+def refuse_to_reproduce(document: Mapping[str, Any], name: str) -> None:
+    """Refuse what is neither a training job nor a processing job."""
+    kind = other_kind(document)
+    if kind is not None and kind is not PROCESSING:
+        deployed = "Deploy its model here: smlocal deploy MODEL --image IMAGE, and compare the answers."
+        remedy = [deployed] if kind is ENDPOINT else []
+        raise KindNotReproducedError(
+            f"{name} is {kind.with_article}: smlocal reproduce runs training jobs and processing jobs of the service, "
+            "and compares how they end",
+            remedy=remedy,
+        )

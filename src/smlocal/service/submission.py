@@ -158,7 +158,7 @@ class Followed(Following):
         ended = answer[self._kind.status_member] in ENDED
         while self._shown < len(phases):
             phase = phases[self._shown]
-            training = phase["Status"] == self._kind
+            training = phase["Status"] == phase_of(self._kind)
             if "EndTime" not in phase and not ended:
                 if not log_is_read:
                     self._show_current(phase)
