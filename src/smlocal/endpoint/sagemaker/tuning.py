@@ -26,7 +26,7 @@ from smlocal.sagemaker.tuning.warm_start import earlier_of
 def _read(serving: Serving, call: AwsCall, stack: ExitStack) -> TuningFile:
     """The validated tuning job, with the code of its training jobs."""
     document = Document(dict(call.parameters), name="request", directory="/")
-    parts = [{**local_block(serving, each), "Region": call.region} for each in _as_training_jobs(document.data)]
+    parts = [{**local_block(serving, each), "Region": call.region} for each in _definitions(document.data)]
     document.data[LOCAL], document.local_of_parts = parts[0], parts if len(parts) > 1 else ()
     with refusals_answered():
         file = read_tuning(document)
@@ -43,15 +43,12 @@ def _read(serving: Serving, call: AwsCall, stack: ExitStack) -> TuningFile:
     return file
 
 
-def _as_training_jobs(request: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The parts of each definition that say which folders of this machine are meant, as a training job has them."""
+def _definitions(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Its definitions, each with the settings of this machine: they say which folders are meant."""
     several = request.get("TrainingJobDefinitions")
     given = [request.get("TrainingJobDefinition"), *(several if isinstance(several, list) else ())]
     local = {LOCAL: request[LOCAL]} if LOCAL in request else {}
-    return [
-        {**each, "HyperParameters": each.get("StaticHyperParameters"), **local}
-        for each in [each for each in given if isinstance(each, dict)] or [{}]
-    ]
+    return [{**each, **local} for each in [each for each in given if isinstance(each, dict)] or [{}]]
 
 
 _OBJECTIVE: Final = "FinalHyperParameterTuningJobObjectiveMetric"
