@@ -1,9 +1,8 @@
 import re
 from collections.abc import Callable
 
-from smlocal.ai_platform.jobfile.job_file import KINDS
-from smlocal.jobfile.option import Taker
-from smlocal.jobfile.settings import LocalSettings, refused_settings
+from smlocal.ai_platform.jobfile.job_file import KINDS, ReplicaReading
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.terms.model.structure import members
 
 
@@ -15,7 +14,7 @@ def test_settings_and_faults_are_those_of_the_code(
     parts = sections(page("ai-platform.md"))
     settings = parts["Settings of this machine"]
     explained = [row[0].strip("`") for row in rows(settings)]
-    assert set(explained) <= set(members(LocalSettings)) - set(refused_settings(Taker.REPLICAS))
+    assert set(explained) <= set(members(LocalSettings)) - set(ReplicaReading.REFUSED)
     refused = settings.partition("their default: ")[2].partition(".")[0]
-    assert re.findall(r"`(\w+)`", refused) == list(refused_settings(Taker.REPLICAS))
+    assert re.findall(r"`(\w+)`", refused) == list(ReplicaReading.REFUSED)
     assert [row[0].strip("`") for row in rows(parts["Faults"])] == list(KINDS)

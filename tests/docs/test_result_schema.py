@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
+from smlocal.api.request_tables import job_file_schema
 from smlocal.report.result_schema import result_schema
-from smlocal.sagemaker.requests import job_file_schema
 
 
 def test_the_local_block_is_that_of_the_page(
@@ -9,4 +9,4 @@ def test_the_local_block_is_that_of_the_page(
 ) -> None:
     table = rows(sections(page("result.md"))["The `Local` block"])
     listed = [name.strip("` ") for row in table for name in row[0].split(",")]
-    assert listed == [*result_schema(job_file_schema())["properties"]["Local"]["properties"]]
+    assert listed == [*result_schema(job_file_schema("CreateTrainingJob"))["properties"]["Local"]["properties"]]

@@ -72,6 +72,10 @@ SAGEMAKER = Platform(
             frozenset({"sagemaker"}),
             "what an uploader leaves has this suffix in buckets and folders, whoever reads them",
         ),
+        "ai_platform/jobfile/job_file.py": (
+            frozenset({"/opt/ml", "ResourceConfig"}),
+            "says which settings of the one table its jobs have no use for",
+        ),
         "terms/metrics.py": (frozenset({"MetricName"}), "the key of stored values"),
         "jobs/credentials/server.py": (frozenset({"RoleArn"}), "a parameter of STS"),
         "jobs/credentials/listener.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
@@ -105,7 +109,6 @@ AI_PLATFORM = Platform(
             for name in ("describe", "jobs", "plan", "run", "stop")
         },
         "jobs/kinds.py": (frozenset({"ai_platform"}), "the table of kinds of jobs"),
-        "jobfile/settings_of_data.py": (frozenset({"/gcs"}), "says what its jobs have in place of a setting"),
         "sagemaker/contract/documents/config_files.py": (
             frozenset({"outputPath"}),
             "a key in a file for SageMaker's containers",

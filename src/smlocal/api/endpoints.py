@@ -27,6 +27,7 @@ from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import JOB, PLAN, RECALL, REQUEST
 from smlocal.jobs.documents import LOCAL as RESULTS
 from smlocal.jobs.finish.describe import view_job
+from smlocal.jobs.kinds import showing
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall_containers
 from smlocal.jobs.store.home import home_directory
@@ -34,14 +35,12 @@ from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.address import invocation_address, key_headers, socket_path
-from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, instance_type_names, read_model
-from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
-from smlocal.sagemaker.hosting.showing import status_word
-from smlocal.sagemaker.hosting.state import HOSTING, State, invocation_seconds, read_state
 from smlocal.sagemaker.kinds import TRANSFORM
-from smlocal.sagemaker.tuning import facts as tuning
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.address import invocation_address, key_headers, socket_path
+from smlocal.sagemaker.serving.model_file import SERVING, ModelFile, instance_type_names, read_model
+from smlocal.sagemaker.serving.named_endpoint import endpoint_of, find_endpoint
+from smlocal.sagemaker.serving.state import HOSTING, State, invocation_seconds, read_state, status_word
 from smlocal.terms.validation.violation import Path
 
 if TYPE_CHECKING:
@@ -166,8 +165,7 @@ def _of_job(what: str) -> tuple[Document, str]:
     """The model, the image and the instance type of a job that has ended; of a tuning job, those of its best."""
     name = resolve_job_name(what)
     with Store.open(home_directory()) as store:
-        if store.get(name).platform == tuning.NAME:
-            name = ((store.document(name, tuning.TUNING) or {}).get("Best") or {}).get("TrainingJobName", name)
+        name = showing(store.get(name).platform).with_model(store, name)
         record, request = store.get(name), store.document(name, REQUEST)
         results, recorded = store.document(name, RESULTS) or {}, store.document(name, JOB)
     model = (results.get("Artifacts") or {}).get("Model")

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace as changed
-from typing import TYPE_CHECKING
 
 from smlocal.api.job_files import prepare
 from smlocal.engine.engines import Engines, engines_at, engines_named
 from smlocal.errors import JobUnknownError, NotPackedError, SmlocalError
+from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobs.control import detach
 from smlocal.jobs.control.requests import StopRequests, StopSignals
 from smlocal.jobs.documents import LOCAL
@@ -19,13 +19,9 @@ from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.supervision import Result, supervise
 from smlocal.jobs.view import Reporter
 
-if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
-    from smlocal.sagemaker.hosting.model_file import ModelFile
-
 
 def execute(
-    job: "AnyJobFile | ModelFile",
+    job: AskedJob,
     *,
     name: str,
     strict: bool,
@@ -58,7 +54,7 @@ def execute(
 
 
 def execute_in_background(
-    job: "AnyJobFile | ModelFile",
+    job: AskedJob,
     *,
     name: str,
     strict: bool,
@@ -115,7 +111,7 @@ def check_name(name: str, *, replace: bool) -> None:
 
 
 def _prepare(
-    job: "AnyJobFile | ModelFile",
+    job: AskedJob,
     store: Store,
     engines: Engines,
     *,

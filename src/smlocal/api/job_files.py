@@ -1,53 +1,34 @@
 """Job files of every kind: which one a document describes, and the job made from it."""
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from smlocal.ai_platform import shape
-from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.shape import job_kinds
 from smlocal.errors import DocumentUnknownError, PathNotAllowedError
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
-from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
 from smlocal.terms.validation.violation import closest
 from smlocal.terms.validation.wording import shortened
 
 if TYPE_CHECKING:
-    from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
     from smlocal.engine.engines import Engines
     from smlocal.jobs.planning.model import RecordedPlan
     from smlocal.jobs.planning.workload import Workload
     from smlocal.jobs.prepared import PreparedPlan
     from smlocal.jobs.view import Reporter
-    from smlocal.sagemaker.hosting.model_file import ModelFile
-    from smlocal.sagemaker.processing.job_file import ProcessingFile
-    from smlocal.sagemaker.transform.transform_file import TransformFile
-    from smlocal.sagemaker.tuning.tuning_file import TuningFile
     from smlocal.terms.compared_job import ComparedJob
-
-    AnyJobFile = JobFile | ReplicaJobFile | ProcessingFile | TransformFile | TuningFile
 
 _MOST_KEYS, _LONGEST_KEY = 5, 60
 """Of a document, in a message."""
 _MOST_FOLDERS = 5
 """Allowed folders that a message names."""
-
-
-class JobReader(Protocol):
-    """The module that reads the job files of a kind."""
-
-    def read_named(
-        self, document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
-    ) -> "tuple[AnyJobFile, str]":
-        """The validated job, and its name; `stem` is that of its file."""
-        ...
 
 
 class JobPlanner(Protocol):
@@ -81,15 +62,7 @@ def kind_of(data: Mapping[str, Any]) -> Kind:
     return next(kind for kind in KINDS if kind.describes(data))
 
 
-def read_other(
-    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
-) -> "tuple[AnyJobFile, str]":
-    """The validated job of any kind but training, and its name; `stem` is that of its file."""
-    reading: JobReader = import_module(kind_of(document.data).reading)
-    return reading.read_named(document, name=name, stem=stem, strict=strict, local_allowed=local_allowed)
-
-
-def _planning(job: "AnyJobFile | ModelFile") -> JobPlanner:
+def _planning(job: AskedJob) -> JobPlanner:
     module: JobPlanner = import_module(kind_of(job.document.data).planning)
     return module
 
@@ -100,14 +73,7 @@ def refuse_other_kinds(document: Document) -> None:
     if kind.refusal is None:
         return
     wanted = "not a job" if kind is ENDPOINT else "and this is about training jobs"
-    raise kind.refusal(
-        f"{document.name} describes {'an' if kind is ENDPOINT else 'a'} {kind.spoken}, {wanted}", remedy=kind.remedies
-    )
-
-
-def has_environment(data: Mapping[str, Any]) -> bool:
-    """True if the request of a job of replicas can set environment variables."""
-    return ReplicaJobKind.CUSTOM_JOB in job_kinds(data)
+    raise kind.refusal(f"{document.name} describes {kind.with_article}, {wanted}", remedy=kind.remedies)
 
 
 def refuse_unknown(document: Document) -> None:
@@ -135,20 +101,20 @@ def refuse_unknown(document: Document) -> None:
 
 
 def prepare(
-    job: "AnyJobFile | ModelFile", *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
+    job: AskedJob, *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
 ) -> "PreparedPlan":
     """Check everything that can be checked before a job is made. Mistakes are an error."""
     with _limited_by(job):
         return _planning(job).prepare(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
 
 
-def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", strict: bool) -> "RecordedPlan":
+def plan_job(job: AskedJob, *, name: str, home: str, engines: "Engines", strict: bool) -> "RecordedPlan":
     """Only the plan: no image is pulled, and missing GPUs are not an error."""
     with _limited_by(job):
         return _planning(job).plan_job(job, name=name, home=home, engines=engines, strict=strict)
 
 
-def absent_paths(job: "AnyJobFile") -> list[str]:
+def absent_paths(job: AskedJob) -> list[str]:
     """A line for each local path that the job reads and that is not there."""
     work = workload_of(job)
     if work is None:
@@ -159,7 +125,7 @@ def absent_paths(job: "AnyJobFile") -> list[str]:
         return absent(work)
 
 
-def workload_of(job: "AnyJobFile") -> "Workload | None":
+def workload_of(job: AskedJob) -> "Workload | None":
     """What the job needs of machines; None for kinds whose jobs are not one set of hosts."""
     kind = kind_of(job.document.data)
     if not kind.workload:
@@ -169,7 +135,7 @@ def workload_of(job: "AnyJobFile") -> "Workload | None":
 
 
 @contextmanager
-def _limited_by(job: "AnyJobFile | ModelFile") -> Iterator[None]:
+def _limited_by(job: AskedJob) -> Iterator[None]:
     """Say of a path that the job may not use which setting in the user's own file limits it."""
     try:
         yield
@@ -206,9 +172,3 @@ def compared_replica_job(document: Document) -> "ComparedJob":
     from smlocal.ai_platform.comparison import compared_job
 
     return compared_job(document)
-
-
-def read_again(document: Document, *, name: str | None, recorded: str, strict: bool) -> "tuple[AnyJobFile, str]":
-    """The validated job of replicas of another run, which gets a new name like that of the recorded one."""
-    document.data.pop("jobId", None)
-    return read_other(document, name=name, stem=re.sub(r"([_-])\d{8}\1\d{6}\1\d{3}$", "", recorded), strict=strict)

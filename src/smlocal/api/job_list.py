@@ -122,7 +122,7 @@ def counted(names: Sequence[str]) -> str:
 
     Jobs that have been deleted are counted with the others if these are all of one kind.
     """
-    from smlocal.sagemaker.hosting.named_endpoint import endpoint_of  # `smlocal jobs` counts nothing
+    from smlocal.sagemaker.serving.named_endpoint import endpoint_of  # `smlocal jobs` counts nothing
 
     found: dict[tuple[str, str], None] = {}
     deleted = 0

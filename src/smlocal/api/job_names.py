@@ -51,8 +51,8 @@ def jobs_to_end(text: str, *, whole_endpoint: bool = False) -> list[str]:
         platform = store.get(name).platform
         if platform == TRAINING:
             return [name]
-        from smlocal.sagemaker.hosting import facts  # not to stop a training job
-        from smlocal.sagemaker.hosting.named_endpoint import endpoint_of, find_endpoint
+        from smlocal.sagemaker.serving import facts  # not to stop a training job
+        from smlocal.sagemaker.serving.named_endpoint import endpoint_of, find_endpoint
 
         if platform != facts.NAME or endpoint_of(store, name) != name:
             return [name]

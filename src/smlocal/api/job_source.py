@@ -9,23 +9,20 @@ import stat
 import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from smlocal.api.image_name import is_image_name
 from smlocal.api.job_files import (
     REPLICAS,
     absent_paths,
     kind_of,
-    read_other,
     refuse_other_kinds,
     refuse_unknown,
 )
 from smlocal.api.overrides import (
     KEYWORD_ARGUMENTS,
     Overrides,
-    apply_local_overrides,
     apply_overrides,
-    apply_transform_overrides,
     fill,
     new_channels,
     new_hyperparameters,
@@ -40,15 +37,12 @@ from smlocal.errors import (
     UsageRefusedError,
 )
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_reading import AskedJob, JobReading
 from smlocal.jobfile.reading import load_document
 from smlocal.sagemaker.contract.identity import default_name
-from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
+from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.sagemaker.kinds import ENDPOINT, TRAINING, TRANSFORM
 from smlocal.terms.validation.violation import Path, close_matches
-
-if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
-    from smlocal.sagemaker.processing.job_file import ProcessingFile
 
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
 """A job file, or a CreateTrainingJob request with an optional `Local` block."""
@@ -56,7 +50,7 @@ MAX_BYTES = 10 << 20
 """The largest job file."""
 
 
-def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> tuple["AnyJobFile", str]:
+def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> tuple[AskedJob, str]:
     """The validated job of a call, and its name."""
     if source is None and not given.get("image"):
         raise UsageRefusedError(
@@ -76,20 +70,14 @@ def read_any(
     fill_in: bool,
     strict: bool,
     on_message: Callable[[str], None] = lambda _: None,
-) -> tuple["AnyJobFile", str]:
+) -> tuple[AskedJob, str]:
     """The validated job of any platform, and its name."""
     made_of_inputs(document, given)
     kind = kind_of(document.data)
-    if kind is PROCESSING:
-        apply_overrides(document, given)
-        return _read_processing(document, path=path, strict=strict)
-    if kind is TRANSFORM:
-        apply_transform_overrides(document, given)
-        return read_other(document, name=None, stem=_stem(path) if path else "transform", strict=strict)
     if kind in {TRAINING, ENDPOINT}:
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
-    name, stem = apply_local_overrides(document, given), "tuning" if kind is TUNING else "job"
-    return read_other(document, name=name, stem=_stem(path) if path else stem, strict=strict)
+    apply_overrides(document, given)
+    return _read(document, kind.reads, name=given.get("name"), path=path, strict=strict)
 
 
 def made_of_inputs(document: Document, given: Overrides) -> None:
@@ -98,16 +86,22 @@ def made_of_inputs(document: Document, given: Overrides) -> None:
         document.data["AppSpecification"] = {}
 
 
-def _read_processing(
-    document: Document, *, path: str | None, strict: bool, local_allowed: bool = True
-) -> tuple["AnyJobFile", str]:
-    """The validated processing job, and its name."""
-    specification = document.data.get("AppSpecification")
-    image = specification.get("ImageUri") if isinstance(specification, dict) else None
-    stem = _name_stem(path, image if image and isinstance(image, str) else "job")
-    job, name = read_other(document, name=None, stem=stem, strict=strict, local_allowed=local_allowed)
-    _check_image_name(document, ("AppSpecification", "ImageUri"), cast("ProcessingFile", job).image)
-    return job, name
+def _read(
+    document: Document,
+    reading: JobReading,
+    *,
+    name: str | None = None,
+    path: str | None,
+    strict: bool,
+    local_allowed: bool = True,
+) -> tuple[AskedJob, str]:
+    """The validated job of a kind, and its name."""
+    image = reading.image_in(document.data)
+    stem = _name_stem(path, image or reading.USUAL_STEM)
+    job, found = reading.read_named(document, name=name, stem=stem, strict=strict, local_allowed=local_allowed)
+    if image is not None:
+        _check_image_name(document, reading.IMAGE, image)
+    return job, found
 
 
 def read_document(
@@ -122,11 +116,8 @@ def read_document(
 ) -> tuple[JobFile, str]:
     """The validated request and its name. `path`: the file of the document, if it may give the job its name."""
     override(document, given, fill_in=fill_in, on_message=on_message)
-    name = document.data.get("TrainingJobName")
-    job = read_job(document, strict=strict, local_allowed=local_allowed)
-    _check_image(document, job)
-    specification = job.request.AlgorithmSpecification
-    return job, name or default_job_name(path, specification.TrainingImage if specification is not None else None)
+    job, name = _read(document, TRAINING.reads, path=path, strict=strict, local_allowed=local_allowed)
+    return cast("JobFile", job), name
 
 
 def override(
@@ -173,7 +164,7 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
 
     `prepare` may change the document first.
     """
-    job: AnyJobFile
+    job: AskedJob
     file = "stdin" if path == "-" else path
     try:
         document = read_standard_input() if path == "-" else read_file(path)
@@ -181,14 +172,12 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
         if kind not in {REPLICAS, TRANSFORM}:
             prepare(document)
             kind = kind_of(document.data)
-        if kind is PROCESSING:
-            job, _ = _read_processing(document, path=None, strict=strict, local_allowed=not strict)
-        elif kind not in {TRAINING, ENDPOINT}:
-            job, _ = read_other(document, name=None, stem="job", strict=strict, local_allowed=not strict)
-        else:
+        if kind in {TRAINING, ENDPOINT}:
             job, _ = read_document(
                 document, Overrides(), path=None, fill_in=False, strict=strict, local_allowed=not strict
             )
+        else:
+            job, _ = _read(document, kind.reads, path=None, strict=strict, local_allowed=not strict)
         warnings = tuple(absent_paths(job))
     except SmlocalError as error:
         return Validated(file=file, error=error)
@@ -256,13 +245,6 @@ def _no_job(source: object) -> KeywordInvalidError:
         f"job must be a path (str or os.PathLike) or a dict, and is of the type {type(source).__name__}",
         remedy=['Write it like smlocal.run("job.yaml"), or pass a CreateTrainingJob request as a dict.'],
     )
-
-
-def _check_image(document: Document, job: JobFile) -> None:
-    specification = job.request.AlgorithmSpecification
-    image = specification.TrainingImage if specification is not None else None
-    if image is not None:
-        _check_image_name(document, ("AlgorithmSpecification", "TrainingImage"), image)
 
 
 def _check_image_name(document: Document, place: Path, image: str) -> None:

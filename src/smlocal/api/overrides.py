@@ -4,14 +4,15 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal, TypedDict, get_origin
+from typing import Any, Final, Literal, TypedDict, cast, get_origin
 
-from smlocal.api.processing_overrides import DATA_OF_PROCESSING, for_processing, is_only_of
+from smlocal.api.job_files import kind_of
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Values
+from smlocal.jobfile.job_reading import JobReading
+from smlocal.jobfile.option import LOCAL, Form, Option, Values
 from smlocal.jobfile.settings import OPTIONS, LocalSettings
-from smlocal.sagemaker.kinds import PROCESSING, TUNING
+from smlocal.jobs.kind import Kind
 from smlocal.terms.model.structure import members, split
 from smlocal.terms.validation.violation import Path as MemberPath
 from smlocal.terms.validation.violation import closest
@@ -86,81 +87,34 @@ class Overrides(TypedDict, total=False):
 
 
 def apply_overrides(document: "Document", given: Overrides) -> None:
-    """Change the document accordingly."""
-    processing = PROCESSING.describes(document.data)
-    for option, value in _options(document, given):
-        if processing and option.keyword in DATA_OF_PROCESSING:
+    """Change the document accordingly. What its kind has no use for is refused."""
+    kind = kind_of(document.data)
+    reading = kind.reads
+    found, refused = _options(document, given, reading)
+    for option, value in found:
+        if option.keyword in reading.DATA:
             for name, text in value.items():
-                DATA_OF_PROCESSING[option.keyword](document, name, text, _absolute)
+                reading.DATA[option.keyword](document, name, text, _absolute)
         elif option.keyword == "channels":
             for name, path in value.items():
                 _apply_channel(document, name, _absolute(path))
-        elif option.keyword == "output" and not processing and not _is_remote(_asked_output(document)):
-            document.set(_OUTPUT, _absolute(value))  # it replaces a local path in the file
+        elif option.keyword == "output" and reading.OUTPUT and not _is_remote(_asked_output(document, reading.OUTPUT)):
+            document.set(reading.OUTPUT, _absolute(value))  # it replaces a local path in the file
         else:
             _apply(document, option, value)
     _let_gpus_count(document, given)
-
-
-def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
-    """Change the document of a job of replicas: overrides for another platform's requests are refused.
-
-    Returns the name that was given.
-    """
-    refused = []
-    for option, value in _given(given):
-        if option.of_replicas is not OfReplicas.SAME:
-            refused.append(option)
-        elif option.keyword != "name":
-            _apply(document, option, value)
-    _let_gpus_count(document, given)
     if refused:
-        raise _refusal(document, refused)
-    return given.get("name")
-
-
-_OF_TRANSFORMS: Final[Mapping[str, "MemberPath"]] = {
-    "members": (),
-    "image": ("PrimaryContainer", "Image"),
-    "environment": ("Environment",),
-    "output": ("TransformOutput", "S3OutputPath"),
-    "name": ("TransformJobName",),
-    "instance_type": ("TransformResources", "InstanceType"),
-    "instance_count": ("TransformResources", "InstanceCount"),
-    "role": ("ExecutionRoleArn",),
-}
-"""Where a transform job has what these keywords set."""
-
-
-def apply_transform_overrides(document: "Document", given: Overrides) -> None:
-    """Change the document of a transform job; what only training jobs have is refused."""
-    refused = []
-    for option, value in _given(given):
-        if option.keyword == "output" and not _is_remote(_asked_output(document, _OF_TRANSFORMS["output"])):
-            document.set(_OF_TRANSFORMS["output"], _absolute(value))
-        elif option.place[:1] == (LOCAL,):
-            _apply(document, option, value)
-        elif option.keyword in _OF_TRANSFORMS:
-            _apply(document, replace(option, place=_OF_TRANSFORMS[option.keyword]), value)
-        else:
-            refused.append(option)
-    _let_gpus_count(document, given)
-    if refused:
-        spelled = ", ".join(option.keyword if _is_call(document) else option.flag for option in refused)
-        raise UsageRefusedError(
-            f"{document.name} is a transform job, and only a training job takes {spelled}",
-            remedy=["Change the file instead."],
-        )
+        raise _refusal(document, refused, kind)
 
 
 def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> None:
     """Change the document where it says nothing itself; `origin` is what gave the defaults."""
-    kept: Any = {}
-    for option, value in _options(document, given, refuse=False):
+    reading, kept = kind_of(document.data).reads, dict[str, Any]()
+    for option, value in _options(document, given, reading)[0]:
         if option.form is not Form.MAP:
-            if not _stated(document, option):
+            if not _stated(document, option, reading):
                 kept[option.keyword] = value
-        elif PROCESSING.describes(document.data) and option.keyword in DATA_OF_PROCESSING:
+        elif option.keyword in reading.DATA:
             pass  # the file names all of its data
         elif option.keyword == "channels":
             named = channel_names(document)
@@ -168,7 +122,7 @@ def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> No
         else:
             kept[option.keyword] = {key: each for key, each in value.items() if not document.has(_place(option, key))}
     overrides, document.overrides = document.overrides, origin
-    apply_overrides(document, kept)
+    apply_overrides(document, cast("Overrides", kept))
     document.overrides = overrides
 
 
@@ -181,18 +135,26 @@ def fill(document: "Document") -> None:
             document.set(place, value)
 
 
-def _options(document: "Document", given: Overrides, *, refuse: bool = True) -> list[tuple[Option, Any]]:
-    """Those that are given, with their places in this document."""
-    options = [*_given(given)]
-    if PROCESSING.describes(document.data):
-        return for_processing(document, options, refuse=refuse)
-    foreign = [option.keyword if _is_call(document) else option.flag for option, _ in options if is_only_of(option)]
-    if foreign and refuse:
-        raise UsageRefusedError(
-            f"{document.name} is not a processing job, and only such a job takes {', '.join(foreign)}",
-            remedy=["Leave it out. The data of a training job: --channel NAME=PATH."],
-        )
-    return [(option, value) for option, value in options if not is_only_of(option)]
+def _options(
+    document: "Document", given: Overrides, reading: JobReading
+) -> tuple[list[tuple[Option, Any]], list[tuple[Option, str]]]:
+    """Those that are given, with their places in such a document; and those without one, as they were spelled."""
+    found, refused = list[tuple[Option, Any]](), list[tuple[Option, str]]()
+    for option, value in _given(given):
+        place = reading.place(option)
+        if place is not None:
+            found.append((option if place == option.place else replace(option, place=place), value))
+        elif option.keyword != "name":  # some kinds have the name beside the document
+            refused.append((option, option.keyword if document.overrides == KEYWORD_ARGUMENTS else option.flag))
+    return found, refused
+
+
+def _refusal(document: "Document", refused: list[tuple[Option, str]], kind: Kind) -> UsageRefusedError:
+    """The error about options that a kind of job has no use for."""
+    return UsageRefusedError(
+        f"{document.name} is {kind.with_article}, which does not take {', '.join(spelled for _, spelled in refused)}",
+        remedy=kind.reads.instead(document.data, refused),
+    )
 
 
 def _given(given: Overrides) -> Iterator[tuple[Option, Any]]:
@@ -219,10 +181,10 @@ def _place(option: Option, key: str) -> "MemberPath":
     return (*option.place, key) if option.place else member_path(key)
 
 
-def _stated(document: "Document", option: Option) -> bool:
+def _stated(document: "Document", option: Option, reading: JobReading) -> bool:
     """True if the document itself says what this option would."""
-    if option.keyword == "output":
-        uri = _asked_output(document)
+    if option.keyword == "output" and reading.OUTPUT:
+        uri = _asked_output(document, reading.OUTPUT)
         return document.has(option.place) or (uri is not None and not _is_remote(uri))
     return document.has(option.place)
 
@@ -237,7 +199,7 @@ def _let_gpus_count(document: "Document", given: Overrides) -> None:
         document.set(place, False)
 
 
-def _asked_output(document: "Document", place: "MemberPath" = _OUTPUT) -> Any:
+def _asked_output(document: "Document", place: "MemberPath") -> Any:
     asked = document.data.get(str(place[0]))
     return asked.get(place[1]) if isinstance(asked, dict) else None
 
@@ -290,42 +252,6 @@ def _maps() -> Iterator[str]:
     for name, member in members(LocalSettings).items():
         if get_origin(split(member.present)[0]) is dict:
             yield f"{LOCAL}.{name}."
-
-
-def _refusal(document: "Document", refused: Sequence[Option]) -> UsageRefusedError:
-    """The error about overrides that a job of replicas has in its file, or has not at all."""
-    called = [(option, option.keyword if _is_call(document) else option.flag) for option in refused]
-    return UsageRefusedError(
-        f"{document.name} is not a CreateTrainingJob request, and only such a request takes "
-        f"{', '.join(spelled for _, spelled in called)}",
-        remedy=[*_instead(document, called)],
-    )
-
-
-def _is_call(document: "Document") -> bool:
-    return document.overrides == KEYWORD_ARGUMENTS
-
-
-def _instead(document: "Document", refused: Sequence[tuple[Option, str]]) -> Iterator[str]:
-    """Alternatives to refused options; `refused` are the options and how they were spelled."""
-    from smlocal.api.job_files import has_environment
-
-    if TUNING.describes(document.data):
-        yield "Write it into the tuning job, which says it for all of its training jobs."
-        return
-    has = {each: [spelled for option, spelled in refused if option.of_replicas is each] for each in OfReplicas}
-    variables = has[OfReplicas.VARIABLES]
-    if variables and not has_environment(document.data):
-        has[OfReplicas.NOTHING] += variables
-        variables = []
-    if has[OfReplicas.NOTHING]:
-        yield f"Leave out {', '.join(has[OfReplicas.NOTHING])}: the platform of this job does not support it."
-    if has[OfReplicas.ARGUMENTS]:
-        yield "Write the program's arguments into args of the job file."
-    if variables:
-        yield "Write environment variables into env of the job file."
-    if has[OfReplicas.FILE]:
-        yield f"Change the job file instead of using {', '.join(has[OfReplicas.FILE])}."
 
 
 def channel_names(document: "Document") -> list[str]:

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 from smlocal.api.job_files import (
     REPLICAS,
     kind_of,
-    read_again,
-    read_other,
     refuse_other_kinds,
 )
 from smlocal.api.job_source import read_any, read_document
-from smlocal.api.overrides import Overrides, apply_defaults, apply_local_overrides, apply_transform_overrides
+from smlocal.api.overrides import Overrides, apply_defaults, apply_overrides
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document, RanBefore, recorded_document
 from smlocal.jobs.control.orphans import ensure_supervised
@@ -23,10 +21,10 @@ from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.kinds import PROCESSING, TRANSFORM, TUNING
-from smlocal.terms.made_names import without_time, without_tuning_time
+from smlocal.terms.made_names import without_time
 
 if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
+    from smlocal.jobfile.job_reading import AskedJob
 
 
 def read_recorded(
@@ -37,7 +35,7 @@ def read_recorded(
     defaults: Overrides | None = None,
     changed_by: str = "command line",
     on_message: Callable[[str], None] = lambda _: None,
-) -> tuple["AnyJobFile", str]:
+) -> tuple["AskedJob", str]:
     """The validated job of another run, and its name. Paths in the record start where they started the first time."""
     with Store.open(home_directory()) as store:
         job, plan = store.document(recorded, JOB), store.document(recorded, RECALL)
@@ -45,18 +43,13 @@ def read_recorded(
     document = recorded_document(job, name=f"the request of {recorded}")
     document.overrides = changed_by
     kind = kind_of(document.data)
-    if kind is TRANSFORM:
-        document.data.pop("TransformJobName", None)
-        apply_transform_overrides(document, given)
-        return read_other(document, name=None, stem=without_time(recorded), strict=strict)
+    if kind in {TRANSFORM, TUNING, REPLICAS}:
+        reading = kind.reads
+        document.data.pop(reading.NAME, None)
+        apply_overrides(document, given)
+        return reading.read_named(document, name=given.get("name"), stem=reading.stem_of(recorded), strict=strict)
     if kind is PROCESSING:
         return _of_processing(document, recorded, plan, given, defaults, strict=strict)
-    if kind is TUNING:
-        name = apply_local_overrides(document, given)
-        document.data.pop("HyperParameterTuningJobName", None)
-        return read_other(document, name=name, stem=without_tuning_time(recorded), strict=strict)
-    if kind is REPLICAS:
-        return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)
     refuse_other_kinds(document)
     if image_id:
         image = ((job["Data"].get("AlgorithmSpecification") or {}).get("TrainingImage")) or ""
@@ -77,7 +70,7 @@ def _of_processing(
     defaults: Overrides | None,
     *,
     strict: bool,
-) -> tuple["AnyJobFile", str]:
+) -> tuple["AskedJob", str]:
     document.set(("ProcessingJobName",), _new_name(recorded))
     if plan is not None and not (document.data.get("Local") or {}).get("Output"):
         document.set(("Local", "Output"), os.path.dirname(plan["output"]["directory"]))

@@ -22,7 +22,7 @@ from smlocal.jobs.store.home import home_directory, prepare_home
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease, leased_folders, make_leased, supervised
 from smlocal.jobs.store.records import LeftOnEngine
-from smlocal.sagemaker.hosting.state import HOSTING, read_state
+from smlocal.sagemaker.serving.state import HOSTING, read_state
 from smlocal.terms.statuses import JobStatus
 
 _POLL_SECONDS = 0.1

@@ -9,8 +9,8 @@ from smlocal.api.overrides import Overrides
 from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
     from smlocal.api.training_job import TrainingJob
+    from smlocal.jobfile.job_reading import AskedJob
     from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 
 
@@ -53,7 +53,7 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
     return cast("JobPlan", plan_only(asked, name=name, strict=strict))
 
 
-def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "RecordedPlan":
+def plan_only(job: "AskedJob", *, name: str, strict: bool) -> "RecordedPlan":
     """The plan of a validated job. Nothing is run or pulled, and no job is made."""
     from smlocal.engine.engines import engines_named
 

@@ -20,7 +20,7 @@ from smlocal.jobs.view import Reporter
 from smlocal.terms.statuses import StopCause
 
 if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
+    from smlocal.jobfile.job_reading import AskedJob
 
 Outcome = TypeVar("Outcome")
 _LOOK_SECONDS = 1.0
@@ -31,7 +31,7 @@ _SECONDS_BETWEEN = 10.0
 _UNREAD_SECONDS = 2.0
 
 
-def run_job(asked: "AnyJobFile", name: str, *, detach: bool, replace: bool, show: bool, strict: bool) -> None:
+def run_job(asked: "AskedJob", name: str, *, detach: bool, replace: bool, show: bool, strict: bool) -> None:
     """Run it as `smlocal.run` says."""
     if detach:
         reporter = _reporter(None)

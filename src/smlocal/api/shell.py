@@ -10,6 +10,7 @@ from smlocal.engine.docker import connect_to
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import ProcessStreams
 from smlocal.errors.of_jobs import ContainerNotRunningError
+from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobs.containers import host_container, is_running
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.finish.describe import has_kept_containers
@@ -22,8 +23,6 @@ from smlocal.jobs.store.home import home_directory, prepare_home
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import Reporter
-from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.processing.job_file import ProcessingFile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,7 +90,7 @@ def shell_in_job(
 
 @contextmanager
 def shell_in_new_container(
-    job: JobFile | ProcessingFile,
+    job: AskedJob,
     name: str,
     host: str,
     program: ShellProgram,

@@ -11,8 +11,7 @@ from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Finding, Ignored, Outcome, Rule, RuleResult
 from smlocal.check.registry import check_ids
 from smlocal.check.subject import Subject
-from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.processing.job_file import ProcessingFile
+from smlocal.jobfile.job_reading import AskedJob
 
 UNUSED = "ignore-unused"
 EXPIRED = "ignore-expired"
@@ -80,7 +79,7 @@ def without_ignored(
     return tuple(replace(each, findings=extra.get(each.rule.id, each.findings)) for each in left)
 
 
-def ignores_of(job: JobFile | ProcessingFile) -> tuple[Ignore, ...]:
+def ignores_of(job: AskedJob) -> tuple[Ignore, ...]:
     """Those of `Local.Check.Ignore`."""
     found = []
     for index, each in enumerate(job.local.Check.Ignore):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from io import StringIO
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import click
 
@@ -38,12 +38,12 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import ImageMissingError, UsageRefusedError
 from smlocal.errors.of_jobs import ModelMissingError
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobs.finish.report_path import check_report_path, write_report
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
 from smlocal.jobs.store.home import home_directory
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.kinds import PROCESSING
-from smlocal.sagemaker.processing.job_file import ProcessingFile
 
 _FIRST_HOST = "algo-1"
 
@@ -91,7 +91,7 @@ def _check(
     job, model_file, processing = _files(subject, image, allow_local_paths=allow_local_paths)
     name = _image(job) if job is not None else model_image(model_file) if model_file is not None else subject
     if processing is not None:
-        name = processing.image
+        name = PROCESSING.reads.image_in(processing.document.data) or ""
         accepted = (*accepted, *ignores_of(processing))
     serving = ServingSubject(
         image=name,
@@ -174,7 +174,7 @@ def _is_job_file(subject: str) -> bool:
 
 def _files(
     subject: str, image: str | None, *, allow_local_paths: bool
-) -> tuple[JobFile | None, Document | None, ProcessingFile | None]:
+) -> tuple[JobFile | None, Document | None, AskedJob | None]:
     """The file that is named: that of a training job, of a model, or of a processing job."""
     if not _is_job_file(subject):
         return None, None, None
@@ -192,13 +192,13 @@ def _files(
     given = Overrides(image=image)
     if PROCESSING.describes(document.data):
         job, _ = read_any(document, given, path=subject, fill_in=False, strict=False)
-        return None, None, cast("ProcessingFile", job)
+        return None, None, job
     return read_document(document, given, path=subject, fill_in=False, strict=False)[0], None, None
 
 
-def _command_of(job: ProcessingFile) -> ProcessingCommand:
-    given = job.request.AppSpecification
-    entrypoint, arguments = given.ContainerEntrypoint, given.ContainerArguments
+def _command_of(job: AskedJob) -> ProcessingCommand:
+    given = job.document.data["AppSpecification"]
+    entrypoint, arguments = given.get("ContainerEntrypoint"), given.get("ContainerArguments")
     return ProcessingCommand(
         file=job.document.name,
         entrypoint=tuple(entrypoint) if entrypoint else None,

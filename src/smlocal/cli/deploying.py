@@ -22,8 +22,8 @@ from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.screen import Screen
 from smlocal.cli.views.summary import summary
 from smlocal.jobs.control.requests import StopSignals
-from smlocal.sagemaker.hosting.address import invocation_address, invoking_commands
-from smlocal.sagemaker.hosting.model_file import ModelFile
+from smlocal.sagemaker.serving.address import invocation_address, invoking_commands
+from smlocal.sagemaker.serving.model_file import ModelFile
 
 
 def deploy(what: str, given: dict[str, Any]) -> int:

@@ -1,14 +1,12 @@
 """A description of a job where a job file is expected: the request in it is used."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from smlocal.cli.shown_help import shown_option
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Head
-
-if TYPE_CHECKING:
-    from smlocal.service.described_request import DescribedKind
+from smlocal.jobs.kind import Kind
+from smlocal.sagemaker.kinds import PROCESSING, TUNING
 
 _SIGNS = {"TrainingJobArn", "TrainingJobSummaries", "TrainingJob", "Results", "detail", "S3Operations"}
 """No job file has such a key. Answers of the service have one, and so has a request that SDK v2 made for Airflow."""
@@ -29,16 +27,10 @@ def use_described_request(
 
     `local`: add the settings of this machine that keep the job as it was. `allow_local_paths` as the option says.
     """
-    if "ProcessingJobArn" in document.data:
-        from smlocal.service.described_processing import PROCESSING
-
-        _use(PROCESSING, document, say, allow_local_paths=allow_local_paths)
-        return
-    if "HyperParameterTuningJobArn" in document.data:
-        from smlocal.service.described_tuning import TUNING
-
-        _use(TUNING, document, say, allow_local_paths=allow_local_paths)
-        return
+    for kind in (PROCESSING, TUNING):
+        if kind.arn_member in document.data:
+            _use(kind, document, say, allow_local_paths=allow_local_paths)
+            return
     if not _SIGNS & document.data.keys():
         return
     from smlocal.service.job_file_text import make_job, sentences
@@ -48,9 +40,11 @@ def use_described_request(
         say(sentence)
 
 
-def _use(kind: "DescribedKind", document: "Document", say: Callable[[str], None], *, allow_local_paths: bool) -> None:
-    if kind.is_answer(document.data):
-        job = kind.use_request(document, allow_local_paths=allow_local_paths)
-        say(f"{document.name} describes the {kind.words} {job.name} ({job.state}): its request is used")
+def _use(kind: Kind, document: "Document", say: Callable[[str], None], *, allow_local_paths: bool) -> None:
+    from smlocal.service.described_request import is_answer, use_request
+
+    if is_answer(kind, document.data):
+        job = use_request(kind, document, allow_local_paths=allow_local_paths)
+        say(f"{document.name} describes the {kind.spoken} {job.name} ({job.state}): its request is used")
         if job.newer:
             say(f"left out, because this version of smlocal does not know it: {', '.join(job.newer)}")

@@ -12,11 +12,11 @@ from smlocal.engine.pull import build_image
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
 
 if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
+    from smlocal.jobfile.job_reading import AskedJob
     from smlocal.jobs.planning.workload import Workload
 
 
-def build_job_image(job: "AnyJobFile", folder: str, *, quiet: bool) -> None:
+def build_job_image(job: "AskedJob", folder: str, *, quiet: bool) -> None:
     """Build the Dockerfile in the folder, under the name of the job's image."""
     work = workload_of(job)
     if work is None:

@@ -22,7 +22,7 @@ from smlocal.jobfile.settings import OPTIONS
 from smlocal.sagemaker.kinds import TRANSFORM, TUNING
 
 if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
+    from smlocal.jobfile.job_reading import AskedJob
 
 
 def _members(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, Any] | None:
@@ -89,7 +89,7 @@ def override_options(command: Callable[..., Any], *, submit: bool = False) -> Ca
     return command
 
 
-def read_job_options(given: dict[str, Any]) -> "tuple[AnyJobFile, str]":
+def read_job_options(given: dict[str, Any]) -> "tuple[AskedJob, str]":
     """The validated job, of any platform, and its name."""
     from smlocal.api.job_source import read_any
 

@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from smlocal.api.image_name import is_image_name
+from smlocal.api.job_files import kind_of
 from smlocal.api.job_names import resolve_job_name
 from smlocal.api.recorded_job import read_recorded
 from smlocal.api.shell import find_containers, shell_in_job, shell_in_new_container
@@ -22,8 +23,6 @@ from smlocal.cli.terminal.screen import Screen
 from smlocal.engine.interface import ProcessStreams
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.shells import ShellProgram
-from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.processing.job_file import ProcessingFile
 
 _SIGNALLED = 128
 
@@ -62,9 +61,9 @@ def _new(
         overrides, defaults = overrides_and_defaults(given)
         overrides["name"] = overrides["name"] or name
         job, name = read_recorded(name, overrides, defaults=defaults, strict=given["strict"])
-        if isinstance(job, JobFile | ProcessingFile):
+        if kind_of(job.document.data).container_alone:
             screen.warning(f"{name} has kept no container: this is a new one, as it was before the job began")
-    if not isinstance(job, JobFile | ProcessingFile):
+    if not kind_of(job.document.data).container_alone:
         raise click.UsageError(
             "A new container is made for CreateTrainingJob requests only. Other jobs have a shell while they run, and "
             "afterwards with smlocal run --keep all."

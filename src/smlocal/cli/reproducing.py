@@ -23,13 +23,13 @@ from smlocal.cli.views.reproduction import reproduction_lines
 from smlocal.errors import MachineNotReadyError, SourceEmptyError, SourceUnmappedError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.supervision import Result
-from smlocal.sagemaker import kinds
+from smlocal.sagemaker.kinds import PROCESSING, TRAINING
 from smlocal.service.described_job import read_answer
-from smlocal.service.described_processing import PROCESSING
+from smlocal.service.described_request import described as described_request
+from smlocal.service.described_request import fetch
 from smlocal.service.job_end import LogEnd
-from smlocal.service.job_kind import JobKind, kind_of
+from smlocal.service.job_kind import kind_of, refuse_to_reproduce
 from smlocal.service.last_lines import saved_log, service_log
-from smlocal.service.other_kinds import refuse_to_reproduce
 from smlocal.service.reproduction import (
     AnyDescribed,
     Reproduction,
@@ -42,7 +42,7 @@ from smlocal.service.service import Service
 from smlocal.service.unavailable_here import Unavailable, lines_about, unavailable_here
 
 if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
+    from smlocal.jobfile.job_reading import AskedJob
 
 _NOT_REPRODUCED = 1
 _DOWNLOAD_FAILED = "Data download failed"
@@ -73,7 +73,7 @@ def reproduce(
     if profile is not None:
         use_profile(profile)
 
-    def read() -> "tuple[AnyJobFile, str]":
+    def read() -> "tuple[AskedJob, str]":
         say = said(given)
         overrides, defaults = overrides_and_defaults(with_built_image(given, image_needed=False))
         if defaults is not None:
@@ -88,7 +88,7 @@ def reproduce(
             return saved or _log_there(described, host, file=file, profile=profile, region=region)
 
         found = reproduction(described, document.data, dict(result.answer), log_there)
-        comparable = not chosen and kind_of(described.request) is JobKind.TRAINING
+        comparable = not chosen and kind_of(described.request) is TRAINING
         compared_with = (file or f"service:{described.name}") if comparable or file == "-" else None
         follows = _next(found, compared_with=compared_with)
         _show(replace(found, next=follows), as_json=given["as_json"], quiet=given["quiet"])
@@ -127,17 +127,17 @@ def _described(
 ) -> tuple[AnyDescribed, Sequence[str]]:
     """The job of the service, and remarks about it."""
     document = read_answer(job) if names_file(job) else None
-    if document is not None and kinds.PROCESSING.describes(document.data):
-        return PROCESSING.described(document.data), ()
-    if document is None and ":processing-job/" in job:
-        return PROCESSING.fetch(job, profile=profile, region=region)
+    if document is not None and PROCESSING.describes(document.data):
+        return described_request(PROCESSING, document.data), ()
+    if document is None and f":{PROCESSING.in_commands}/" in job:
+        return fetch(PROCESSING, job, profile=profile, region=region)
     found = job_of_service(
         job, chosen=chosen, profile=profile, region=region, refuse=refuse_to_reproduce, read=document
     )
     return found.job, found.notes
 
 
-def _notes(found: AnyDescribed, job: "AnyJobFile") -> Iterator[str]:
+def _notes(found: AnyDescribed, job: "AskedJob") -> Iterator[str]:
     """What to know before the run: what is left out, and what cannot be had here."""
     if found.newer:
         yield f"left out, because this version of smlocal does not know it: {', '.join(found.newer)}"

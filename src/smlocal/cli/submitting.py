@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.api.job_source import default_job_name, made_of_inputs, override
-from smlocal.api.overrides import apply_local_overrides, apply_overrides
+from smlocal.api.overrides import apply_overrides
 from smlocal.base.readable import readable_bytes
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import asked_document, said
@@ -27,11 +27,10 @@ from smlocal.jobs.finish.report_path import usable_report
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
-from smlocal.sagemaker.kinds import TUNING
-from smlocal.sagemaker.tuning.tuning_file import default_name as default_tuning_name
+from smlocal.sagemaker.kinds import PROCESSING, TUNING, request_reading
 from smlocal.service import submission as training_submission
 from smlocal.service import tuning_submission
-from smlocal.service.job_kind import JobKind, kind_of
+from smlocal.service.job_kind import kind_of
 from smlocal.service.service import Service
 from smlocal.service.submit_checks import cost_of
 from smlocal.service.submit_plan import SubmitOptions, complete_processing, plan_submit
@@ -90,7 +89,7 @@ def _document(given: dict[str, Any]) -> "Document":
     """The job file with everything that overrides it, and a name."""
     document, overrides = asked_document(given)
     made_of_inputs(document, overrides)
-    if kind_of(document.data) is JobKind.PROCESSING:
+    if kind_of(document.data) is PROCESSING:
         return _processing_document(document, overrides, given)
     if TUNING.describes(document.data):
         return _tuning_document(document, overrides, given)
@@ -112,7 +111,7 @@ def _processing_document(document: "Document", overrides: "Overrides", given: di
     apply_overrides(document, overrides)
     if not document.has(("ProcessingJobName",)):
         path = given["job"] if given["job"] not in (None, "-") else None
-        document.data["ProcessingJobName"] = default_job_name(path, JobKind.PROCESSING.image_of(document.data))
+        document.data["ProcessingJobName"] = default_job_name(path, PROCESSING.reads.image_in(document.data))
     refuse_local_paths(document, CreateProcessingJobRequest)
     complete_processing(document, output_to=given["output_to"])
     return document
@@ -122,16 +121,14 @@ def _tuning_document(document: "Document", overrides: "Overrides", given: dict[s
     """The file of a tuning job. --role and --output-to hold for all its training jobs."""
     role = overrides.get("role")
     others: Overrides = {**overrides, "role": None}
-    name = apply_local_overrides(document, others)
+    apply_overrides(document, others)
     if role or given["role"]:
         tuning_submission.set_in_definitions(document, ("RoleArn",), role or given["role"], fill_in=not role)
     if given["output_to"] is not None:
         tuning_submission.set_in_definitions(document, ("OutputDataConfig", "S3OutputPath"), given["output_to"])
-    if name is not None:
-        document.set((tuning_submission.NAME,), name)
     if not document.has((tuning_submission.NAME,)):
         stem = os.path.splitext(os.path.basename(given["job"]))[0] if given["job"] != "-" else "tuning"
-        document.data[tuning_submission.NAME] = default_tuning_name(stem, datetime.now().astimezone())
+        document.data[tuning_submission.NAME] = request_reading(TUNING).new_name(stem, datetime.now().astimezone())
     refuse_local_paths(document, CreateHyperParameterTuningJobRequest)
     return document
 
@@ -194,7 +191,7 @@ def _make(plan: "SubmitPlan", service: "Service", screen: "Screen") -> None:
         return
     training_submission.create(service, plan.request)
     count, kind, hosts = _hosts(plan.request)
-    image = service.kind.image_of(plan.request) or "no image"
+    image = service.kind.reads.image_in(plan.request) or "no image"
     screen.headline(
         name, f"{printable(image)} · {count} × {kind} · {service.region}", hosts=hosts, member=service.kind.name_member
     )
@@ -312,8 +309,8 @@ def _print_plan(plan: "SubmitPlan", given: dict[str, Any], region: str | None) -
         [f" --region {region}" if region else "", f" --profile {given['profile']}" if given["profile"] else ""]
     )
     click.echo("by hand, once the files are there and the request is in request.yaml:", err=True)
-    made = "hyper-parameter-tuning" if TUNING.describes(plan.request) else kind_of(plan.request).lower()
-    click.echo(f"  aws sagemaker create-{made}-job --cli-input-yaml file://request.yaml{where}", err=True)
+    made = TUNING if TUNING.describes(plan.request) else kind_of(plan.request)
+    click.echo(f"  aws sagemaker create-{made.in_commands} --cli-input-yaml file://request.yaml{where}", err=True)
 
 
 def _print_started(service: "Service", plan: "SubmitPlan", name: str, *, as_json: bool) -> None:

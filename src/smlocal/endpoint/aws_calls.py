@@ -26,7 +26,7 @@ from smlocal.endpoint.signature import Problem
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.hosting.named_endpoint import CREATING, UPDATING, is_settled
+from smlocal.sagemaker.serving.named_endpoint import CREATING, UPDATING, is_settled
 from smlocal.terms.statuses import JobStatus
 
 _LARGE = 64 << 10

@@ -4,7 +4,7 @@ Rules that only one platform knows are checked by that platform.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from ipaddress import IPv4Network
 from typing import Final
@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.option import LOCAL, Taker
-from smlocal.jobfile.settings import FAULTS_OF_A_TYPE, Fault, LocalSettings, refused_settings
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobfile.settings import FAULTS_OF_A_TYPE, Fault, LocalSettings
 from smlocal.terms.hosts import listed
 from smlocal.terms.listing import may_be_bucket
 from smlocal.terms.validation.violation import Path, Violation, closest, spoken
@@ -69,10 +69,13 @@ def wrong_region(region: str, example: str) -> Violation:
     return Violation(path=(LOCAL, "Region"), text=text)
 
 
-def without_meaning(local: LocalSettings, kind: Taker) -> Iterator[Violation]:
-    """Settings that say something other than their default, although such jobs have no use for them."""
+def without_meaning(local: LocalSettings, refused: Mapping[str, str]) -> Iterator[Violation]:
+    """Settings that say something other than their default, although such jobs have no use for them.
+
+    `refused`: those settings, and why.
+    """
     default = LocalSettings()
-    for name, why in refused_settings(kind).items():
+    for name, why in refused.items():
         if getattr(local, name) != getattr(default, name):
             yield Violation(path=(LOCAL, name), text=f"Local.{name}: {why}; remove it")
 

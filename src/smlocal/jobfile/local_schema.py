@@ -1,39 +1,47 @@
 """The JSON Schema of the `Local` block, and the common parts of the schemas of all job files."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.jobfile.option import Taker
-from smlocal.jobfile.settings import LocalSettings, refused_settings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.terms.model.as_pydantic import pydantic_model
+from smlocal.terms.model.structure import Structure
 
 _Json = dict[str, Any]
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def local_schema(kind: Taker, *, faults: Sequence[str]) -> tuple[_Json, _Json]:
-    """The block for jobs of a platform, and the definitions that it refers to.
+def local_schema(
+    refused: Collection[str],
+    *,
+    faults: Sequence[str],
+    replicas: bool = False,
+    blocks: Mapping[str, type[Structure]] | None = None,
+) -> tuple[_Json, _Json]:
+    """The block without settings that such jobs have no use for, and the definitions that it refers to.
 
-    `faults` are the kinds of faults there. Only a platform with replicas has faults that name one.
+    `faults`: the kinds of faults there. `replicas`: a fault may name one of them, else an instance type. `blocks`:
+    further members, which only this kind has.
     """
     local = pydantic_model(LocalSettings).model_json_schema()
     definitions = local.pop("$defs", {})
-    for name in refused_settings(kind):
-        del local["properties"][name]
+    local["properties"] = {name: each for name, each in local["properties"].items() if name not in refused}
     fault = definitions["Fault"]["properties"]
     fault["Kind"]["enum"] = list(faults)
-    del fault["Instance" if kind is Taker.REPLICAS else "Replica"]
-    return local, definitions
+    del fault["Instance" if replicas else "Replica"]
+    used = dict(_used(definitions, local["properties"]))
+    local["properties"] |= {name: pydantic_model(each).model_json_schema() for name, each in (blocks or {}).items()}
+    return local, {name: each for name, each in definitions.items() if name in used}
 
 
-def local_schema_of(names: Collection[str]) -> tuple[_Json, _Json]:
-    """A block that has only these settings, and the definitions that it refers to."""
-    local = pydantic_model(LocalSettings).model_json_schema()
-    definitions = local.pop("$defs", {})
-    local["properties"] = {name: each for name, each in local["properties"].items() if name in names}
-    text = json.dumps(local["properties"])
-    return local, {name: each for name, each in definitions.items() if f"#/$defs/{name}" in text}
+def _used(definitions: _Json, schema: Any) -> Iterator[tuple[str, Any]]:
+    """The definitions to which a schema refers, and those to which these do."""
+    text = json.dumps(schema)
+    for name, each in definitions.items():
+        if f'"#/$defs/{name}"' in text and each is not schema:
+            yield name, each
+            yield from _used(definitions, each)
 
 
 def without_null(schema: _Json) -> _Json:

@@ -1,7 +1,9 @@
-"""Facts about a setting beside its type: its place in a job file, its keyword and flag, and which commands take it."""
+"""Facts about a setting beside its type: its place in a job file, its keyword and flag, and which commands take it.
 
-from collections.abc import Callable, Mapping
-from dataclasses import field
+Which kinds of jobs have no use for it is said by each kind (`job_reading`).
+"""
+
+from collections.abc import Callable
 from enum import Enum, StrEnum
 from typing import Annotated, Any, Final
 
@@ -11,13 +13,6 @@ from smlocal.terms.validation.violation import Path
 
 LOCAL: Final = "Local"
 NotEmpty = Annotated[str, Text(minimum=1)]
-
-
-class Taker(StrEnum):
-    """The kinds of jobs, as far as their settings differ."""
-
-    TRAINING = "training"
-    REPLICAS = "replicas"
 
 
 class Form(Enum):
@@ -56,16 +51,6 @@ class Head(StrEnum):
     OTHER = "Other options"
 
 
-class OfReplicas(Enum):
-    """The alternative to a keyword for a job of replicas: its request is written in its file only."""
-
-    SAME = "the keyword itself: it is about this machine"
-    FILE = "members of its file"
-    VARIABLES = "variables of its file, if its request can have any"
-    ARGUMENTS = "arguments of its program, in its file"
-    NOTHING = "nothing, not even in its file"
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Option:
     """How a setting is given without the file: by a keyword of `smlocal.run`, and by a flag of the commands."""
@@ -99,7 +84,6 @@ class Option:
     """True if only commands that run a job have the flag, and none that only look at one."""
     submitted: bool | None = None
     """True if `smlocal submit` takes the flag as `smlocal run` does. By default it does if it is about the request."""
-    of_replicas: OfReplicas = OfReplicas.FILE
 
     @property
     def flag(self) -> str:
@@ -117,8 +101,6 @@ class LocalMember(Member):
     """A member of `Local`."""
 
     option: Option | None = None
-    refused: Mapping[Taker, str] = field(default_factory=dict)
-    """The kinds of jobs for which it has no meaning, and why."""
     by_clients: bool = False
     """True if every client of `smlocal serve` may set it; folders are looked at one by one. Others run commands or
     share what belongs to the owner of the server."""
@@ -130,7 +112,6 @@ def setting(
     default: Any = REQUIRED,
     default_factory: Callable[[], Any] | None = None,
     option: Option | None = None,
-    refused: Mapping[Taker, str] | None = None,
     by_clients: bool = False,
 ) -> Any:
     """A member of `Local`, for the class of its aspect."""
@@ -140,6 +121,5 @@ def setting(
         make_default=default_factory,
         description=description,
         option=option,
-        refused=refused or {},
         by_clients=by_clients,
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Final, Literal, get_args, get_origin
 
-from smlocal.jobfile.option import LOCAL, Form, Head, LocalMember, NotEmpty, OfReplicas, Option, Taker, Values, setting
+from smlocal.jobfile.option import LOCAL, Form, Head, LocalMember, NotEmpty, Option, Values, setting
 from smlocal.jobfile.settings_of_data import (
     CREDENTIALS,
     INPUT,
@@ -80,7 +80,6 @@ class FaultSettings(Structure):
     ErrorDelaySeconds: Annotated[int, Whole(minimum=0, maximum=3600)] = setting(
         default=60,
         description="Seconds after the end of a job until its error code is attached.",
-        refused={Taker.TRAINING: "jobs of this platform have no error code"},
     )
 
 
@@ -92,9 +91,6 @@ class ChangeSettings(Structure):
         description="List the files that containers write outside the platform's folders and /tmp.",
         by_clients=True,
     )
-
-
-_NO_RULES: Final = {Taker.REPLICAS: "jobs of this platform have no debugger rules"}
 
 
 class RuleSettings(Structure):
@@ -110,12 +106,10 @@ class RuleSettings(Structure):
             help="Do not evaluate debugger rules.",
             head=Head.RUN,
         ),
-        refused=_NO_RULES,
     )
     OnRule: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
         default_factory=dict,
         description="The action when a rule finds an issue, by the name of the rule or *: stop, or a command.",
-        refused=_NO_RULES,
     )
 
 
@@ -174,7 +168,6 @@ _OF_THE_DOCUMENT: Final = (
         example='members={"ResourceConfig.InstanceCount": 2}',
         metavar="PATH=VALUE",
         help="Set one member of the job file; other options override it. Repeatable.",
-        of_replicas=OfReplicas.SAME,
         head=Head.JOB,
         common=True,
     ),
@@ -183,7 +176,6 @@ _OF_THE_DOCUMENT: Final = (
         place=("TrainingJobName",),
         metavar="NAME",
         help="Name of the job. Default: made from the file, image or earlier job, and the time.",
-        of_replicas=OfReplicas.SAME,
         head=Head.JOB,
         common=True,
     ),
@@ -211,7 +203,6 @@ def _option(name: str, known: LocalMember) -> Option | None:
         place=(LOCAL, name),
         choices=get_args(known.present) if get_origin(known.present) is Literal else (),
         help=known.option.help or known.description or "",
-        of_replicas=OfReplicas.NOTHING if Taker.REPLICAS in known.refused else OfReplicas.SAME,
     )
 
 
@@ -221,8 +212,3 @@ OPTIONS: Final[Mapping[str, Option]] = _options()
 
 SET_BY_CLIENTS: Final = frozenset(name for name, each in _settings().items() if each.by_clients)
 """The members of `Local` that every client of `smlocal serve` may set."""
-
-
-def refused_settings(kind: Taker) -> dict[str, str]:
-    """The members of `Local` that a kind of job has no use for, and why."""
-    return {name: each.refused[kind] for name, each in _settings().items() if kind in each.refused}

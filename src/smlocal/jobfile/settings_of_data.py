@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from smlocal.jobfile.option import Form, Head, NotEmpty, OfReplicas, Option, Taker, Values, setting
+from smlocal.jobfile.option import Form, Head, NotEmpty, Option, Values, setting
 from smlocal.terms.model.structure import Items, Structure, Whole
 from smlocal.terms.rights import Rights
 
@@ -34,7 +34,6 @@ class LocationSettings(Structure):
     AllowedBuckets: Annotated[list[NotEmpty], Items(minimum=0, maximum=1000)] | None = setting(
         default=None,
         description="Buckets of S3 that the job may read and write. Default: all.",
-        refused={Taker.REPLICAS: "jobs of this platform use no S3"},
     )
 
     @property
@@ -73,25 +72,16 @@ class OutputSettings(Structure):
             help="Upload artifacts and mirror checkpoints to their s3:// locations.",
             head=Head.RESULT,
         ),
-        refused={
-            Taker.REPLICAS: "nothing is uploaded from jobs of this platform; their output is in folders of this machine"
-        },
     )
-
-
-_NO_DOWNLOADS: Final = {Taker.REPLICAS: "nothing is downloaded for jobs of this platform"}
 
 
 class CacheSettings(Structure):
     """Which downloads are kept."""
 
-    Cache: bool = setting(
-        default=True, description="Keep downloads from S3 for later runs.", refused=_NO_DOWNLOADS, by_clients=True
-    )
+    Cache: bool = setting(default=True, description="Keep downloads from S3 for later runs.", by_clients=True)
     CacheGiB: Annotated[int, Whole(minimum=1, maximum=1_000_000)] = setting(
         default=20,
         description="Size limit of the downloads that are kept. The least recently used are removed first.",
-        refused=_NO_DOWNLOADS,
     )
 
 
@@ -104,7 +94,6 @@ class CredentialSettings(Structure):
         option=Option(
             keyword="credentials", help="AWS credentials for the containers. Default: none.", head=Head.MACHINE
         ),
-        refused={Taker.REPLICAS: "replicas of this platform are not given any"},
     )
 
 
@@ -120,16 +109,12 @@ CREDENTIALS: Final = (
 )
 
 
-_NO_CHANNELS: Final = {Taker.REPLICAS: "jobs of this platform have no channels"}
-
-
 class InputSettings(Structure):
     """The content of the input folders of the containers, and how it gets there."""
 
     Sample: Annotated[int, Whole(minimum=1, maximum=1_000_000_000)] | None = setting(
         default=None,
         description="Use only this many objects of each channel, the first ones. Default: all.",
-        refused=_NO_CHANNELS,
         by_clients=True,
     )
     Code: NotEmpty | None = setting(
@@ -144,10 +129,6 @@ class InputSettings(Structure):
             head=Head.DATA,
             common=True,
         ),
-        refused={
-            Taker.REPLICAS: "replicas of this platform have no /opt/ml/code; "
-            "a folder in Local.Sources is mounted at /gcs"
-        },
         by_clients=True,
     )
     Staging: Literal["overlay", "copy"] | None = setting(
@@ -158,7 +139,6 @@ class InputSettings(Structure):
             help="How channel data gets into the container. Default: the fastest way that works.",
             head=Head.DATA,
         ),
-        refused=_NO_CHANNELS,
         by_clients=True,
     )
 
@@ -184,7 +164,6 @@ INPUT: Final = (
         example='inputs={"data": "./data:/opt/ml/processing/input"}',
         metavar="NAME=PATH[:FOLDER]",
         help="Input of a processing job, and its folder in the container; repeatable.",
-        of_replicas=OfReplicas.NOTHING,
         head=Head.DATA,
     ),
     Option(
@@ -195,7 +174,6 @@ INPUT: Final = (
         example='processing_outputs={"train": "/opt/ml/processing/train:./train"}',
         metavar="NAME=FOLDER:DIR",
         help="Output of a processing job: its folder in the container, and where it goes; repeatable.",
-        of_replicas=OfReplicas.NOTHING,
         head=Head.DATA,
     ),
     Option(
@@ -204,7 +182,6 @@ INPUT: Final = (
         metavar="MODE",
         help="TrainingInputMode: File, Pipe or FastFile.",
         default="File",
-        of_replicas=OfReplicas.NOTHING,
         head=Head.DATA,
     ),
     Option(
@@ -217,7 +194,6 @@ INPUT: Final = (
         example='hyperparameters={"epochs": 3}',
         metavar="KEY=VALUE",
         help="Hyperparameter; repeatable.",
-        of_replicas=OfReplicas.ARGUMENTS,
         head=Head.JOB,
         common=True,
     ),
@@ -229,7 +205,6 @@ INPUT: Final = (
         example='environment={"NAME": "value"}',
         metavar="KEY[=VALUE]",
         help="Environment variable; KEY without a value is read from your environment; repeatable.",
-        of_replicas=OfReplicas.VARIABLES,
         head=Head.JOB,
         common=True,
     ),

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from smlocal.jobfile.option import Form, Head, NotEmpty, OfReplicas, Option, Taker, setting
+from smlocal.jobfile.option import Form, Head, NotEmpty, Option, setting
 from smlocal.terms import limits
 from smlocal.terms.data_parallel import SCHEMA as DATA_PARALLEL_SCHEMA
 from smlocal.terms.data_parallel import DataParallelChoice, data_parallel_trouble
@@ -24,7 +24,6 @@ class HostSettings(Structure):
     PeerGraceSeconds: _Grace = setting(
         default=10,
         description="Seconds the other hosts get to stop once one has failed. Inferred; not documented by AWS.",
-        refused={Taker.REPLICAS: "all replicas of this platform get StopGraceSeconds"},
         by_clients=True,
     )
     StopGraceSeconds: _Grace = setting(default=120, description="Seconds between SIGTERM and SIGKILL.", by_clients=True)
@@ -73,7 +72,6 @@ HOSTS: Final = (
         written=str,
         metavar="N",
         help="Processes that the training toolkit starts on each host.",
-        of_replicas=OfReplicas.NOTHING,
         head=Head.MACHINE,
     ),
 )
@@ -99,11 +97,7 @@ class PlacementSettings(Structure):
     Placement: Annotated[PlacementChoice, Checked(trouble=placement_trouble, schema=PLACEMENT_SCHEMA)] = setting(
         default=SPREAD,
         description="Which host runs on which engine: spread, or a map with the engine of each host.",
-        refused={Taker.REPLICAS: "all replicas of a job of this platform run on one engine"},
     )
-
-
-_NO_SUCH_FILE: Final = {Taker.REPLICAS: "replicas of this platform have no resourceconfig.json"}
 
 
 class NetworkSettings(Structure):
@@ -142,18 +136,15 @@ class NetworkSettings(Structure):
     Endpoints: Annotated[dict[NotEmpty, NotEmpty], Items()] = setting(
         default_factory=dict,
         description="URL of an AWS service, passed to the containers as AWS_ENDPOINT_URL_SERVICE.",
-        refused={Taker.REPLICAS: "replicas of this platform are not given URLs of AWS services"},
     )
     ResourceConfigKeys: Literal["newest", "without-topology", "three-keys"] = setting(
         default="newest",
         description="Keys of resourceconfig.json: today's, those of 2022 to 2025, or until 2021.",
-        refused=_NO_SUCH_FILE,
         by_clients=True,
     )
     NetworkInterface: Annotated[str, Text(pattern="[a-z][a-z0-9]{0,14}")] = setting(
         default="eth0",
         description="network_interface_name in resourceconfig.json; the interface itself is eth0.",
-        refused=_NO_SUCH_FILE,
         by_clients=True,
     )
 
@@ -164,7 +155,6 @@ class ArchiveSettings(Structure):
     MergeOutput: bool = setting(
         default=False,
         description="Put the output of all hosts into output.tar.gz.",
-        refused={Taker.REPLICAS: "the output of jobs of this platform is not packed"},
         by_clients=True,
     )
 
@@ -238,7 +228,6 @@ class DataParallelSettings(Structure):
             default="auto",
             description="Stand-in for smdistributed.dataparallel: auto (as requested), always, never, strict, or "
             "a block.",
-            refused={Taker.REPLICAS: "smdistributed.dataparallel is not a library of this platform"},
         )
     )
 
@@ -270,7 +259,6 @@ IMAGE: Final = (
         example='entrypoint=["python", "/opt/ml/code/train.py"]',
         metavar="COMMAND",
         help="Command to start in place of the image's ENTRYPOINT, as one argument: 'python /opt/ml/code/train.py'.",
-        of_replicas=OfReplicas.NOTHING,
         head=Head.JOB,
     ),
 )

@@ -1,10 +1,13 @@
 """What is known of a kind of job without importing it: how its documents are recognised, and where its modules are."""
 
+import re
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import RequestRefusedError
+from smlocal.jobfile.job_reading import AskedJob, JobReading
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,15 +23,58 @@ class Kind:
     describes: Callable[[Mapping[str, Any]], bool]
     """True for the keys of one of its documents."""
     reading: str
-    """The module that reads its documents."""
+    """The module that reads its documents, by `READING`."""
     planning: str
     """The module that plans its jobs."""
     workload: str = ""
     """The module whose `workload_of` says what a job needs; empty for jobs that are not one set of hosts."""
+    stem: str = ""
+    """What the names of its operations and members are made of, if clients make such jobs."""
+    log_group: str = ""
+    """The group of its logs, and the namespace of its metrics, for clients; empty: they know none for the kind."""
+    waiting: str = ""
+    """The module that says what is recorded of a job that waits; by default that which plans."""
+    container_alone: bool = False
+    """True if a container can be started as a job would have it at its beginning, without a job."""
     refusal: type[RequestRefusedError] | None = None
     """The error where another kind is wanted; None: it is never refused as such."""
     remedies: tuple[str, ...] = ()
     """What such an error advises."""
+
+    @property
+    def with_article(self) -> str:
+        """`a training job`."""
+        return f"{'an' if self.spoken[0] in 'aeiou' else 'a'} {self.spoken}"
+
+    @property
+    def name_member(self) -> str:
+        """The member with the name."""
+        return f"{self.stem}Name"
+
+    @property
+    def status_member(self) -> str:
+        """The member with the status."""
+        return f"{self.stem}Status"
+
+    @property
+    def arn_member(self) -> str:
+        """The member with the ARN."""
+        return f"{self.stem}Arn"
+
+    @property
+    def in_commands(self) -> str:
+        """The stem as the names of commands and ARNs have it: in small letters, with hyphens."""
+        return re.sub(r"(?<=.)([A-Z])", r"-\1", self.stem).lower()
+
+    def waiting_job(self, asked: AskedJob, name: str) -> Any:
+        """What is recorded of a valid job that waits for its start: a `WaitingJob`, which stands above this room."""
+        return import_module(self.waiting or self.planning).waiting_job(asked, name)
+
+    @property
+    def reads(self) -> JobReading:
+        """What reads its documents."""
+        part: JobReading = import_module(self.reading).READING
+        return part
 
 
 def keys(*signs: str, unless: frozenset[str] = frozenset()) -> Callable[[Mapping[str, Any]], bool]:

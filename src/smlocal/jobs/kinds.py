@@ -276,6 +276,10 @@ class Showing(ABC, Generic[P]):
         """The other names of a host for the platform and its containers, and the host's name here; by default none."""
         return {}
 
+    def with_model(self, store: Store, name: str) -> str:
+        """The job whose model is that of this one; by default its own."""
+        return name
+
     def metrics(self, request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:
         """The metrics that a request wants from the logs; by default the service finds none there."""
         return ()

@@ -20,8 +20,8 @@ from smlocal.jobs.usage.series import UsageSeries, read_series
 from smlocal.jobs.view import JobView
 from smlocal.report.charts import HostCharts, MetricCharts, host_charts, metric_charts
 from smlocal.sagemaker.contract.outcome.reasons import RULE
+from smlocal.sagemaker.kinds import TUNING
 from smlocal.sagemaker.tensor_place import tensor_place
-from smlocal.sagemaker.tuning.facts import NAME as TUNING
 from smlocal.sagemaker.usage_block import MeasuredHost, usage_block
 from smlocal.terms.masking import HIDDEN, masked_request, with_strings
 
@@ -134,7 +134,7 @@ def _rules(store: Store, name: str, answer: Mapping[str, Any]) -> tuple[Mapping[
 
 
 def _tuning(store: Store, name: str, view: JobView) -> "TuningCharts | None":
-    if store.get(name).platform != TUNING:
+    if store.get(name).platform != TUNING.name:
         return None
     from smlocal.report.tuning_charts import tuning_charts  # most jobs are no tuning jobs
 

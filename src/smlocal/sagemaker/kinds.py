@@ -3,12 +3,15 @@
 A document is of the first kind in `KINDS` that recognises it. Another kind is a row here and its folder.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from smlocal.errors import IsAProcessingJobError, IsATransformJobError
 from smlocal.errors.of_jobs import IsAnEndpointError, IsATuningJobError
 from smlocal.jobs.kind import Kind, keys
 from smlocal.sagemaker.name import NAME
+
+if TYPE_CHECKING:
+    from smlocal.sagemaker.jobfile.request_reading import SharedReading
 
 _ALGORITHM: Final = frozenset({"AlgorithmSpecification"})
 """Whatever else it has, a request with it is about training."""
@@ -20,6 +23,9 @@ PROCESSING: Final = Kind(
     reading="smlocal.sagemaker.processing.job_file",
     planning="smlocal.sagemaker.processing.planning",
     workload="smlocal.sagemaker.processing.workload",
+    stem="ProcessingJob",
+    log_group="/aws/sagemaker/ProcessingJobs",
+    container_alone=True,
     refusal=IsAProcessingJobError,
     remedies=("Run it here: smlocal run FILE", "On the service: smlocal submit FILE --upload-to s3://bucket/prefix"),
 )
@@ -30,6 +36,8 @@ TRANSFORM: Final = Kind(
     describes=keys("TransformInput", unless=_ALGORITHM),
     reading="smlocal.sagemaker.transform.transform_file",
     planning="smlocal.sagemaker.transform.planning",
+    stem="TransformJob",
+    log_group="/aws/sagemaker/TransformJobs",
     refusal=IsATransformJobError,
     remedies=("Run it: smlocal run FILE",),
 )
@@ -40,6 +48,7 @@ TUNING: Final = Kind(
     describes=keys("HyperParameterTuningJobConfig"),
     reading="smlocal.sagemaker.tuning.tuning_file",
     planning="smlocal.sagemaker.tuning.planning",
+    stem="HyperParameterTuningJob",
     refusal=IsATuningJobError,
     remedies=("A tuning job runs here with: smlocal run FILE",),
 )
@@ -47,9 +56,12 @@ ENDPOINT: Final = Kind(
     name="sagemaker_hosting",
     spoken="endpoint",
     sign="PrimaryContainer",
-    describes=keys("PrimaryContainer", "Containers", "Models", unless=_ALGORITHM),
-    reading="smlocal.sagemaker.hosting.model_file",
+    describes=keys(
+        *("PrimaryContainer", "Containers", "Models", "ProductionVariants", "EndpointConfigName"), unless=_ALGORITHM
+    ),
+    reading="smlocal.sagemaker.serving.model_file",
     planning="smlocal.sagemaker.hosting.planning",
+    stem="Endpoint",
     refusal=IsAnEndpointError,
     remedies=("Deploy it: smlocal deploy FILE",),
 )
@@ -61,6 +73,15 @@ TRAINING: Final = Kind(
     reading="smlocal.sagemaker.jobfile.job_file",
     planning="smlocal.sagemaker.prepare",
     workload="smlocal.sagemaker.workload",
+    stem="TrainingJob",
+    log_group="/aws/sagemaker/TrainingJobs",
+    waiting="smlocal.sagemaker.waiting",
+    container_alone=True,
 )
 KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT)
 """Training jobs come last of all kinds: theirs is what nothing else recognises."""
+
+
+def request_reading(kind: Kind) -> "SharedReading":
+    """What reads the requests of a kind of SageMaker."""
+    return cast("SharedReading", kind.reads)

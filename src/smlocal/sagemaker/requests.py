@@ -1,30 +1,17 @@
 """The requests of SageMaker that files hold: how their members are handled, and the schemas of the files."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobfile.local_schema import DRAFT, local_schema, local_schema_of, plain_schema, without_null
-from smlocal.jobfile.option import Taker
-from smlocal.jobfile.settings import LocalSettings, refused_settings
-from smlocal.sagemaker.contract.coverage.members import MEMBERS as OF_TRAINING
+from smlocal.jobfile.local_schema import DRAFT, local_schema, plain_schema, without_null
+from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.contract.model.hosting import CreateEndpointConfigInput, CreateEndpointInput, CreateModelInput
-from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
-from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
-from smlocal.sagemaker.contract.model.transform import CreateTransformJobRequest
-from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
-from smlocal.sagemaker.hosting.members import MEMBERS as OF_HOSTING
-from smlocal.sagemaker.hosting.model_file import SERVING, TAKEN, ModelRequest, ServingLimits
-from smlocal.sagemaker.jobfile.job_file import FAULT_KINDS
-from smlocal.sagemaker.processing.job_file import WITHOUT_USE
-from smlocal.sagemaker.processing.members import MEMBERS as OF_PROCESSING
-from smlocal.sagemaker.transform.members import MEMBERS as OF_TRANSFORM_FILES
-from smlocal.sagemaker.transform.members import OF_THE_JOB as OF_TRANSFORM
-from smlocal.sagemaker.transform.transform_file import USED, TransformRequest
-from smlocal.sagemaker.tuning.members import MEMBERS as OF_TUNING
+from smlocal.sagemaker.jobfile.request_reading import FAULT_KINDS
+from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING, request_reading
 from smlocal.terms.member_table import MemberTable, Row
 from smlocal.terms.model.as_pydantic import pydantic_model
-from smlocal.terms.model.structure import Structure, members
+from smlocal.terms.model.structure import Structure
 
 _Local = tuple[dict[str, Any], dict[str, Any]]
 """The block, and the definitions that it refers to."""
@@ -46,79 +33,22 @@ class Request:
         return self.table.of(self.shape)
 
 
-def job_file_schema() -> dict[str, Any]:
-    """The request as smlocal takes it (role and name may be absent, paths may be local), and `Local`."""
-    return _file_schema(
-        CreateTrainingJobRequest,
-        OF_TRAINING.rows,
-        local=local_schema(Taker.TRAINING, faults=FAULT_KINDS),
-        required=("AlgorithmSpecification", "ResourceConfig"),  # needed by any job that has a container
-        title="smlocal job file",
-        description="A CreateTrainingJob request, with settings for this machine under Local.",
-    )
+def _schema_of(kind: Kind, *, file: str, says: str, required: Sequence[str] = ()) -> Callable[[], dict[str, Any]]:
+    """The schema of the files of a kind. `required`: members that the service does not need, and a container does."""
+    reading = request_reading(kind)
 
+    def schema() -> dict[str, Any]:
+        local = local_schema(reading.REFUSED, faults=FAULT_KINDS, blocks=reading.BLOCKS)
+        return _file_schema(
+            reading.SHAPE,
+            reading.TABLE.rows,
+            local=local,
+            required=required,
+            title=f"smlocal {file}",
+            description=f"{says} settings for this machine under Local.",
+        )
 
-def model_file_schema() -> dict[str, Any]:
-    """The three requests in one document, and `Local`. A role, names and variants may be absent."""
-    return _file_schema(
-        ModelRequest,
-        OF_HOSTING.rows,
-        local=_local_of_serving(TAKEN),
-        title="smlocal model file",
-        description=(
-            "The requests CreateModel, CreateEndpointConfig and CreateEndpoint in one document, with settings for "
-            "this machine under Local."
-        ),
-    )
-
-
-def transform_file_schema() -> dict[str, Any]:
-    """The request and its model in one document, and `Local`. A role, names and resources may be absent."""
-    return _file_schema(
-        TransformRequest,
-        OF_TRANSFORM_FILES.rows,
-        local=_local_of_serving(USED),
-        title="smlocal transform file",
-        description=(
-            "A CreateTransformJob request with the members of CreateModel, and with settings for this machine under "
-            "Local."
-        ),
-    )
-
-
-def processing_file_schema() -> dict[str, Any]:
-    """The request as smlocal takes it, and `Local`."""
-    return _file_schema(
-        CreateProcessingJobRequest,
-        OF_PROCESSING.rows,
-        local=_local_without(WITHOUT_USE),
-        title="smlocal processing job file",
-        description="A CreateProcessingJob request, with settings for this machine under Local.",
-    )
-
-
-def tuning_file_schema() -> dict[str, Any]:
-    """The request as smlocal takes it, and `Local`, which is that of its training jobs."""
-    return _file_schema(
-        CreateHyperParameterTuningJobRequest,
-        OF_TUNING.rows,
-        local=_local_without(()),
-        title="smlocal tuning job file",
-        description="A CreateHyperParameterTuningJob request, with settings for this machine under Local.",
-    )
-
-
-def _local_of_serving(settings: Collection[str]) -> _Local:
-    """The block of a file whose containers serve, and its definitions."""
-    local, definitions = local_schema_of(settings)
-    local["properties"][SERVING] = pydantic_model(ServingLimits).model_json_schema()
-    return local, definitions
-
-
-def _local_without(unused: Iterable[str]) -> _Local:
-    """The block of training jobs without these settings, and its definitions."""
-    left_out = {*unused, *refused_settings(Taker.TRAINING)}
-    return local_schema_of([name for name in members(LocalSettings) if name not in left_out])
+    return schema
 
 
 def _file_schema(
@@ -162,16 +92,34 @@ def _member(schema: dict[str, Any], name: str) -> dict[str, Any] | None:
     return found
 
 
-REQUESTS: Final[Mapping[str, Request]] = {
-    "CreateTrainingJob": Request(shape=CreateTrainingJobRequest, table=OF_TRAINING, schema=job_file_schema),
-    "CreateModel": Request(shape=CreateModelInput, table=OF_HOSTING, schema=model_file_schema),
-    "CreateEndpointConfig": Request(shape=CreateEndpointConfigInput, table=OF_HOSTING, schema=model_file_schema),
-    "CreateEndpoint": Request(shape=CreateEndpointInput, table=OF_HOSTING, schema=model_file_schema),
-    "CreateProcessingJob": Request(
-        shape=CreateProcessingJobRequest, table=OF_PROCESSING, schema=processing_file_schema
-    ),
-    "CreateTransformJob": Request(shape=CreateTransformJobRequest, table=OF_TRANSFORM, schema=transform_file_schema),
-    "CreateHyperParameterTuningJob": Request(
-        shape=CreateHyperParameterTuningJobRequest, table=OF_TUNING, schema=tuning_file_schema
-    ),
-}
+def _requests() -> Iterator[tuple[str, Request]]:
+    training, processing, tuning = (request_reading(kind) for kind in (TRAINING, PROCESSING, TUNING))
+    endpoint, transform = request_reading(ENDPOINT), request_reading(TRANSFORM)
+    of_training = _schema_of(
+        TRAINING,
+        file="job file",
+        says="A CreateTrainingJob request, with",
+        required=("AlgorithmSpecification", "ResourceConfig"),
+    )
+    of_models = _schema_of(
+        ENDPOINT,
+        file="model file",
+        says="The requests CreateModel, CreateEndpointConfig and CreateEndpoint in one document, with",
+    )
+    yield "CreateTrainingJob", Request(shape=training.SHAPE, table=training.TABLE, schema=of_training)
+    for shape in (CreateModelInput, CreateEndpointConfigInput, CreateEndpointInput):
+        yield shape.__name__.removesuffix("Input"), Request(shape=shape, table=endpoint.TABLE, schema=of_models)
+    of_processing = _schema_of(PROCESSING, file="processing job file", says="A CreateProcessingJob request, with")
+    yield "CreateProcessingJob", Request(shape=processing.SHAPE, table=processing.TABLE, schema=of_processing)
+    of_transform = _schema_of(
+        TRANSFORM,
+        file="transform file",
+        says="A CreateTransformJob request with the members of CreateModel, and with",
+    )
+    asked = transform.shape(strict=True)
+    yield "CreateTransformJob", Request(shape=asked, table=transform.TABLE.of(asked), schema=of_transform)
+    of_tuning = _schema_of(TUNING, file="tuning job file", says="A CreateHyperParameterTuningJob request, with")
+    yield "CreateHyperParameterTuningJob", Request(shape=tuning.SHAPE, table=tuning.TABLE, schema=of_tuning)
+
+
+REQUESTS: Final[Mapping[str, Request]] = dict(_requests())

@@ -11,9 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs.kind import Kind
 from smlocal.jobs.logs.log_readers import read_log_tail
 from smlocal.sagemaker.contract.outcome.reasons import REASON_CHARACTERS
-from smlocal.service.job_kind import JobKind, kind_of, transitions
+from smlocal.sagemaker.kinds import TRAINING
+from smlocal.service.job_kind import kind_of, transitions
 
 ENDED = ("Completed", "Failed", "Stopped")
 LINES = 20
@@ -67,7 +69,7 @@ class JobEnd:
     metrics: Mapping[str, float]
     """The final values."""
     log: LogEnd
-    kind: JobKind = JobKind.TRAINING
+    kind: Kind = TRAINING
     message: str | None = None
     """ExitMessage of a processing job."""
 

@@ -1,84 +1,41 @@
-"""The kinds of jobs that are made on the service: the names of their members, operations and logs."""
+"""The kinds of jobs that are made on the service, in its own words; and what commands do not do with some."""
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from typing import Any
 
-from smlocal.sagemaker.kinds import PROCESSING
-from smlocal.terms.validation.violation import Path
+from smlocal.errors.of_the_service import KindNotComparedError, KindNotReproducedError
+from smlocal.jobs.kind import Kind
+from smlocal.sagemaker.kinds import ENDPOINT, KINDS, PROCESSING, TRAINING
 
 _SHARED = ("InstanceType", "InstanceCount", "VolumeSizeInGB", "VolumeKmsKeyId")
 
 
-class JobKind(StrEnum):
-    """The word in the names of the service, which is that of the phase with the program too."""
-
-    TRAINING = "Training"
-    PROCESSING = "Processing"
-
-    @property
-    def words(self) -> str:
-        """`training job`, for sentences."""
-        return f"{self.lower()} job"
-
-    @property
-    def name_member(self) -> str:
-        """The member with the name."""
-        return f"{self}JobName"
-
-    @property
-    def status_member(self) -> str:
-        """The member with the status."""
-        return f"{self}JobStatus"
-
-    @property
-    def arn_member(self) -> str:
-        """The member with the ARN."""
-        return f"{self}JobArn"
-
-    @property
-    def log_group(self) -> str:
-        """The group of CloudWatch with a stream for each host of each job."""
-        return f"/aws/sagemaker/{self}Jobs"
-
-    @property
-    def image(self) -> Path:
-        """The member with the image."""
-        if self is JobKind.TRAINING:
-            return "AlgorithmSpecification", "TrainingImage"
-        return "AppSpecification", "ImageUri"
-
-    def operation(self, verb: str) -> str:
-        """The name of an operation, such as `DescribeTrainingJob`."""
-        return f"{verb}{self}Job"
-
-    def cli(self, verb: str, job: str) -> str:
-        """The command of the AWS CLI about a job."""
-        return f"aws sagemaker {verb}-{self.lower()}-job --{self.lower()}-job-name {job}"
-
-    def wait(self, job: str) -> str:
-        """The command of the AWS CLI that waits for the end of a job."""
-        return f"aws sagemaker wait {self.lower()}-job-completed-or-stopped --{self.lower()}-job-name {job}"
-
-    def image_of(self, request: Mapping[str, Any]) -> str | None:
-        """The image of a request, which has not been validated."""
-        part, member = self.image
-        inner = request.get(str(part))
-        image = inner.get(member) if isinstance(inner, Mapping) else None
-        return image if isinstance(image, str) else None
-
-
-def kind_of(document: Mapping[str, Any]) -> JobKind:
+def kind_of(document: Mapping[str, Any]) -> Kind:
     """The kind of job that a request or an answer is about."""
-    return JobKind.PROCESSING if PROCESSING.describes(document) else JobKind.TRAINING
+    return PROCESSING if PROCESSING.describes(document) else TRAINING
+
+
+def phase_of(kind: Kind) -> str:
+    """The phase with the program: the word in the names of the service."""
+    return kind.stem.removesuffix("Job")
+
+
+def cli_command(kind: Kind, verb: str, job: str) -> str:
+    """The command of the AWS CLI about a job."""
+    return f"aws sagemaker {verb}-{kind.in_commands} --{kind.in_commands}-name {job}"
+
+
+def waiting_command(kind: Kind, job: str) -> str:
+    """The command of the AWS CLI that waits for the end of a job."""
+    return f"aws sagemaker wait {kind.in_commands}-completed-or-stopped --{kind.in_commands}-name {job}"
 
 
 def transitions(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The status history of a job; for a processing job, whose answer has only times, its phases by these."""
-    if kind_of(answer) is JobKind.TRAINING:
+    if kind_of(answer) is TRAINING:
         return answer.get("SecondaryStatusTransitions") or ()
     times = [answer.get(each) for each in ("CreationTime", "ProcessingStartTime", "ProcessingEndTime")]
-    named = zip(("Starting", JobKind.PROCESSING), times, times[1:], strict=False)
+    named = zip(("Starting", phase_of(PROCESSING)), times, times[1:], strict=False)
     return [
         {"Status": name, "StartTime": began, **({} if ended is None else {"EndTime": ended})}
         for name, began, ended in named
@@ -88,13 +45,13 @@ def transitions(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 def as_training(request: Mapping[str, Any]) -> Mapping[str, Any]:
     """The members of a training job's request that say the same about data, image and machine."""
-    if kind_of(request) is JobKind.TRAINING:
+    if kind_of(request) is TRAINING:
         return request
     inputs = [each for each in request.get("ProcessingInputs") or () if isinstance(each, Mapping)]
     cluster = (request.get("ProcessingResources") or {}).get("ClusterConfig") or {}
     output, network = request.get("ProcessingOutputConfig") or {}, request.get("NetworkConfig") or {}
     found: dict[str, Any] = {
-        "AlgorithmSpecification": {"TrainingImage": JobKind.PROCESSING.image_of(request)},
+        "AlgorithmSpecification": {"TrainingImage": PROCESSING.reads.image_in(request)},
         "InputDataConfig": [
             {"ChannelName": each.get("InputName"), "DataSource": {"S3DataSource": each.get("S3Input") or {}}}
             for each in inputs
@@ -104,3 +61,35 @@ def as_training(request: Mapping[str, Any]) -> Mapping[str, Any]:
         "VpcConfig": network.get("VpcConfig"),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def other_kind(document: Mapping[str, Any]) -> Kind | None:
+    """What a request or an answer is about, if that is not a training job."""
+    if TRAINING.arn_member in document or TRAINING.sign in document:
+        return None
+    return next((kind for kind in KINDS if kind.name_member in document or kind.describes(document)), None)
+
+
+def refuse_to_compare(document: Mapping[str, Any], name: str) -> None:
+    """Refuse what is not a training job."""
+    kind = other_kind(document)
+    if kind is not None:
+        remedy = ["Compare the training jobs that made the models."] if kind is ENDPOINT else []
+        raise KindNotComparedError(
+            f"{name} is {kind.with_article}: smlocal compare knows only training jobs, by their requests, ends, "
+            "metrics and artifacts",
+            remedy=remedy,
+        )
+
+
+def refuse_to_reproduce(document: Mapping[str, Any], name: str) -> None:
+    """Refuse what is neither a training job nor a processing job."""
+    kind = other_kind(document)
+    if kind is not None and kind is not PROCESSING:
+        deployed = "Deploy its model here: smlocal deploy MODEL --image IMAGE, and compare the answers."
+        remedy = [deployed] if kind is ENDPOINT else []
+        raise KindNotReproducedError(
+            f"{name} is {kind.with_article}: smlocal reproduce runs training jobs and processing jobs of the service, "
+            "and compares how they end",
+            remedy=remedy,
+        )

@@ -26,7 +26,7 @@ from smlocal.service.job_end import (
     verdict_of,
 )
 from smlocal.service.job_file_text import elsewhere
-from smlocal.service.job_kind import as_training, kind_of
+from smlocal.service.job_kind import as_training, kind_of, waiting_command
 from smlocal.service.unavailable_here import Unavailable, unavailable_here
 from smlocal.terms.validation.violation import Path, dotted
 
@@ -79,7 +79,7 @@ def check_ended(job: AnyDescribed, *, file: str | None) -> None:
     raise ServiceJobRunningError(
         f"the job {job.name} is still {job.status}" + (f" in {file}" if file else ""),
         remedy=[
-            f"Wait for it:  {kind.wait(job.name)}",
+            f"Wait for it:  {waiting_command(kind, job.name)}",
             *(["Then save its description again."] if file else []),
         ],
     )
@@ -283,7 +283,7 @@ def _members(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[Expl
     changed = [
         dotted(path)
         for path in _changed(there, here, ())
-        if path[0] not in _NOT_COMPARED and path != kind_of(here).image
+        if path[0] not in _NOT_COMPARED and path != kind_of(here).reads.IMAGE
     ]
     # The data of a channel has an explanation of its own.
     changed = [each for each in changed if not each.startswith("InputDataConfig") or ".DataSource" not in each]

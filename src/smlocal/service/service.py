@@ -20,8 +20,9 @@ from smlocal.errors import (
     ServiceUnreachableError,
     SmlocalError,
 )
+from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.contract.identity import is_region_name
-from smlocal.service.job_kind import JobKind
+from smlocal.sagemaker.kinds import TRAINING
 from smlocal.terms.clock import CLOCK_REMEDY, is_wrong_clock
 
 _READ_TIMEOUT = 30.0
@@ -44,7 +45,7 @@ class Service:
         profile: str | None = None,
         region: str | None = None,
         endpoint_url: str | None = None,
-        kind: JobKind = JobKind.TRAINING,
+        kind: Kind = TRAINING,
     ) -> None:
         """Without `profile` and `region`, the environment and the AWS configuration files decide, as for all of AWS.
 
@@ -115,11 +116,11 @@ class Service:
 
     def describe(self, job: str) -> dict[str, Any]:
         """The answer of DescribeTrainingJob, or its equal; `ServiceJobUnknownError` if there is no such job."""
-        return self.call("sagemaker", self.kind.operation("Describe"), **{self.kind.name_member: job})
+        return self.call("sagemaker", f"Describe{self.kind.stem}", **{self.kind.name_member: job})
 
     def stop(self, job: str) -> None:
         """Ask the service to stop a job."""
-        self.call("sagemaker", self.kind.operation("Stop"), **{self.kind.name_member: job})
+        self.call("sagemaker", f"Stop{self.kind.stem}", **{self.kind.name_member: job})
 
     def log_pages(self, operation: str, job: str) -> Iterator[dict[str, Any]]:
         """The answers of an operation on the log streams of a job."""

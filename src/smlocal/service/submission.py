@@ -15,8 +15,9 @@ from smlocal.errors import (
 )
 from smlocal.errors.of_commands import ImageNotInEcrError
 from smlocal.jobs.decide.hints import is_full, is_without_credentials, is_without_shared_memory, program_hint
+from smlocal.jobs.kind import Kind
 from smlocal.service.following import ENDED, Following, Viewer
-from smlocal.service.job_kind import JobKind, kind_of, transitions
+from smlocal.service.job_kind import kind_of, phase_of, transitions
 from smlocal.service.last_lines import host_in
 from smlocal.service.service import Service
 
@@ -40,7 +41,7 @@ def check_name(service: Service, name: str) -> None:
 
 def check_image(service: Service, request: Mapping[str, Any], *, named_by: str = "with --image") -> str | None:
     """`ImageNotInEcrError` for an image that Amazon ECR does not have; a sentence if that cannot be found out."""
-    found = _ECR.fullmatch(kind_of(request).image_of(request) or "")
+    found = _ECR.fullmatch(kind_of(request).reads.image_in(request) or "")
     if found is None:
         return None
     wanted = {"imageDigest": found["digest"]} if found["digest"] else {"imageTag": found["tag"] or "latest"}
@@ -69,7 +70,7 @@ def check_image(service: Service, request: Mapping[str, Any], *, named_by: str =
 def create(service: Service, request: Mapping[str, Any]) -> str:
     """Create the job; returns its ARN."""
     try:
-        answer = service.call("sagemaker", service.kind.operation("Create"), **request)
+        answer = service.call("sagemaker", f"Create{service.kind.stem}", **request)
     except ServiceRefusedError as error:
         if error.code == "ResourceInUse":
             raise _in_use(
@@ -96,9 +97,9 @@ def answer_document(answer: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _in_use(kind: JobKind, name: str, detail: str) -> NameInUseError:
+def _in_use(kind: Kind, name: str, detail: str) -> NameInUseError:
     return NameInUseError(
-        f"A {kind.words} with the name '{name}' already exists on the service (ResourceInUse).",
+        f"A {kind.spoken} with the name '{name}' already exists on the service (ResourceInUse).",
         details=(detail,),
         remedy=("Give this one another name with --name; nothing was uploaded or started.",),
     )
@@ -157,7 +158,7 @@ class Followed(Following):
         ended = answer[self._kind.status_member] in ENDED
         while self._shown < len(phases):
             phase = phases[self._shown]
-            training = phase["Status"] == self._kind
+            training = phase["Status"] == phase_of(self._kind)
             if "EndTime" not in phase and not ended:
                 if not log_is_read:
                     self._show_current(phase)
@@ -178,11 +179,11 @@ class Followed(Following):
             self._shown += 1
 
     def _show_current(self, phase: Mapping[str, Any]) -> None:
-        if phase["Status"] != self._kind:
+        if phase["Status"] != phase_of(self._kind):
             self._viewer.working(f"{phase['Status']}: {phase.get('StatusMessage', '')}".rstrip(": "))
         elif self._begun != self._shown:
             self._begun = self._shown
-            self._viewer.phase_began(self._kind)
+            self._viewer.phase_began(phase_of(self._kind))
 
     def _read_rest(self, hosts: int) -> None:
         """CloudWatch may show the last lines some seconds after the end."""
@@ -251,11 +252,11 @@ def _phases(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [each for each in transitions(answer) if each["Status"] not in _NO_PHASE]
 
 
-def _failed_phase(answer: Mapping[str, Any], phases: list[Mapping[str, Any]], kind: JobKind) -> int | None:
+def _failed_phase(answer: Mapping[str, Any], phases: list[Mapping[str, Any]], kind: Kind) -> int | None:
     """The index of the phase that made the job fail: training, if the reason is the algorithm's."""
     if answer[kind.status_member] != "Failed":
         return None
-    training = [index for index, phase in enumerate(phases) if phase["Status"] == kind]
+    training = [index for index, phase in enumerate(phases) if phase["Status"] == phase_of(kind)]
     if training and str(answer.get("FailureReason", "")).startswith("AlgorithmError"):
         return training[-1]
     return len(phases) - 1

@@ -9,30 +9,29 @@ from smlocal.data.sources.local_path import is_remote
 from smlocal.errors.of_commands import ImageNotInEcrError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.local_block import invalid_request
-from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.sagemaker.contract.identity import plain_names
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
-from smlocal.sagemaker.contract.validation.rules import broken_rules
-from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
-from smlocal.sagemaker.processing.facts import plain_names
-from smlocal.sagemaker.processing.job_file import local_of, validated
-from smlocal.service.job_kind import JobKind, kind_of
+from smlocal.sagemaker.jobfile.request_reading import SharedReading
+from smlocal.sagemaker.kinds import PROCESSING, TRAINING, request_reading
+from smlocal.service.job_kind import kind_of
 from smlocal.terms.validation.violation import Path, Violation, spoken
-from smlocal.terms.validation.walk import validate
 
 _ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/[^:@]+(?:[:@].+)?"
 )
 
 
+def reading_of(document: Document) -> SharedReading:
+    """What reads the request of a training job or a processing job."""
+    return request_reading(PROCESSING if PROCESSING.describes(document.data) else TRAINING)
+
+
 def local_settings(document: Document) -> LocalSettings:
     """The `Local` block of a job file, which the service does not get."""
-    if kind_of(document.data) is JobKind.PROCESSING:
-        request, raw, _ = validated(document, strict=False)
-        local, violations = local_of(document, request, raw)
-    else:
-        local, violations = read_local(document, _request(document))
+    reading = reading_of(document)
+    request, raw, _ = reading.validated(document, strict=False)
+    local, _, violations = reading.read_local(document, request, raw)
     if local is None or violations:
         raise invalid_request(document, violations)
     return local
@@ -43,13 +42,7 @@ def strict_request(document: Document, *, region: str | None) -> dict[str, Any]:
 
     Members that smlocal does not support are not mistakes here.
     """
-    if kind_of(document.data) is JobKind.PROCESSING:
-        _, request, violations = validated(document, strict=True)
-    else:
-        asked = {name: value for name, value in document.data.items() if name != LOCAL}
-        _, violations = validate(CreateTrainingJobRequest, asked, strict=True, written=document.written)
-        request = _request(document)
-        violations += broken_rules(request, strict=True)
+    _, request, violations = reading_of(document).validated(document, strict=True)
     if violations:
         error = invalid_request(document, violations + _image_violation(request))
         error.remedy = tuple(flags_for(request))
@@ -64,18 +57,13 @@ def other_region(request: dict[str, Any], region: str | None) -> str | None:
     return found["region"] if found is not None and region is not None and found["region"] != region else None
 
 
-def _request(document: Document) -> dict[str, Any]:
-    request: dict[str, Any] = without_nulls({name: item for name, item in document.data.items() if name != LOCAL})
-    return request
-
-
 def _image(request: dict[str, Any]) -> str | None:
     """The image that the service pulls itself; None if there is none."""
     specification = request.get("AlgorithmSpecification")
     access = specification.get("TrainingImageConfig") if isinstance(specification, dict) else None
     if isinstance(access, dict) and access.get("TrainingRepositoryAccessMode") == "Vpc":
         return None  # from a private registry
-    return kind_of(request).image_of(request)
+    return kind_of(request).reads.image_in(request)
 
 
 def _not_in_ecr(request: dict[str, Any]) -> str | None:
@@ -86,14 +74,14 @@ def _not_in_ecr(request: dict[str, Any]) -> str | None:
 def _image_violation(request: dict[str, Any]) -> list[Violation]:
     image = _not_in_ecr(request)
     text = f"{image} is not in Amazon ECR, and the service pulls no other images"
-    return [] if image is None else [Violation(path=kind_of(request).image, text=text)]
+    return [] if image is None else [Violation(path=kind_of(request).reads.IMAGE, text=text)]
 
 
 def flags_for(request: Mapping[str, Any]) -> Iterator[str]:
     """The flags that add what a job file for this machine may leave out."""
     if "RoleArn" not in request:
         yield "The role of the job:  --role arn:aws:iam::ACCOUNT:role/NAME"
-    if kind_of(request) is JobKind.PROCESSING:
+    if kind_of(request) is PROCESSING:
         if any(True for _ in outputs_here(request)):
             yield "The place in S3 for its outputs:  --output-to s3://bucket/some/prefix"
         return
@@ -134,13 +122,13 @@ def refuse_other_image(
     submitted = "submit that name with --image" if path is None else f"write that name into {spoken(path)}"
     raise ImageNotInEcrError(
         f"{image} is not an image in Amazon ECR, and the service pulls no other images",
-        details=(f"{document.where(path or kind.image)}   {kind.image[-1]}: {image}",),
+        details=(f"{document.where(path or kind.reads.IMAGE)}   {kind.reads.IMAGE[-1]}: {image}",),
         remedy=(
             f"Push it there, with the number of your account, and {submitted}:",
             f"  aws ecr create-repository --region {region} --repository-name {repository}",
             f"  aws ecr get-login-password --region {region} | docker login --username AWS --password-stdin {registry}",
             f"  docker tag {image} {pushed} && docker push {pushed}",
-            *([_OTHER_REGISTRY] if kind is JobKind.TRAINING and path is None else []),
+            *([_OTHER_REGISTRY] if kind is TRAINING and path is None else []),
         ),
     )
 

@@ -19,8 +19,9 @@ from smlocal.errors.of_commands import UploadManifestError, UploadPrefixError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.sagemaker.processing.facts import plain_names
-from smlocal.service.job_kind import JobKind, kind_of
+from smlocal.sagemaker.contract.identity import plain_names
+from smlocal.sagemaker.kinds import PROCESSING
+from smlocal.service.job_kind import kind_of
 from smlocal.service.submit_checks import local_settings, other_region, outputs_here, strict_request
 from smlocal.service.uploads import Upload, changed, plan_upload
 from smlocal.terms.listing import Listing
@@ -214,7 +215,7 @@ def _top(options: SubmitOptions, needed: list[str]) -> str:
 
 def _local_channels(document: Document, local: LocalSettings) -> Iterator[_Channel]:
     """The channels, or inputs of a processing job, with data of this machine."""
-    for each in _inputs(document) if kind_of(document.data) is JobKind.PROCESSING else _channels(document):
+    for each in _inputs(document) if kind_of(document.data) is PROCESSING else _channels(document):
         if not each.in_s3 or longest_match(each.uri, local.Sources) is not None:
             yield each
 

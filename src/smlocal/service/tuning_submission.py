@@ -17,13 +17,13 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.local_block import invalid_request
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
-from smlocal.sagemaker.jobfile.job_file import without_nulls
-from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY
+from smlocal.sagemaker.contract.requested import OBJECTIVE_KEY
+from smlocal.sagemaker.jobfile.request_reading import request_in
+from smlocal.sagemaker.kinds import TRAINING
 from smlocal.sagemaker.tuning.preparing import instance_hours
 from smlocal.sagemaker.tuning.tuning_file import Definition, broken_request, definitions_of, jobs_at_most
 from smlocal.service import submission
 from smlocal.service.following import ENDED, Following, Viewer
-from smlocal.service.job_kind import JobKind
 from smlocal.service.service import Service
 from smlocal.service.submit_checks import flags_for, refuse_other_image
 from smlocal.service.submit_plan import SubmitOptions, SubmitPlan, plan_submit
@@ -51,7 +51,7 @@ def plan_tuning(
     _check(document)
     uploads: dict[str, Upload] = {}
     notes: list[str] = []
-    for index, each in enumerate(definitions_of(_request(document))):
+    for index, each in enumerate(definitions_of(request_in(document))):
         refuse_other_image(document, each.request, options.region, path=_image_of(each))
         scratch = os.path.join(options.scratch, str(index))
         os.makedirs(scratch, exist_ok=True)
@@ -62,12 +62,12 @@ def plan_tuning(
         notes += plan.notes
         _take_over(document, each, plan.request)
     _check(document)
-    return SubmitPlan(request=_request(document), uploads=tuple(uploads.values()), notes=tuple(dict.fromkeys(notes)))
+    return SubmitPlan(request=request_in(document), uploads=tuple(uploads.values()), notes=tuple(dict.fromkeys(notes)))
 
 
 def _image_of(definition: Definition) -> Path:
     """Where its image is."""
-    return (*definition.path, *JobKind.TRAINING.image)
+    return (*definition.path, *TRAINING.reads.IMAGE)
 
 
 def _with_scratch(options: SubmitOptions, scratch: str) -> SubmitOptions:
@@ -78,11 +78,6 @@ def _with_scratch(options: SubmitOptions, scratch: str) -> SubmitOptions:
         region=options.region,
         scratch=scratch,
     )
-
-
-def _request(document: Document) -> dict[str, Any]:
-    request: dict[str, Any] = without_nulls({name: item for name, item in document.data.items() if name != LOCAL})
-    return request
 
 
 def _check(document: Document) -> None:
@@ -96,7 +91,7 @@ def _check(document: Document) -> None:
                 s3["S3Uri"] = _PLACEHOLDER
     copy = document.with_data(data)
     _, violations = validate(CreateHyperParameterTuningJobRequest, data, strict=True, written=copy.written)
-    request = _request(copy)
+    request = request_in(copy)
     if not violations:
         violations = broken_request(request)
     if violations:

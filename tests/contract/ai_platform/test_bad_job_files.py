@@ -41,7 +41,7 @@ _SMALL = {"workerPoolSpecs": [_POOL]}
         (
             _SMALL,
             ["--hyperparameter", "rate=1", "--instance-count", "2"],
-            "only such a request takes --hyperparameter, --instance-count",
+            "which does not take --hyperparameter, --instance-count",
         ),
         (
             {**_SMALL, "Local": {"Sources": {"gs://bucket": "./absent"}}},

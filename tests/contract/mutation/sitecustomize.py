@@ -92,19 +92,19 @@ def take_out_of_effect() -> None:
     from smlocal.errors import SmlocalError
     from smlocal.sagemaker.jobfile import job_file
 
-    read, apply = job_file.read_job, overrides.apply_overrides
+    read, apply = job_file.TrainingReading.read, overrides.apply_overrides
 
-    def read_without(document: Any, *, strict: bool, local_allowed: bool = True) -> Any:
+    def read_without(self: Any, document: Any, *, strict: bool, local_allowed: bool = True) -> Any:
         del local_allowed
         # A request that is refused as it stands is not made better here.
-        whole = read(document, strict=strict)
+        whole = read(self, document, strict=strict)
         if not any(holders(document.data, MEMBER)):
             return whole
         for request in variants(document.data):
             less = copy.copy(document)
             less.data = request
             try:
-                job = read(less, strict=strict)
+                job = read(self, less, strict=strict)
             except SmlocalError:
                 continue
             report("taken out")
@@ -117,7 +117,7 @@ def take_out_of_effect() -> None:
         if document.data.pop(MEMBER, None) is not None:
             report("taken out")
 
-    job_file.read_job = read_without
+    job_file.TrainingReading.read = read_without  # type: ignore[method-assign]  # on purpose
     if MEMBER == "TrainingJobName":  # which the command looks at before it reads the request
         overrides.apply_overrides = apply_without
 

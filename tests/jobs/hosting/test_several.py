@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from smlocal.jobs.control.requests import wake
-from smlocal.sagemaker.hosting.state import WEIGHTS
+from smlocal.sagemaker.serving.state import WEIGHTS
 
 Clean = Callable[[str], None]
 Invoke = Callable[..., str]

@@ -210,4 +210,4 @@ def test_a_job_without_a_file(processing: Any, life: Any) -> None:
     assert done.returncode == 0, done.stderr
     assert processing.files("there") == {"a": "a\n"}
     refused = life("run", processing.job_file("processing-flag", "true"), "-p", "a=1")
-    assert (refused.returncode, "only a training job takes" in refused.stderr) == (2, True), refused.stderr
+    assert (refused.returncode, "which does not take" in refused.stderr) == (2, True), refused.stderr

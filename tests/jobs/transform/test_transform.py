@@ -283,7 +283,7 @@ def test_what_is_wrong_makes_no_job(transforms: Any, life: Any) -> None:
     assert (absent.returncode, "[source-missing]" in absent.stderr) == (2, True), absent.stderr
     transforms.data({"x.csv": "a\n"})
     flags = life("run", transforms.job_file("transform-flags"), "--channel", "train=./data")
-    assert (flags.returncode, "only a training job takes --channel" in flags.stderr) == (2, True), flags.stderr
+    assert (flags.returncode, "which does not take --channel" in flags.stderr) == (2, True), flags.stderr
     unknown = life("run", transforms.job_file("transform-unknown", PrimaryContainer=None, ModelName="absent"))
     assert (unknown.returncode, "'absent' is not known here" in unknown.stderr) == (2, True), unknown.stderr
     assert life.store.count() == 0

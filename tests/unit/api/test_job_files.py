@@ -6,29 +6,19 @@ from typing import Any
 import pytest
 
 from smlocal.ai_platform import job_preparation
-from smlocal.ai_platform.jobfile import job_file as of_replicas
-from smlocal.api.job_files import KINDS, REPLICAS, JobPlanner, JobReader, kind_of, refuse_unknown
+from smlocal.api.job_files import KINDS, REPLICAS, JobPlanner, kind_of, refuse_unknown
 from smlocal.errors import DocumentUnknownError, RequestInvalidError
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_reading import JobReading
 from smlocal.jobs.kind import Kind
 from smlocal.jobs.kinds import KINDS as FOLDERS
 from smlocal.sagemaker import prepare
 from smlocal.sagemaker.hosting import planning as of_endpoints
 from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
-from smlocal.sagemaker.processing import job_file as processing_file
 from smlocal.sagemaker.processing import planning as of_processing
 from smlocal.sagemaker.transform import planning as of_transform
-from smlocal.sagemaker.transform import transform_file
 from smlocal.sagemaker.tuning import planning as of_tuning
-from smlocal.sagemaker.tuning import tuning_file
 
-READING: list[tuple[Kind, JobReader]] = [
-    (PROCESSING, processing_file),
-    (TRANSFORM, transform_file),
-    (TUNING, tuning_file),
-    (REPLICAS, of_replicas),
-]
-"""Checked for types here, as the next: the table imports them by their names."""
 PLANS: list[tuple[Kind, JobPlanner]] = [
     (TRAINING, prepare),
     (PROCESSING, of_processing),
@@ -37,6 +27,7 @@ PLANS: list[tuple[Kind, JobPlanner]] = [
     (ENDPOINT, of_endpoints),
     (REPLICAS, job_preparation),
 ]
+"""Checked for types here: the table imports them by their names."""
 
 
 def test_each_kind_is_read_and_planned_by_its_modules() -> None:
@@ -44,8 +35,9 @@ def test_each_kind_is_read_and_planned_by_its_modules() -> None:
     assert len({kind.name for kind in KINDS}) == len(KINDS) == len(PLANS)
     for kind, planner in PLANS:
         assert kind.planning == planner.__name__  # type: ignore[attr-defined] # a module
-    for kind, reader in READING:
-        assert kind.reading == reader.__name__  # type: ignore[attr-defined] # a module
+    for kind in KINDS:
+        assert isinstance(kind.reads, JobReading)
+        assert type(kind.reads).__module__ == kind.reading
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
 from smlocal.api.overrides import Overrides, member_path
 from smlocal.api.recorded_job import read_recorded
 from smlocal.errors import JobUnknownError, RequestInvalidError, UsageRefusedError
@@ -154,8 +155,7 @@ def test_a_recorded_job_of_another_platform_gets_a_name_of_its_kind(recorded: st
     assert re.fullmatch(r"[a-z0-9]+(_[0-9]+)+", name)
     assert name.startswith(begins)
     assert name != recorded
-    assert not isinstance(job, JobFile)
-    assert isinstance(job.request, dict)
+    assert isinstance(job, ReplicaJobFile)
     assert job.request["trainingInput"]["region"] == "us-east1"
     assert job.local.Keep == "all"
     with pytest.raises(UsageRefusedError, match="--image"):

@@ -56,3 +56,9 @@ def test_a_file_is_validated(tmp_path: Path) -> None:
     error = validate_file(str(path), strict=False).error
     assert error is not None
     assert "Autotune" in error.sentence
+
+
+def test_flags_about_this_machine_are_those_of_its_training_jobs() -> None:
+    asked = document()
+    read_any(asked, {"publish": True, "credentials": "inherit"}, path=None, fill_in=False, strict=False)
+    assert asked.data["Local"] == {"Publish": True, "Credentials": "inherit"}

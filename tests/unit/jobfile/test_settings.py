@@ -7,9 +7,11 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
+from smlocal.api.job_files import KINDS
 from smlocal.api.overrides import Overrides, member_path
-from smlocal.jobfile.option import LOCAL, Form, OfReplicas, Option, Taker, Values
-from smlocal.jobfile.settings import OPTIONS, SET_BY_CLIENTS, LocalSettings, refused_settings
+from smlocal.jobfile.option import LOCAL, Form, Option, Values
+from smlocal.jobfile.settings import OPTIONS, SET_BY_CLIENTS, LocalSettings
+from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.terms.model.structure import Structure, members
@@ -80,11 +82,18 @@ def test_a_flag_says_what_it_does(option: Option) -> None:
     assert option.metavar or option.choices or option.form is Form.SWITCH
 
 
-def test_a_job_of_replicas_takes_the_keywords_of_settings_that_it_has() -> None:
-    refused = refused_settings(Taker.REPLICAS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_kind_refuses_settings_that_there_are(kind: Kind) -> None:
+    assert set(kind.reads.REFUSED) < set(members(LocalSettings))
+    assert set(kind.reads.PLACES) <= set(OPTIONS)
+    assert set(kind.reads.DATA) <= set(kind.reads.PLACES)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_kind_takes_the_options_of_settings_that_it_has(kind: Kind) -> None:
     for option in OPTIONS.values():
         if option.place[:1] == (LOCAL,):
-            assert (option.of_replicas is OfReplicas.SAME) is (option.place[1] not in refused)
+            assert (kind.reads.place(option) is None) is (option.place[1] in kind.reads.REFUSED)
 
 
 def test_no_client_sets_what_runs_commands_or_is_of_the_owner() -> None:

@@ -1,10 +1,15 @@
+import json
+import re
 from typing import Any
 
-from smlocal.jobfile.option import Taker
-from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
+import pytest
+
+from smlocal.api.request_tables import job_file_schema
+from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.sagemaker.contract.coverage.members import TABLE
-from smlocal.sagemaker.jobfile.job_file import FAULT_KINDS
-from smlocal.sagemaker.requests import job_file_schema
+from smlocal.sagemaker.jobfile.job_file import READING
+from smlocal.sagemaker.jobfile.request_reading import FAULT_KINDS
+from smlocal.sagemaker.requests import REQUESTS
 from smlocal.terms.model.structure import members
 
 
@@ -14,7 +19,7 @@ def resolve(schema: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_member_is_there_with_what_becomes_of_it() -> None:
-    schema = job_file_schema()
+    schema = job_file_schema("CreateTrainingJob")
     for name, row in TABLE.items():
         place = found = schema
         for step in name.split("."):
@@ -24,7 +29,7 @@ def test_every_member_is_there_with_what_becomes_of_it() -> None:
 
 
 def test_requirements_are_those_of_a_local_job() -> None:
-    schema = job_file_schema()
+    schema = job_file_schema("CreateTrainingJob")
     assert sorted(schema["required"]) == ["AlgorithmSpecification", "OutputDataConfig", "ResourceConfig"]
     assert schema["additionalProperties"] is False
     uri = schema["$defs"]["S3DataSource"]["properties"]["S3Uri"]
@@ -33,7 +38,7 @@ def test_requirements_are_those_of_a_local_job() -> None:
 
 
 def test_constraints_are_there() -> None:
-    schema = job_file_schema()
+    schema = job_file_schema("CreateTrainingJob")
     name = schema["properties"]["TrainingJobName"]
     assert name["pattern"] == "^(?:[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62})$"
     assert (name["minLength"], name["maxLength"], name["type"]) == (1, 63, "string")
@@ -43,9 +48,9 @@ def test_constraints_are_there() -> None:
 
 
 def test_local_settings_are_described() -> None:
-    local = job_file_schema()["properties"]["Local"]
-    assert set(local["properties"]) == set(members(LocalSettings)) - set(refused_settings(Taker.TRAINING))
-    fault = job_file_schema()["$defs"]["Fault"]["properties"]
+    local = job_file_schema("CreateTrainingJob")["properties"]["Local"]
+    assert set(local["properties"]) == set(members(LocalSettings)) - set(READING.REFUSED)
+    fault = job_file_schema("CreateTrainingJob")["$defs"]["Fault"]["properties"]
     assert fault["Kind"]["enum"] == [*FAULT_KINDS]
     assert set(fault) == set(members(Fault)) - {"Replica"}
     assert all(part["description"] for part in local["properties"].values())
@@ -59,4 +64,11 @@ def test_local_settings_are_described() -> None:
 
 
 def test_nothing_speaks_of_null() -> None:
-    assert "null" not in str(job_file_schema()["properties"]).replace("(null)", "")
+    assert "null" not in str(job_file_schema("CreateTrainingJob")["properties"]).replace("(null)", "")
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_schema_has_every_definition_that_it_refers_to(name: str) -> None:
+    schema = job_file_schema(name)
+    referred = set(re.findall(r"#/\$defs/(\w+)", json.dumps(schema)))
+    assert referred == set(schema["$defs"])

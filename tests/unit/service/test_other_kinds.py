@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from smlocal.cli.main import run_command_line
-from smlocal.service.other_kinds import other_kind
+from smlocal.sagemaker.kinds import ENDPOINT
+from smlocal.service.job_kind import other_kind
 
 DOCUMENTS: dict[str, dict[str, Any]] = {
     "an endpoint": {"EndpointName": "e", "EndpointArn": "arn", "EndpointStatus": "InService"},
@@ -44,6 +45,7 @@ def test_it_is_refused(
 
 
 def test_a_model_file_is_an_endpoint_and_a_training_job_is_nothing_else(answer: dict[str, Any]) -> None:
-    assert other_kind({"PrimaryContainer": {"Image": "i"}}) == "an endpoint"
+    assert other_kind({"PrimaryContainer": {"Image": "i"}}) is ENDPOINT
+    assert other_kind({"EndpointConfigName": "c", "ProductionVariants": []}) is ENDPOINT
     assert other_kind(answer) is None
     assert other_kind({"AlgorithmSpecification": {}, "Containers": []}) is None

@@ -12,7 +12,7 @@ from smlocal.errors import RequestInvalidError
 from smlocal.errors.of_commands import ImageNotInEcrError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.reading import load_document
-from smlocal.service.job_kind import JobKind
+from smlocal.sagemaker.kinds import PROCESSING
 from smlocal.service.submission import Followed
 from smlocal.service.submit_checks import cost_of
 from smlocal.service.submit_plan import SubmitOptions, SubmitPlan, complete_processing, plan_submit
@@ -109,7 +109,7 @@ class Processing(Scripted):
 
     def __init__(self, answers: list[Any], events: list[Any]) -> None:
         super().__init__(answers, events)
-        self.kind = JobKind.PROCESSING
+        self.kind = PROCESSING
 
 
 def answer(status: str = "InProgress", **times: int) -> dict[str, Any]:

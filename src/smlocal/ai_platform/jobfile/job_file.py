@@ -1,12 +1,12 @@
 """A job file of this platform: its request, or one error that lists every mistake."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import partial
 from math import ceil
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from smlocal.ai_platform.comparison import request_of_answer
 from smlocal.ai_platform.coverage import table
@@ -15,12 +15,13 @@ from smlocal.ai_platform.locations import wrong_sources
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.planned_job import lifecycle_rules
 from smlocal.ai_platform.replicas import replicas
-from smlocal.ai_platform.shape import is_answer, job_kind
+from smlocal.ai_platform.shape import is_answer, job_kind, job_kinds
 from smlocal.ai_platform.validation.rules import read_request
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import FieldRefusedError, UsageRefusedError
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_reading import JobReading
 from smlocal.jobfile.local_block import (
     Wrong,
     fault_violations,
@@ -31,7 +32,7 @@ from smlocal.jobfile.local_block import (
     wrong_source,
     wrong_time,
 )
-from smlocal.jobfile.option import LOCAL, Taker
+from smlocal.jobfile.option import LOCAL, Option
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.jobfile.yaml_text import one_line, yaml_text
 from smlocal.terms.hosts import listed
@@ -50,35 +51,92 @@ class ReplicaJobFile:
     document: Document = field(repr=False)
 
 
-def read_named(
-    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
-) -> tuple[ReplicaJobFile, str]:
-    """The validated job, and its name; `stem` is that of its file."""
-    job = read_job(document, strict=strict, local_allowed=local_allowed)
-    broken = None if name is None else broken_name_rule(job.kind, name)
-    if broken is not None:
-        raise UsageRefusedError(
-            f"{name!r} cannot be the name of a {job.kind.spoken}",
-            remedy=[f"Choose a name that has {broken}."],
-        )
-    return job, name or job_name(job.kind, job.request, stem=stem, now=datetime.now().astimezone())
+class ReplicaReading(JobReading):
+    """Its request is written in its file: options are about this machine."""
+
+    NAME = "jobId"
+    REFUSED: ClassVar[Mapping[str, str]] = {
+        "AllowedBuckets": "jobs of this platform use no S3",
+        "Publish": "nothing is uploaded from jobs of this platform; their output is in folders of this machine",
+        "Cache": "nothing is downloaded for jobs of this platform",
+        "CacheGiB": "nothing is downloaded for jobs of this platform",
+        "Credentials": "replicas of this platform are not given any",
+        "Sample": "jobs of this platform have no channels",
+        "Code": "replicas of this platform have no /opt/ml/code; a folder in Local.Sources is mounted at /gcs",
+        "Staging": "jobs of this platform have no channels",
+        "PeerGraceSeconds": "all replicas of this platform get StopGraceSeconds",
+        "Placement": "all replicas of a job of this platform run on one engine",
+        "Endpoints": "replicas of this platform are not given URLs of AWS services",
+        "ResourceConfigKeys": "replicas of this platform have no resourceconfig.json",
+        "NetworkInterface": "replicas of this platform have no resourceconfig.json",
+        "MergeOutput": "the output of jobs of this platform is not packed",
+        "DataParallel": "smdistributed.dataparallel is not a library of this platform",
+        "Rules": "jobs of this platform have no debugger rules",
+        "OnRule": "jobs of this platform have no debugger rules",
+    }
+
+    def read(self, document: Document, *, strict: bool, local_allowed: bool = True) -> ReplicaJobFile:
+        """Validate a document. `strict` requires what the services require. One error lists all mistakes."""
+        reading = read_request(document.data, strict=strict)
+        valid = not reading.violations and not reading.refused
+        local, in_local = read_local(document, reading.kind, reading.request if valid else None, allowed=local_allowed)
+        violations = reading.violations + in_local
+        if violations or local is None:
+            invalid = invalid_request(document, violations + [violation for _, violation in reading.refused])
+            if is_answer(document.data):
+                invalid.remedy = (f"This is the description of a job. Its job file:  smlocal init {document.name}",)
+            raise invalid
+        if reading.refused:
+            raise _unsupported(document, reading.kind, reading.refused)
+        return ReplicaJobFile(kind=reading.kind, request=reading.request, local=local, document=document)
+
+    def read_named(
+        self, document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+    ) -> tuple[ReplicaJobFile, str]:
+        """The validated job, and its name; `stem` is that of its file."""
+        job = self.read(document, strict=strict, local_allowed=local_allowed)
+        broken = None if name is None else broken_name_rule(job.kind, name)
+        if broken is not None:
+            raise UsageRefusedError(
+                f"{name!r} cannot be the name of a {job.kind.spoken}",
+                remedy=[f"Choose a name that has {broken}."],
+            )
+        return job, name or job_name(job.kind, job.request, stem=stem, now=datetime.now().astimezone())
+
+    def stem_of(self, name: str) -> str:
+        """These names have a time of their own form."""
+        return _TIME.sub("", name)
+
+    def instead(self, data: Mapping[str, Any], refused: Sequence[tuple[Option, str]]) -> list[str]:
+        """Some of them have a place in the file."""
+        has_variables = ReplicaJobKind.CUSTOM_JOB in job_kinds(data)
+        ways: dict[str, list[str]] = {"nothing": [], "arguments": [], "variables": [], "file": []}
+        for option, spelled in refused:
+            way = "nothing" if option.place[:1] == (LOCAL,) else _WAYS.get(option.keyword, "file")
+            ways["nothing" if way == "variables" and not has_variables else way].append(spelled)
+        found = []
+        if ways["nothing"]:
+            found.append(f"Leave out {', '.join(ways['nothing'])}: the platform of this job does not support it.")
+        if ways["arguments"]:
+            found.append("Write the program's arguments into args of the job file.")
+        if ways["variables"]:
+            found.append("Write environment variables into env of the job file.")
+        if ways["file"]:
+            found.append(f"Change the job file instead of using {', '.join(ways['file'])}.")
+        return found
 
 
-def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> ReplicaJobFile:
-    """Validate a document. `strict` requires what the services require. One error lists all mistakes."""
-    reading = read_request(document.data, strict=strict)
-    valid = not reading.violations and not reading.refused
-    local, in_local = read_local(document, reading.kind, reading.request if valid else None, allowed=local_allowed)
-    violations = reading.violations + in_local
-    if violations or local is None:
-        invalid = invalid_request(document, violations + [violation for _, violation in reading.refused])
-
-        if is_answer(document.data):
-            invalid.remedy = (f"This is the description of a job. Its job file:  smlocal init {document.name}",)
-        raise invalid
-    if reading.refused:
-        raise _unsupported(document, reading.kind, reading.refused)
-    return ReplicaJobFile(kind=reading.kind, request=reading.request, local=local, document=document)
+_TIME: Final = re.compile(r"([_-])\d{8}\1\d{6}\1\d{3}$")
+_NOT_THERE: Final = ("entrypoint", "inputs", "processing_outputs", "input_mode", "processes_per_host")
+"""Options that have no counterpart in these requests."""
+_WAYS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(_NOT_THERE, "nothing"),
+    "hyperparameters": "arguments",
+    "environment": "variables",
+}
+"""What a file has in place of an option; by default a member."""
+READING: Final = ReplicaReading()
+read_job = READING.read
 
 
 def _unsupported(document: Document, kind: ReplicaJobKind, found: list[tuple[str, Violation]]) -> FieldRefusedError:
@@ -109,7 +167,7 @@ def read_local(
     if local is not None:
         text = "is not a Cloud Storage location; write gs://bucket or gs://bucket/folder"
         violations += [wrong_source(key, text) for key in wrong_sources(local.Sources)]
-        violations += without_meaning(local, Taker.REPLICAS)
+        violations += without_meaning(local, ReplicaReading.REFUSED)
         if local.Region is not None and not _REGION.fullmatch(local.Region):
             violations.append(wrong_region(local.Region, "us-central1"))
         if local.Faults:

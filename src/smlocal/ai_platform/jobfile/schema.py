@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from smlocal.ai_platform.answer import snake_name
 from smlocal.ai_platform.coverage import CoverageRow, table
-from smlocal.ai_platform.jobfile.job_file import KINDS
+from smlocal.ai_platform.jobfile.job_file import KINDS, READING
 from smlocal.ai_platform.machine_types import offered
 from smlocal.ai_platform.model.members import ModelMember, ReplicaJobKind, is_structure, members
 from smlocal.ai_platform.shape import JOB_SPEC, TRAINING_INPUT
 from smlocal.jobfile.local_schema import DRAFT, local_schema, plain_schema
-from smlocal.jobfile.option import LOCAL, Taker
+from smlocal.jobfile.option import LOCAL
 
 _Json = dict[str, Any]
 _SPEC: Final = "CustomJobSpec"
@@ -29,7 +29,7 @@ _SIMPLE: Final[Mapping[str, _Json]] = {
 
 def job_file_schema(kind: ReplicaJobKind) -> _Json:
     """The request as smlocal takes it, and `Local`. Members may be written as in the SDK: `worker_pool_specs`."""
-    local, definitions = local_schema(Taker.REPLICAS, faults=KINDS)
+    local, definitions = local_schema(READING.REFUSED, faults=KINDS, replicas=True)
     schemas = _Schemas(kind)
     whole = schemas.structure(kind.value, "", beside={LOCAL: {"$ref": f"#/$defs/{LOCAL}"}})
     if kind is ReplicaJobKind.TRAINING_JOB:

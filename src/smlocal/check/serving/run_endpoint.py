@@ -29,7 +29,7 @@ from smlocal.errors import (
     SmlocalError,
 )
 from smlocal.sagemaker.contract import paths
-from smlocal.sagemaker.hosting.model_file import read_model
+from smlocal.sagemaker.serving.model_file import read_model
 
 _GENERAL: Final = (EngineLostError, EngineUnreachableError, ImageMissingError)
 """Errors that end a check. After any other error the rules about the endpoint are skipped."""

@@ -9,7 +9,7 @@ import click
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import shortened, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.sagemaker.hosting.address import invocation_address
+from smlocal.sagemaker.serving.address import invocation_address
 
 if TYPE_CHECKING:
     from smlocal.api.endpoints import ListedEndpoint

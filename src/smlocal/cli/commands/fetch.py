@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -13,11 +12,11 @@ from smlocal.cli.new_file import check_new_file, write_new_file
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
-from smlocal.sagemaker import kinds
+from smlocal.jobs.kind import Kind
+from smlocal.sagemaker.kinds import PROCESSING, TUNING
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
-    from smlocal.service.described_request import DescribedKind, DescribedRequest
 
 _FILE_OPTION = "-o"
 
@@ -57,27 +56,10 @@ def command(
         from smlocal.service.described_job import read_answer
 
         document = read_answer(job)
-    if kinds.TUNING.describes(document.data) if document is not None else ":hyper-parameter-tuning-job/" in job:
-        from smlocal.service.described_tuning import TUNING, remarks
-
-        _write(
-            TUNING, job, document, file, remarks, allow_local_paths=allow_local_paths, profile=profile, region=region
-        )
-        return
-    if kinds.PROCESSING.describes(document.data) if document is not None else ":processing-job/" in job:
-        from smlocal.service.described_processing import PROCESSING
-
-        _write(
-            PROCESSING,
-            job,
-            document,
-            file,
-            lambda _: (),
-            allow_local_paths=allow_local_paths,
-            profile=profile,
-            region=region,
-        )
-        return
+    for kind in (TUNING, PROCESSING):
+        if kind.describes(document.data) if document is not None else f":{kind.in_commands}/" in job:
+            _write(kind, job, document, file, allow_local_paths=allow_local_paths, profile=profile, region=region)
+            return
     fetched = job_of_service(job, chosen=chosen, profile=profile, region=region, read=document)
 
     from smlocal.service.job_file_text import check_local_paths, job_file_text
@@ -101,21 +83,22 @@ def command(
 
 
 def _write(
-    kind: "DescribedKind",
+    kind: Kind,
     job: str,
     document: "Document | None",
     file: str,
-    remarks: "Callable[[DescribedRequest], Iterable[str]]",
     *,
     allow_local_paths: bool,
     profile: str | None,
     region: str | None,
 ) -> None:
     """The file of a job of a kind without training."""
+    from smlocal.service.described_request import described, fetch, remarks
+
     if document is None:
-        found, notes = kind.fetch(job, profile=profile, region=region)
+        found, notes = fetch(kind, job, profile=profile, region=region)
     else:
-        found, notes = kind.described(document.data), []
+        found, notes = described(kind, document.data), []
     found.check_local_paths(name=job, allow_local_paths=allow_local_paths)
     write_new_file(file, found.file_text(file=file), _FILE_OPTION)
     if found.newer:

@@ -20,7 +20,7 @@ from smlocal.sagemaker.contract.requested import definitions_of
 from smlocal.terms.masking import without_passwords
 
 if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
+    from smlocal.jobfile.job_reading import AskedJob
     from smlocal.jobs.planning.model import RecordedPlan
 
 _LEAST_BESIDE = 48
@@ -113,7 +113,7 @@ def _no_script(plan: "RecordedPlan") -> "UsageRefusedError":
     )
 
 
-def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AnyJobFile, str]":
+def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AskedJob, str]":
     from smlocal.api.job_names import resolve_job_name
     from smlocal.api.recorded_job import read_recorded
 

@@ -10,7 +10,7 @@ from smlocal.cli.job_options import override_options, overrides_and_defaults, sa
 from smlocal.cli.shown_help import shown_command
 
 if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
+    from smlocal.jobfile.job_reading import AskedJob
 
 
 @shown_command(
@@ -29,7 +29,7 @@ def command(*, recorded: str, ci: str | None, **given: Any) -> int:
     NAME is a job of any status. Its recorded request is used, not its job file. Options override the request.
     """
 
-    def read() -> "tuple[AnyJobFile, str]":
+    def read() -> "tuple[AskedJob, str]":
         from smlocal.api.recorded_job import read_recorded
 
         overrides, defaults = overrides_and_defaults(with_built_image(given, image_needed=False))

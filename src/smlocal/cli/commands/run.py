@@ -23,9 +23,9 @@ from smlocal.jobfile.option import Head
 from smlocal.jobs.finish.report_path import usable_report
 
 if TYPE_CHECKING:
-    from smlocal.api.job_files import AnyJobFile
     from smlocal.base.ci.services import CiService
     from smlocal.cli.terminal.screen import Screen
+    from smlocal.jobfile.job_reading import AskedJob
     from smlocal.jobs.supervision import Result
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
@@ -116,14 +116,14 @@ def command(*, ci: str | None, **given: Any) -> int:
         given = with_job_file(given)
     file = given["job"] if given["job"] != "-" else None
 
-    def read() -> "tuple[AnyJobFile, str]":
+    def read() -> "tuple[AskedJob, str]":
         return read_job_options(with_built_image(given, image_needed=given["job"] is None))
 
     return run_job(read, given, ci=ci, title="run", file=file)
 
 
 def run_job(
-    read: "Callable[[], tuple[AnyJobFile, str]]",
+    read: "Callable[[], tuple[AskedJob, str]]",
     given: dict[str, Any],
     *,
     ci: str | None,
@@ -151,7 +151,7 @@ def run_job(
 
 
 def _run(
-    job: "AnyJobFile",
+    job: "AskedJob",
     name: str,
     given: dict[str, Any],
     *,

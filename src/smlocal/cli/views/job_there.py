@@ -18,6 +18,7 @@ from smlocal.errors import ServiceUnreachableError, SmlocalError
 from smlocal.jobs.finish.report_path import write_report
 from smlocal.service import submission as training_submission
 from smlocal.service import tuning_submission
+from smlocal.service.job_kind import cli_command
 from smlocal.service.service import Service
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def job_there(service: "Service", name: str, screen: "Screen", make: Callable[[]
         texts = {host: tail.decode(errors="replace") for host, tail in followed.tails.items()}
         return [*training_submission.failure_hints(answer.get("FailureReason", ""), texts)]
 
-    described = f"{service.kind.cli('describe', name)}{service.cli_options}"
+    described = f"{cli_command(service.kind, 'describe', name)}{service.cli_options}"
     log = f"aws logs tail {service.kind.log_group} --log-stream-name-prefix {name}/ --follow"
     return JobThere(
         name=name,
@@ -214,7 +215,7 @@ def job_there(service: "Service", name: str, screen: "Screen", make: Callable[[]
             f"{name} runs on.",
             f"  its state   {described}",
             f"  its log     {log}{service.cli_options}",
-            f"  stop it     {service.kind.cli('stop', name)}{service.cli_options}",
+            f"  stop it     {cli_command(service.kind, 'stop', name)}{service.cli_options}",
         ),
         hints=hints,
     )

@@ -18,9 +18,7 @@ from smlocal.jobs.planning.aspects.engines.look import memory_mib
 from smlocal.jobs.usage.series import read_series
 from smlocal.jobs.usage.usage_watch import series_path
 from smlocal.sagemaker.contract.instance_types import InstanceType, size_here
-from smlocal.sagemaker.name import NAME
-from smlocal.sagemaker.processing import facts as processing
-from smlocal.sagemaker.transform import facts as transforms
+from smlocal.sagemaker.kinds import KINDS, TRAINING
 from smlocal.terms.usage import MIB, ContainerUsage, Point
 
 
@@ -198,11 +196,7 @@ def _metrics(serving: Serving, asked: dict[str, Any], job: str) -> Iterator[dict
         return
 
 
-NAMESPACES: Final[Mapping[str, str]] = {
-    NAME: "/aws/sagemaker/TrainingJobs",
-    processing.NAME: "/aws/sagemaker/ProcessingJobs",
-    transforms.NAME: "/aws/sagemaker/TransformJobs",
-}
+NAMESPACES: Final[Mapping[str, str]] = {each.name: each.log_group for each in (TRAINING, *KINDS) if each.log_group}
 """The namespace of each kind of job."""
 JOB: Final = "TrainingJobName"
 """The dimension of metrics of a log, which only training jobs have."""

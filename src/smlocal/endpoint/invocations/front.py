@@ -25,10 +25,10 @@ from smlocal.endpoint.signature import Problem
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.documents import PLAN
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.address import socket_path
-from smlocal.sagemaker.hosting.named_endpoint import IN_SERVICE, UPDATING, find_endpoint
-from smlocal.sagemaker.hosting.state import invocation_seconds, stream_seconds
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.address import socket_path
+from smlocal.sagemaker.serving.named_endpoint import IN_SERVICE, UPDATING, find_endpoint
+from smlocal.sagemaker.serving.state import invocation_seconds, stream_seconds
 
 _PATH = re.compile(r"/endpoints/(?P<name>[^/]+)/(?P<kind>invocations|invocations-response-stream|async-invocations)")
 _NAME: Final = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")

@@ -13,14 +13,13 @@ from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.logs.host_log import HostLog
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
+from smlocal.jobs.kinds import showing
 from smlocal.jobs.logs.log_readers import TimesIndex, in_milliseconds, log_path, times_path
 from smlocal.jobs.store.records import JobRecord
+from smlocal.sagemaker import kinds
 from smlocal.sagemaker.contract.identity import arn
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.named_endpoint import endpoint_of
-from smlocal.sagemaker.name import NAME
-from smlocal.sagemaker.processing import facts as processing
-from smlocal.sagemaker.transform import facts as transforms
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.named_endpoint import endpoint_of
 from smlocal.terms.statuses import JobPhase
 
 _ENDPOINTS: Final = "/aws/sagemaker/Endpoints/"
@@ -53,10 +52,12 @@ class Group:
         return [each for each in found if endpoint_of(serving.store, each) == self.endpoint]
 
 
-TRAINING: Final = Group(name="/aws/sagemaker/TrainingJobs", platform=NAME)
-TRANSFORMS: Final = Group(name="/aws/sagemaker/TransformJobs", platform=transforms.NAME)
-PROCESSING: Final = Group(name=processing.LOG_GROUP, platform=processing.NAME)
-_OF_JOBS: Final = {group.name: group for group in (TRAINING, TRANSFORMS, PROCESSING)}
+_OF_JOBS: Final = {
+    each.log_group: Group(name=each.log_group, platform=each.name)
+    for each in (kinds.TRAINING, *kinds.KINDS)
+    if each.log_group
+}
+TRAINING: Final = _OF_JOBS[kinds.TRAINING.log_group]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -197,8 +198,9 @@ def _streams_of(serving: Serving, group: Group, job: str) -> list[LogStream]:
 
 def _job_stream(record: JobRecord, host: str) -> str:
     """`my-job/algo-1-1700000000`; that of what became of the input of a transform job is below that of its host."""
-    if host == transforms.DATA_LOG:
-        return f"{record.name}/{transforms.HOST}-{int(record.created)}/{host}"
+    first, *others = showing(record.platform).HOSTS or (host,)
+    if host in others:
+        return f"{record.name}/{first}-{int(record.created)}/{host}"
     return f"{record.name}/{host}-{int(record.created)}"
 
 

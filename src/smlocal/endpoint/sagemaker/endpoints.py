@@ -15,8 +15,9 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.submission.scheduler import record_waiting
-from smlocal.sagemaker.hosting.model_file import ModelFile
-from smlocal.sagemaker.hosting.named_endpoint import (
+from smlocal.sagemaker import kinds
+from smlocal.sagemaker.serving.model_file import ModelFile
+from smlocal.sagemaker.serving.named_endpoint import (
     ENDPOINT,
     UPDATING,
     Endpoint,
@@ -28,9 +29,8 @@ from smlocal.sagemaker.hosting.named_endpoint import (
     record_new,
     stop_job,
 )
-from smlocal.sagemaker.hosting.named_endpoint import delete_endpoint as delete
-from smlocal.sagemaker.hosting.planning import waiting_job
-from smlocal.sagemaker.hosting.state import WEIGHTS
+from smlocal.sagemaker.serving.named_endpoint import delete_endpoint as delete
+from smlocal.sagemaker.serving.state import WEIGHTS
 
 _KIND: Final = ResourceWords(name=ENDPOINT, spoken="endpoint", in_arn="endpoint")
 _FAILED: Final = "Failed"
@@ -250,7 +250,7 @@ def _start(serving: Serving, model: ModelFile, endpoint: str) -> tuple[str, str]
         try:
             if ended:
                 serving.store.remove(job)
-            return job, record_waiting(waiting_job(model, job), name=job, store=serving.store).arn
+            return job, record_waiting(kinds.ENDPOINT.waiting_job(model, job), name=job, store=serving.store).arn
         except (NameInUseError, JobUnknownError, JobNotFinishedError):  # another call was first
             there = find_endpoint(serving.store, endpoint)
             if there is not None and there.update is None and there.in_progress:

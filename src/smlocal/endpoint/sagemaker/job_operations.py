@@ -23,12 +23,13 @@ from smlocal.errors import (
     SmlocalError,
 )
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.finish.describe import list_entry
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.scheduler import WaitingJob, record_waiting
 
-Read = Callable[[Serving, AwsCall, ExitStack], Any]
+Read = Callable[[Serving, AwsCall, ExitStack], AskedJob]
 """Reads the request of a call: what is valid. What it makes is removed by the stack if the job is not recorded."""
 _NOT_LISTED: Final = "FailureReason"
 
@@ -39,8 +40,6 @@ class JobOperations:
 
     jobs: NamedJobs
     read: Read
-    waiting: Callable[[Any, str], WaitingJob]
-    """What is recorded of a valid request under a name."""
     deleted: bool = True
     """True if the service deletes such jobs."""
     lists_reasons: bool = True
@@ -51,7 +50,7 @@ class JobOperations:
     @property
     def handlers(self) -> dict[str, Handler]:
         """All of them, by their names."""
-        stem = self.jobs.stem
+        stem = self.jobs.kind.stem
         found: dict[str, Handler] = {
             f"Create{stem}": self.create,
             f"Describe{stem}": self.jobs.describe,
@@ -71,21 +70,21 @@ class JobOperations:
             if name is None:
                 raise jobs.without_name()
             try:
-                record = start(serving, self.waiting(asked, name), name=name)
+                record = start(serving, jobs.kind.waiting_job(asked, name), name=name)
             except NameInUseError:
                 raise jobs.in_use(serving, name) from None
             except InstanceLimitError as error:
                 raise ServiceError("ResourceLimitExceeded", error.sentence) from None
             except RequestRefusedError as error:
                 raise validation_error(in_one_line(error)) from None
-        return {f"{jobs.stem}Arn": record.arn}
+        return {f"{jobs.kind.stem}Arn": record.arn}
 
     def list(self, serving: HasStore, call: AwsCall) -> dict[str, Any]:
         """One page of them."""
         return page_of(
-            take_jobs(serving, call.parameters, platform=self.jobs.platform),
+            take_jobs(serving, call.parameters, platform=self.jobs.kind.name),
             call.parameters,
-            member=f"{self.jobs.stem}Summaries",
+            member=f"{self.jobs.kind.stem}Summaries",
             summary=lambda record: self._summary(serving, record),
             status=lambda record: record.status,
         )
@@ -104,7 +103,7 @@ class JobOperations:
             raise self.jobs.unknown(call) from None
         except JobNotFinishedError:
             status = serving.store.get(name).status
-            text = f"The request was rejected because the {self.jobs.spoken} is in status {status}."
+            text = f"The request was rejected because the {self.jobs.kind.spoken} is in status {status}."
             raise validation_error(text) from None
         return {}
 

@@ -14,12 +14,11 @@ from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.store.resources import WARM_POOL, change_period, state_of
 from smlocal.sagemaker.contract.requested import pool_member
+from smlocal.sagemaker.kinds import TRAINING
 from smlocal.sagemaker.name import NAME
 
 TRAINING_JOBS: Final = NamedJobs(
-    platform=NAME,
-    stem="TrainingJob",
-    spoken="training job",
+    kind=TRAINING,
     in_use_text="Training job names must be unique within an AWS account and region, and a training job with this name "
     "already exists ({name})",
     unknown_text="Requested resource not found.",

@@ -9,7 +9,7 @@ from smlocal.endpoint.sagemaker.request_folders import NO_OBJECT
 from smlocal.endpoint.serving import Serving
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.sagemaker.hosting.model_file import SERVING, ModelFile, read_model
+from smlocal.sagemaker.serving.model_file import SERVING, ModelFile, read_model
 
 _NOT_OF_CONFIG: Final = frozenset({"ExecutionRoleArn", "VpcConfig", "EnableNetworkIsolation", "Tags"})
 """A configuration has the first three for inference components only: a model has its own."""

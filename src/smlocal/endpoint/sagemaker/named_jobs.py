@@ -10,6 +10,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.errors import JobFinishedError, JobUnknownError
 from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.kind import Kind
 from smlocal.jobs.store.records import JobRecord
 
 
@@ -17,11 +18,7 @@ from smlocal.jobs.store.records import JobRecord
 class NamedJobs:
     """One kind, in the service's words."""
 
-    platform: str
-    stem: str
-    """`TrainingJob`: the names of operations and members are made of it."""
-    spoken: str
-    """`training job`, in sentences."""
+    kind: Kind
     in_use_text: str = (
         "Job name must be unique within an AWS account and region, and a job with this name already exists ({arn})"
     )
@@ -34,7 +31,7 @@ class NamedJobs:
     @property
     def name_member(self) -> str:
         """The member of a call with the name of the job."""
-        return f"{self.stem}Name"
+        return f"{self.kind.stem}Name"
 
     def called(self, serving: HasStore, call: AwsCall) -> JobRecord:
         """The job that a call names. Jobs of other kinds are not known."""
@@ -42,7 +39,7 @@ class NamedJobs:
             record = serving.store.get(call.parameters[self.name_member])
         except JobUnknownError:
             raise self.unknown(call) from None
-        if record.platform != self.platform:
+        if record.platform != self.kind.name:
             raise self.unknown(call)
         return record
 

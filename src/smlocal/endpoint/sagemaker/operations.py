@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any, Final
 
 from smlocal.endpoint.aws_calls import Handler
@@ -19,7 +19,7 @@ from smlocal.endpoint.sagemaker.endpoints import (
     update_endpoint,
     update_endpoint_weights_and_capacities,
 )
-from smlocal.endpoint.sagemaker.job_operations import JobOperations
+from smlocal.endpoint.sagemaker.job_operations import JobOperations, refusals_answered, request_document
 from smlocal.endpoint.sagemaker.jobs import (
     TRAINING_JOBS,
     add_tags,
@@ -39,18 +39,19 @@ from smlocal.endpoint.sagemaker.models import (
     list_endpoint_configs,
     list_models,
 )
+from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
 from smlocal.endpoint.sagemaker.pages import offset_in
-from smlocal.endpoint.sagemaker.processing import PROCESSING
 from smlocal.endpoint.sagemaker.transforms import TRANSFORM
 from smlocal.endpoint.sagemaker.tuning import TUNING
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
+from smlocal.jobfile.job_reading import AskedJob
+from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.resources import WARM_POOL, state_of
+from smlocal.sagemaker import kinds
 from smlocal.sagemaker.name import NAME
-from smlocal.sagemaker.tuning import facts as tuning
-from smlocal.sagemaker.waiting import waiting_job
 
 
 def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -66,7 +67,6 @@ def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
 TRAINING: Final = JobOperations(
     jobs=TRAINING_JOBS,
     read=read_request,
-    waiting=waiting_job,
     others={
         "DeleteTrainingJob": delete_training_job,
         "ListTrainingJobs": list_training_jobs,
@@ -75,12 +75,22 @@ TRAINING: Final = JobOperations(
 )
 
 
+def _read_processing(serving: Serving, call: AwsCall, _: ExitStack) -> AskedJob:
+    document = request_document(serving, call)
+    document.data[LOCAL].setdefault("Output", serving.artifacts)
+    with refusals_answered():
+        return kinds.PROCESSING.reads.read(document, strict=False)
+
+
+PROCESSING: Final = JobOperations(jobs=NamedJobs(kind=kinds.PROCESSING), read=_read_processing)
+
+
 # Search, for training jobs and tuning jobs.
 
 _USUAL_MOST = 50
 _RESOURCES = {
     "TrainingJob": (NAME, "TrainingJob"),
-    "HyperParameterTuningJob": (tuning.NAME, "HyperParameterTuningJobSearchEntity"),
+    "HyperParameterTuningJob": (kinds.TUNING.name, "HyperParameterTuningJobSearchEntity"),
 }
 """What can be searched: the kind of jobs, and the shape of an answer."""
 

@@ -14,7 +14,7 @@ from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Signatures
 from smlocal.errors import PathNotAllowedError
 from smlocal.jobfile.settings import SET_BY_CLIENTS, LocalSettings
-from smlocal.sagemaker.hosting.model_file import SERVING
+from smlocal.sagemaker.serving.model_file import SERVING
 from smlocal.terms.model.structure import members
 from smlocal.terms.rights import Rights
 from smlocal.terms.validation.violation import closest
@@ -122,7 +122,7 @@ def _locations(value: Any) -> Iterator[str]:
         for name, each in value.items():
             if isinstance(each, str) and name in _LOCATIONS:
                 yield each
-            elif name not in {"Local", "HyperParameters", "Environment"}:
+            elif name not in {"Local", "HyperParameters", "StaticHyperParameters", "Environment"}:
                 yield from _locations(each)
     elif isinstance(value, list):
         for each in value:
@@ -198,7 +198,7 @@ def _containers(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _told(request: Mapping[str, Any]) -> Iterator[str]:
     """The names that the program in the container reads."""
     environments = [each.get("Environment") for each in (request, *_containers(request))]
-    for values in (request.get("HyperParameters"), *environments):
+    for values in (request.get("HyperParameters"), request.get("StaticHyperParameters"), *environments):
         if isinstance(values, dict):
             yield from (each for each in values.values() if isinstance(each, str))
     algorithm = request.get("AlgorithmSpecification") or request.get("AppSpecification")

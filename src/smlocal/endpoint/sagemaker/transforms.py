@@ -13,9 +13,9 @@ from smlocal.endpoint.sagemaker.resources import MODEL, found
 from smlocal.endpoint.serving import Serving
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
-from smlocal.sagemaker.transform.facts import NAME, NO_DATA_SOURCE
+from smlocal.sagemaker import kinds
+from smlocal.sagemaker.transform.facts import NO_DATA_SOURCE
 from smlocal.sagemaker.transform.known_models import add_model
-from smlocal.sagemaker.transform.planning import waiting_job
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 
 
@@ -47,12 +47,9 @@ def _check_data(serving: Serving, job: TransformFile, *, region: str) -> None:
 
 TRANSFORM: Final = JobOperations(
     jobs=NamedJobs(
-        platform=NAME,
-        stem="TransformJob",
-        spoken="transform job",
+        kind=kinds.TRANSFORM,
         ended_text="The request was rejected because the transform job is in status {status}.",
     ),
     read=_read,
-    waiting=waiting_job,
     deleted=False,
 )

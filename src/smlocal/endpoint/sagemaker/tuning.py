@@ -16,8 +16,7 @@ from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import REQUEST
-from smlocal.sagemaker.tuning import facts
-from smlocal.sagemaker.tuning.planning import waiting_job
+from smlocal.sagemaker import kinds
 from smlocal.sagemaker.tuning.state import read_trials, summary, with_record
 from smlocal.sagemaker.tuning.trials import Objective
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
@@ -27,7 +26,7 @@ from smlocal.sagemaker.tuning.warm_start import earlier_of
 def _read(serving: Serving, call: AwsCall, stack: ExitStack) -> TuningFile:
     """The validated tuning job, with the code of its training jobs."""
     document = Document(dict(call.parameters), name="request", directory="/")
-    parts = [{**local_block(serving, each), "Region": call.region} for each in _as_training_jobs(document.data)]
+    parts = [{**local_block(serving, each), "Region": call.region} for each in _definitions(document.data)]
     document.data[LOCAL], document.local_of_parts = parts[0], parts if len(parts) > 1 else ()
     with refusals_answered():
         file = read_tuning(document)
@@ -44,15 +43,12 @@ def _read(serving: Serving, call: AwsCall, stack: ExitStack) -> TuningFile:
     return file
 
 
-def _as_training_jobs(request: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The parts of each definition that say which folders of this machine are meant, as a training job has them."""
+def _definitions(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Its definitions, each with the settings of this machine: they say which folders are meant."""
     several = request.get("TrainingJobDefinitions")
     given = [request.get("TrainingJobDefinition"), *(several if isinstance(several, list) else ())]
     local = {LOCAL: request[LOCAL]} if LOCAL in request else {}
-    return [
-        {**each, "HyperParameters": each.get("StaticHyperParameters"), **local}
-        for each in [each for each in given if isinstance(each, dict)] or [{}]
-    ]
+    return [{**each, **local} for each in [each for each in given if isinstance(each, dict)] or [{}]]
 
 
 _OBJECTIVE: Final = "FinalHyperParameterTuningJobObjectiveMetric"
@@ -128,15 +124,12 @@ def training_job_summaries(serving: Serving, name: str) -> list[dict[str, Any]]:
 
 TUNING: Final = JobOperations(
     jobs=NamedJobs(
-        platform=facts.NAME,
-        stem="HyperParameterTuningJob",
-        spoken="tuning job",
+        kind=kinds.TUNING,
         in_use_text="Hyperparameter tuning job names must be unique within an AWS account and region, and a job with "
         "this name already exists ({name})",
         unknown_text="Requested resource not found.",
     ),
     read=_read,
-    waiting=waiting_job,
     lists_reasons=False,
     others={"ListTrainingJobsForHyperParameterTuningJob": list_training_jobs_of},
 )

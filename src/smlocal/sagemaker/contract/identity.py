@@ -1,8 +1,9 @@
 """Region, account and names of a job, without network or AWS library."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from typing import Final
 
 DEFAULT_REGION = "us-east-1"
 DEFAULT_ACCOUNT = "000000000000"
@@ -71,3 +72,15 @@ def instance_hostname(host_number: int, region_name: str) -> str:
     """The output of `hostname` in the container. As on the service, it is not `algo-1`."""
     domain = "ec2.internal" if region_name == "us-east-1" else f"{region_name}.compute.internal"
     return f"ip-10-0-{host_number // 250}-{host_number % 250 + 4}.{domain}"
+
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def plain_names(given: Iterable[str], usual: str) -> Iterator[str]:
+    """A name for each that a file can have: its own, or `usual` and its number. The service takes any text."""
+    seen: set[str] = set()
+    for number, name in enumerate(given, start=1):
+        plain = name if _PLAIN.fullmatch(name) and name not in seen else f"{usual}-{number}"
+        seen.add(plain)
+        yield plain

@@ -57,6 +57,10 @@ def hosts_of(resources: ResourceConfig) -> tuple[Host, ...]:
     return homogeneous(resources.InstanceCount or 1, resources.InstanceType or "")
 
 
+OBJECTIVE_KEY: Final = "_tuning_objective_metric"
+"""The hyperparameter that tells a training job the objective metric of the tuning job that made it."""
+
+
 def definitions_of(request: Mapping[str, Any]) -> tuple[MetricPattern, ...]:
     """The definitions of a valid request, in its order."""
     given = (request.get("AlgorithmSpecification") or {}).get("MetricDefinitions") or ()

@@ -8,10 +8,10 @@ from typing import Final, Protocol
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.web import IDLE_SECONDS, SMALL, Body, HeldBytes, MessageError, MessageHead, Share, take_head
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.connections import Connection, Loop, Timer, connecting
-from smlocal.sagemaker.hosting.route import Address, AnswerError, Route
 from smlocal.sagemaker.hosting.service_answers import Identity, answer_head, container_request, model_error
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.connections import Connection, Loop, Timer, connecting
+from smlocal.sagemaker.serving.route import Address, AnswerError, Route
 
 CONNECT_SECONDS: Final = 5.0
 _REST: Final = 1.0

@@ -22,10 +22,7 @@ from smlocal.base.threads import watched_thread
 from smlocal.base.unix_sockets import listening_at
 from smlocal.base.web import SMALL, Body, BodyContent, HeldBytes, MessageError, MessageHead, Share, take_head
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan
-from smlocal.sagemaker.hosting.connections import Connection, Loop, Timer, accept_from, allow_many
 from smlocal.sagemaker.hosting.exchange import CONNECT_SECONDS, Exchange, Pool
-from smlocal.sagemaker.hosting.facts import INVOKED, STREAMED
-from smlocal.sagemaker.hosting.route import Address, AnswerError, OneContainer, Routes
 from smlocal.sagemaker.hosting.service_answers import (
     FORBIDDEN,
     LATE,
@@ -35,6 +32,9 @@ from smlocal.sagemaker.hosting.service_answers import (
     too_large,
     validation_error,
 )
+from smlocal.sagemaker.serving.connections import Connection, Loop, Timer, accept_from, allow_many
+from smlocal.sagemaker.serving.facts import INVOKED, STREAMED
+from smlocal.sagemaker.serving.route import Address, AnswerError, OneContainer, Routes
 
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""

@@ -20,10 +20,10 @@ from smlocal.jobs.planning.aspects.serving.plan import ModelPlan, ServerPlan
 from smlocal.jobs.planning.model import HostPlan
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.instance_types import host_of_type
-from smlocal.sagemaker.hosting import facts
 from smlocal.sagemaker.hosting.model_data import mounted
-from smlocal.sagemaker.hosting.model_file import ModelFile
-from smlocal.sagemaker.hosting.variants import Container, Variant
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.model_file import ModelFile
+from smlocal.sagemaker.serving.variants import Container, Variant
 from smlocal.terms.gpus import VISIBLE_DEVICES
 from smlocal.terms.hosts import Host
 from smlocal.terms.limits import Limits

@@ -38,8 +38,6 @@ from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.identity import sagemaker_arn
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.address import OPEN_TO_ALL
 from smlocal.sagemaker.hosting.hosts import (
     HostsShared,
     Images,
@@ -51,10 +49,12 @@ from smlocal.sagemaker.hosting.hosts import (
     plan_hosts,
     program,
 )
-from smlocal.sagemaker.hosting.members import recorded_members
 from smlocal.sagemaker.hosting.model_data import ModelSearch
-from smlocal.sagemaker.hosting.model_file import ModelFile, ServingLimits
 from smlocal.sagemaker.place import arn_of, region_of
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.address import OPEN_TO_ALL
+from smlocal.sagemaker.serving.members import recorded_members
+from smlocal.sagemaker.serving.model_file import ModelFile, ServingLimits
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
 """Nothing is collected from a container that serves; its model is mounted like a channel."""

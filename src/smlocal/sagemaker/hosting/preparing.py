@@ -10,7 +10,7 @@ from smlocal.jobs.planning.model import HostPlan, JobPlan, note_documents
 from smlocal.jobs.planning.plan_rows import environment_rows, note_rows
 from smlocal.jobs.prepared import PreparedPlan
 from smlocal.sagemaker.hosting import planning
-from smlocal.sagemaker.hosting.model_file import read_model
+from smlocal.sagemaker.serving.model_file import read_model
 
 
 class EndpointPreparing(Preparing[JobPlan]):

@@ -11,9 +11,9 @@ from typing import Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.planning.aspects.serving.plan import VariantPlan
 from smlocal.jobs.planning.model import HostPlan
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.route import Address, AnswerError, Route, Step
 from smlocal.sagemaker.hosting.service_answers import validation_error
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.route import Address, AnswerError, Route, Step
 
 TARGET_VARIANT: Final = "x-amzn-sagemaker-target-variant"
 TARGET_CONTAINER: Final = "x-amzn-sagemaker-target-container-hostname"

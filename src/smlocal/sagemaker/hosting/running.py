@@ -4,7 +4,7 @@ from typing import ClassVar, Final
 
 from smlocal.jobs.kinds import Reasons, Running
 from smlocal.sagemaker.contract.outcome import reasons
-from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.serving import facts
 from smlocal.terms.statuses import FailureKind
 
 

@@ -9,7 +9,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.planning.aspects.serving.plan import ServerPlan
-from smlocal.sagemaker.hosting.route import Address
+from smlocal.sagemaker.serving.route import Address
 
 _PING: Final = b"GET /ping HTTP/1.1\r\nHost: localhost:8080\r\nConnection: close\r\n\r\n"
 _LONGEST_LINE: Final = 4096

@@ -8,8 +8,8 @@ from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.web import FOR_DATA, SMALL
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.route import AnswerError
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.route import AnswerError
 
 _PHRASES: Final = {
     200: "OK",

@@ -9,10 +9,10 @@ from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, StartView
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.address import OPEN_TO_ALL, curl_header
-from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, shown
-from smlocal.terms.statuses import JobPhase, JobStatus, StopCause
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.address import OPEN_TO_ALL, curl_header
+from smlocal.sagemaker.serving.state import HOSTING, WEIGHTS, shown, status_word
+from smlocal.terms.statuses import JobPhase, StopCause
 
 _PHASES: Final = {JobPhase.STARTING: "Creating", JobPhase.DOWNLOADING: "Creating", JobPhase.TRAINING: "InService"}
 
@@ -158,13 +158,6 @@ class EndpointShowing(Showing[JobPlan]):
 
 
 SHOWING: Final = EndpointShowing()
-
-
-def status_word(record: JobRecord) -> str:
-    """EndpointStatus; of an endpoint that was stopped, which the service would have deleted, `Stopped`."""
-    if record.status is JobStatus.IN_PROGRESS:
-        return "InService" if record.phase is JobPhase.TRAINING else "Creating"
-    return "Deleting" if record.status is JobStatus.STOPPING else str(record.status)
 
 
 def _capture(config: Mapping[str, Any] | None) -> dict[str, Any]:

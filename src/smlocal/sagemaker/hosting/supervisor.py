@@ -24,21 +24,21 @@ from smlocal.jobs.logs.log_readers import logged_by
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan, ServerPlan, ServingPlan
 from smlocal.jobs.planning.model import HostPlan
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.address import (
+from smlocal.sagemaker.hosting.front import Front
+from smlocal.sagemaker.hosting.model_data import fill_folder, list_in_s3, local_files
+from smlocal.sagemaker.hosting.routing import Router
+from smlocal.sagemaker.hosting.servers import Server
+from smlocal.sagemaker.hosting.service_answers import Identity
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.address import (
     demanded_authorization,
     invocation_address,
     invoking_commands,
     key_file,
     socket_path,
 )
-from smlocal.sagemaker.hosting.front import Front
-from smlocal.sagemaker.hosting.model_data import fill_folder, list_in_s3, local_files
-from smlocal.sagemaker.hosting.named_endpoint import settle
-from smlocal.sagemaker.hosting.routing import Router
-from smlocal.sagemaker.hosting.servers import Server
-from smlocal.sagemaker.hosting.service_answers import Identity
-from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, read_state, shown
+from smlocal.sagemaker.serving.named_endpoint import settle
+from smlocal.sagemaker.serving.state import HOSTING, WEIGHTS, State, read_state, shown
 from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import (
     FAILED,

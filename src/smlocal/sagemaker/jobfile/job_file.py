@@ -1,45 +1,25 @@
-"""Validate a job file: the result is a request with local settings, or one error with all mistakes."""
+"""The job file of a training job: a request with local settings, or one error with all mistakes."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final, cast
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import FieldRefusedError
-from smlocal.jobfile import local_block
+from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import (
-    Wrong,
-    fault_violations,
-    invalid_request,
-    mistake_lines,
-    placement_violations,
-    without_meaning,
-    wrong_region,
-    wrong_source,
-    wrong_time,
-)
-from smlocal.jobfile.option import LOCAL, Taker
-from smlocal.jobfile.settings import Fault, LocalSettings
-from smlocal.sagemaker.contract.coverage.members import MEMBERS, TABLE
+from smlocal.jobfile.option import Option
+from smlocal.jobfile.settings import OPTIONS, LocalSettings
+from smlocal.sagemaker.contract.coverage.members import MEMBERS
 from smlocal.sagemaker.contract.documents.config_files import host_names
-from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest, ResourceConfig
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS, host_count, with_selected
 from smlocal.sagemaker.contract.validation.rules import broken_rules
+from smlocal.sagemaker.jobfile import request_reading
+from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, SharedReading, ValidRequest, WhatRuns
 from smlocal.sagemaker.jobfile.skeleton import or_skeleton
-from smlocal.terms.member_table import Support
-from smlocal.terms.placement import SPREAD
-from smlocal.terms.validation.violation import Violation
+from smlocal.terms.validation.violation import Path, Violation
 from smlocal.terms.validation.walk import validate
-
-_LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
-FAULT_KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo", "CapacityError", "ResourceLimitExceeded")
-_BEFORE_THE_JOB: Final = ("CapacityError", "ResourceLimitExceeded")
-"""Kinds of faults that leave nothing to run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,122 +33,91 @@ class JobFile:
     document: Document = field(repr=False)
 
 
+class TrainingReading(SharedReading):
+    """Every option is about such a job, but for the data of processing jobs."""
+
+    SHAPE = CreateTrainingJobRequest
+    TABLE = MEMBERS
+    NAME = "TrainingJobName"
+    REFUSED: ClassVar[Mapping[str, str]] = NO_ERROR_CODE
+    PLACES: ClassVar[Mapping[str, Path]] = {
+        name: each.place for name, each in OPTIONS.items() if name not in {"inputs", "processing_outputs"}
+    }
+    OUTPUT = ("OutputDataConfig", "S3OutputPath")
+    IMAGE = ("AlgorithmSpecification", "TrainingImage")
+
+    def made(self, valid: ValidRequest) -> JobFile:
+        """The instances that a request prefers are chosen."""
+        request: CreateTrainingJobRequest = valid.request
+        if request.ResourceConfig is not None and request.ResourceConfig.InstancePreferences:
+            resources = with_selected(request.ResourceConfig, [fault.plain() for fault in valid.local.Faults])
+            request = CreateTrainingJobRequest(**{**vars(request), "ResourceConfig": resources})
+        return JobFile(request=request, local=valid.local, raw=valid.raw, document=valid.document)
+
+    def broken_rules(self, request: Any, raw: dict[str, Any], *, strict: bool) -> Iterable[Violation]:
+        """They are looked for beside mistakes of single members."""
+        del request
+        return broken_rules(raw, strict=strict)
+
+    def what_runs(self, local: LocalSettings, request: Any, raw: Mapping[str, Any]) -> WhatRuns:
+        """By the request as it was given."""
+        del request
+        return what_runs(raw, local)
+
+    def explained(self, document: Document, raw: dict[str, Any], invalid: RequestInvalidError) -> RequestInvalidError:
+        """In a skeleton of the AWS CLI, each empty member is wrong."""
+        return or_skeleton(document, raw, invalid)
+
+    def instead(self, data: Mapping[str, Any], refused: Iterable[tuple[Option, str]]) -> list[str]:
+        """The data of a training job is given in another way."""
+        del data, refused
+        return ["Leave it out. The data of a training job: --channel NAME=PATH."]
+
+
+READING: Final = TrainingReading()
+
+
 def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> JobFile:
     """Validate a document. `strict` requires what the service requires. One error lists all mistakes."""
-    asked = {name: value for name, value in document.data.items() if name != LOCAL}
-    request, violations = validate(CreateTrainingJobRequest, asked, strict=strict, written=document.written)
-    raw = without_nulls(asked)
-    local, in_local = read_local(document, raw, allowed=local_allowed)
-    violations += in_local
-    violations += broken_rules(raw, strict=strict)
-    not_done = MEMBERS.refused(raw)
-    if violations or request is None or local is None:
-        invalid = invalid_request(document, violations + [violation for _, violation in not_done])
-
-        raise or_skeleton(document, raw, invalid)
-    if not_done:
-        raise unsupported_request(document, not_done)
-    if request.ResourceConfig is not None and request.ResourceConfig.InstancePreferences:
-        resources = with_selected(request.ResourceConfig, [fault.plain() for fault in local.Faults])
-        request = CreateTrainingJobRequest(**{**vars(request), "ResourceConfig": resources})
-    if document.elsewhere is not None:
-        from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are not job files
-
-        refuse_local_paths(document)
-    return JobFile(request=request, local=local, raw=raw, document=document)
+    return cast("JobFile", READING.read(document, strict=strict, local_allowed=local_allowed))
 
 
-def read_local(
-    document: Document, request: dict[str, Any], *, allowed: bool = True
-) -> tuple[LocalSettings | None, list[Violation]]:
-    """The `Local` block, or the mistakes in it."""
-    local, violations = local_block.read_local(document, allowed=allowed)
-    if local is not None:
-        text = "is neither an s3:// prefix nor a file-system id; write s3://bucket/prefix"
-        violations += [wrong_source(key, text) for key in local.Sources if not _LOCATION.match(key)]
-        violations += without_meaning(local, Taker.TRAINING)
-        if local.Region is not None and not is_region_name(local.Region):
-            violations.append(wrong_region(local.Region, "us-east-1"))
-        if local.Faults:
-            violations += _broken_fault_rules(local, request)
-        if local.Placement != SPREAD:
-            violations += _broken_placement_rules(local, request)
-    return local, violations
+def unsupported_request(document: Document, found: list[tuple[str, Violation]]) -> FieldRefusedError:
+    """One error for everything that is refused."""
+    return request_reading.unsupported_request(document, found, table=MEMBERS)
 
 
-def without_nulls(value: Any) -> Any:
-    """Remove null members, which must not be in the answer of describe."""
-    if isinstance(value, dict):
-        return {name: without_nulls(item) for name, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [without_nulls(item) for item in value]
-    return value
+def what_runs(request: Mapping[str, Any], local: LocalSettings) -> WhatRuns:
+    """What faults and a placement are compared with, of a request that need not be valid."""
+    condition = request.get("StoppingCondition")
+    given = condition.get("MaxRuntimeInSeconds") if isinstance(condition, Mapping) else None
+    return WhatRuns(
+        hosts=_hosts(request, local),
+        types=tuple(_types(request)),
+        peers=_has_peers(request),
+        pipes=_has_pipes(request),
+        spot=request.get("EnableManagedSpotTraining") is True,
+        max_runtime=given if isinstance(given, int) and given > 0 else DEFAULT_MAX_RUNTIME,
+    )
 
 
-def _broken_placement_rules(local: LocalSettings, request: Mapping[str, Any]) -> list[Violation]:
-    """The mistake in a placement. Nothing if the hosts themselves are wrong."""
+def _hosts(request: Mapping[str, Any], local: LocalSettings) -> list[str] | None:
+    """The names of the hosts; None if the hosts themselves are wrong."""
     resources, _ = validate(ResourceConfig, request.get("ResourceConfig"), strict=False)
     if resources is None:
-        return []
-    resources = with_selected(resources, [fault.plain() for fault in local.Faults])
-    if host_count(resources) > MAX_PLANNED_HOSTS:
-        return []
-    return placement_violations(local, host_names(host_count(resources)))
+        return None
+    count = host_count(with_selected(resources, [fault.plain() for fault in local.Faults]))
+    return None if count > MAX_PLANNED_HOSTS else host_names(count)
 
 
-def _broken_fault_rules(local: LocalSettings, request: Mapping[str, Any]) -> list[Violation]:
-    """The mistakes in the faults of a job."""
-    return fault_violations(local.Faults, kinds=FAULT_KINDS, wrong=partial(_wrong_fault, request=request))
-
-
-def _wrong_fault(fault: Fault, request: Mapping[str, Any]) -> Wrong:
-    if fault.Kind in {"LateNames", "LateFifo"}:
-        yield from _wrong_delay(fault, request)
-        return
-    if fault.Kind in _BEFORE_THE_JOB:
-        yield from _without_a_time(fault)
-        if fault.Instance is not None and fault.Kind == "CapacityError":
-            yield from _wrong_type(fault.Instance, request)
-        return
-    if fault.Kind == "Interrupt":
-        if request.get("EnableManagedSpotTraining") is not True:
-            text = "only spot instances are interrupted; set EnableManagedSpotTraining: true, or remove the fault"
-            yield "Kind", text
-        if fault.When != "During":
-            yield "When", f"{fault.When} is for InternalError only; an interruption is always During training"
-    yield from wrong_time(fault, longest=_max_runtime(request), limit="MaxRuntimeInSeconds")
-
-
-def _wrong_delay(fault: Fault, request: Mapping[str, Any]) -> Wrong:
-    if fault.AfterSeconds < 1:
-        yield "AfterSeconds", f"{fault.Kind} needs a delay of at least 1 second"
-    if fault.When != "During":
-        yield "When", f"{fault.When} is for InternalError only; remove it"
-    if fault.Times != 1:
-        yield "Times", f"{fault.Kind} happens in every attempt; remove it"
-    if fault.Kind == "LateNames" and not _has_peers(request):
-        yield "Kind", "a job of one host has no peers; set InstanceCount: 2, or remove the fault"
-    if fault.Kind == "LateFifo" and not _has_pipes(request):
-        yield "Kind", "no channel is in Pipe mode; set InputMode: Pipe, or remove the fault"
-
-
-def _wrong_type(kind: str, request: Mapping[str, Any]) -> Wrong:
+def _types(request: Mapping[str, Any]) -> Iterator[str]:
     resources = request.get("ResourceConfig")
     if not isinstance(resources, Mapping):
         return
     lists = [resources.get(name) for name in ("InstancePreferences", "InstanceGroups")]
     items = [item for each in lists if isinstance(each, list) for item in each]
     asked = [item.get("InstanceType") for item in (resources, *items) if isinstance(item, Mapping)]
-    if kind not in asked:
-        known = ", ".join(each for each in asked if isinstance(each, str)) or "no instance type"
-        yield "Instance", f"the job does not ask for '{kind}'; it has {known}"
-
-
-def _without_a_time(fault: Fault) -> Wrong:
-    """Members that say nothing about a fault before any instance is there."""
-    for member, usual in (("When", "During"), ("AfterSeconds", 0), ("Times", 1)):
-        if getattr(fault, member) != usual:
-            yield member, f"{fault.Kind} happens before any instance is there, and ends the job; remove it"
+    yield from (each for each in asked if isinstance(each, str))
 
 
 def _has_peers(request: Mapping[str, Any]) -> bool:
@@ -188,33 +137,3 @@ def _has_pipes(request: Mapping[str, Any]) -> bool:
         for channel in (channels if isinstance(channels, list) else ())
         if isinstance(channel, Mapping)
     )
-
-
-def _max_runtime(request: Mapping[str, Any]) -> int:
-    condition = request.get("StoppingCondition")
-    given = condition.get("MaxRuntimeInSeconds") if isinstance(condition, Mapping) else None
-    return given if isinstance(given, int) and given > 0 else DEFAULT_MAX_RUNTIME
-
-
-def unsupported_request(document: Document, found: list[tuple[str, Violation]]) -> FieldRefusedError:
-    """One error for everything that is refused."""
-    names = list(dict.fromkeys(name for name, _ in found))
-    who = document.blamed(violation.path for _, violation in found)
-    return FieldRefusedError(
-        f"{who} uses fields that smlocal does not support: {', '.join(names)}",
-        details=mistake_lines(document, [violation for _, violation in found]),
-        remedy=[*_without_unsupported(names), "smlocal coverage shows how each field is handled."],
-    )
-
-
-def _without_unsupported(names: list[str]) -> Iterator[str]:
-    """For a value, the possible values; a member without any must be removed."""
-    whole = [name for name in names if not TABLE[name].values]
-    for name in names:
-        possible = [word for word, value in TABLE[name].values.items() if value.support is not Support.REFUSED]
-        if possible:
-            yield f"Use {' or '.join(possible)} for {name}."
-        elif name not in whole:
-            whole.append(name)
-    if whole:
-        yield f"Remove {'it' if names == whole[:1] else ', '.join(whole)} to run the job here."

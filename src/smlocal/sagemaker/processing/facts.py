@@ -1,7 +1,5 @@
 """Facts about processing jobs: paths, numbers and sentences of the service."""
 
-import re
-from collections.abc import Iterable, Iterator
 from typing import Final
 
 NAME: Final = "sagemaker_processing"
@@ -19,16 +17,5 @@ MAX_RUNTIME: Final = 86_400
 """Seconds that a job may run which says nothing about it: the value of the developer guide's example."""
 VOLUME_GB: Final = 30
 """As the SDKs ask for."""
-LOG_GROUP: Final = "/aws/sagemaker/ProcessingJobs"
 NOT_UTF_8: Final = f"The exit message in {MESSAGE} is not UTF-8 encoded"
 """Documented is that the job fails with a ClientError; its words are ours."""
-_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
-
-def plain_names(given: Iterable[str], usual: str) -> Iterator[str]:
-    """A name for each that a file can have: its own, or `usual` and its number. The service takes any text."""
-    seen: set[str] = set()
-    for number, name in enumerate(given, start=1):
-        plain = name if _PLAIN.fullmatch(name) and name not in seen else f"{usual}-{number}"
-        seen.add(plain)
-        yield plain

@@ -3,39 +3,29 @@
 import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from datetime import datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final, cast
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import invalid_request, mistake_lines
-from smlocal.jobfile.option import LOCAL
+from smlocal.jobfile.job_reading import SetData
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.sagemaker.contract.identity import default_name
+from smlocal.sagemaker.contract.documents.config_files import host_names
+from smlocal.sagemaker.contract.identity import plain_names
 from smlocal.sagemaker.contract.model.processing import (
     CreateProcessingJobRequest,
     ProcessingInput,
     ProcessingOutput,
 )
-from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
-from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
+from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS
+from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, SharedReading, ValidRequest, WhatRuns
 from smlocal.sagemaker.processing import facts
+from smlocal.sagemaker.processing.data_options import DATA_OPTIONS
 from smlocal.sagemaker.processing.members import MEMBERS
 from smlocal.terms.checkpoints import within
 from smlocal.terms.validation.violation import Path, Violation, spoken
-from smlocal.terms.validation.walk import missing, validate
+from smlocal.terms.validation.walk import missing
 
-WITHOUT_USE: Final = {
-    "Code": "processing jobs have no /opt/ml/code; give the code as an input",
-    "MergeOutput": "processing jobs have no output.tar.gz",
-    "Rules": "processing jobs have no debugger rules",
-    "OnRule": "processing jobs have no debugger rules",
-    "ResourceConfigKeys": "resourceconfig.json of a processing job has two keys",
-    "NetworkInterface": "resourceconfig.json of a processing job names no interface",
-}
-"""Settings that mean nothing here, and why."""
-_REQUIRED: Final = ("ProcessingJobName", "ProcessingResources", "RoleArn")
+_CLUSTER: Final = ("ProcessingResources", "ClusterConfig")
 _MANAGED: Final = "is missing: the service needs it, unless AppManaged is true"
 
 
@@ -118,68 +108,119 @@ class ProcessingFile:
         return facts.MAX_RUNTIME if condition is None else condition.MaxRuntimeInSeconds
 
 
-def read_named(
-    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
-) -> tuple[ProcessingFile, str]:
-    """The validated job, and its name; `stem` is that of its file."""
-    if name is not None:
-        document.set(("ProcessingJobName",), name)
-    job = read_processing(document, strict=strict, local_allowed=local_allowed)
-    return job, job.request.ProcessingJobName or default_name(stem, datetime.now().astimezone())
+class ProcessingReading(SharedReading):
+    """Its rules need the inputs and outputs of a request whose members are valid."""
+
+    SHAPE = CreateProcessingJobRequest
+    TABLE = MEMBERS
+    NAME = "ProcessingJobName"
+    REQUIRED = ("ProcessingJobName", "ProcessingResources", "RoleArn")
+    REFUSED: ClassVar[Mapping[str, str]] = {
+        **NO_ERROR_CODE,
+        "Code": "processing jobs have no /opt/ml/code; give the code as an input",
+        "MergeOutput": "processing jobs have no output.tar.gz",
+        "Rules": "processing jobs have no debugger rules",
+        "OnRule": "processing jobs have no debugger rules",
+        "ResourceConfigKeys": "resourceconfig.json of a processing job has two keys",
+        "NetworkInterface": "resourceconfig.json of a processing job names no interface",
+    }
+    PLACES: ClassVar[Mapping[str, Path]] = {
+        "name": ("ProcessingJobName",),
+        "image": ("AppSpecification", "ImageUri"),
+        "entrypoint": ("AppSpecification", "ContainerEntrypoint"),
+        "instance_type": (*_CLUSTER, "InstanceType"),
+        "instance_count": (*_CLUSTER, "InstanceCount"),
+        "environment": ("Environment",),
+        "max_run": ("StoppingCondition", "MaxRuntimeInSeconds"),
+        "role": ("RoleArn",),
+        "members": (),
+        "channels": ("ProcessingInputs",),
+        "inputs": ("ProcessingInputs",),
+        "processing_outputs": ("ProcessingOutputConfig", "Outputs"),
+    }
+    DATA: ClassVar[Mapping[str, SetData]] = DATA_OPTIONS
+    ONLY_ANSWERED = frozenset(
+        {
+            "ProcessingJobStatus",
+            "ExitMessage",
+            "FailureReason",
+            "ProcessingStartTime",
+            "ProcessingEndTime",
+            "CreationTime",
+            "LastModifiedTime",
+            "MonitoringScheduleArn",
+            "AutoMLJobArn",
+            "TrainingJobArn",
+            "ResponseMetadata",
+        }
+    )
+    IMAGE = ("AppSpecification", "ImageUri")
+
+    def made(self, valid: ValidRequest) -> ProcessingFile:
+        """With the inputs and outputs that the platform moves."""
+        return ProcessingFile(
+            request=valid.request,
+            local=valid.local,
+            inputs=inputs_of(valid.request),
+            outputs=outputs_of(valid.request),
+            raw=valid.raw,
+            document=valid.document,
+        )
+
+    def broken_rules(
+        self, request: CreateProcessingJobRequest | None, raw: Mapping[str, Any], *, strict: bool
+    ) -> Iterator[Violation]:
+        """What members say together."""
+        del raw
+        if request is not None:
+            yield from _broken_rules(request)
+            yield from _equal_paths(inputs_of(request))
+            yield from _missing(request) if strict else ()
+
+    def refused_members(
+        self, request: CreateProcessingJobRequest | None, raw: Mapping[str, Any]
+    ) -> list[tuple[str, Violation]]:
+        """Also outputs that this machine cannot upload."""
+        overlapping = [] if request is None else _overlapping(inputs_of(request), outputs_of(request))
+        return [*super().refused_members(request, raw), *overlapping]
+
+    def what_runs(
+        self, local: LocalSettings, request: CreateProcessingJobRequest | None, raw: Mapping[str, Any]
+    ) -> WhatRuns:
+        """By the cluster as it was given: a member may be wrong."""
+        del local
+        resources, condition = raw.get("ProcessingResources"), raw.get("StoppingCondition")
+        cluster = resources.get("ClusterConfig") if isinstance(resources, Mapping) else None
+        given = cluster if isinstance(cluster, Mapping) else {}
+        preferred = given.get("InstancePreferences")
+        asked = [given, *(preferred if isinstance(preferred, list) else ())]
+        count, kinds = (
+            given.get("InstanceCount"),
+            [each.get("InstanceType") for each in asked if isinstance(each, Mapping)],
+        )
+        number = count if isinstance(count, int) and count > 0 else 1
+        most = condition.get("MaxRuntimeInSeconds") if isinstance(condition, Mapping) else None
+        return WhatRuns(
+            hosts=None if number > MAX_PLANNED_HOSTS else host_names(number),
+            types=tuple(each for each in kinds if isinstance(each, str)),
+            peers=number > 1,
+            pipes=request is not None and any(each.pipe for each in inputs_of(request)),
+            max_runtime=most if isinstance(most, int) and most > 0 else facts.MAX_RUNTIME,
+        )
+
+
+READING: Final = ProcessingReading()
 
 
 def read_processing(document: Document, *, strict: bool, local_allowed: bool = True) -> ProcessingFile:
     """Validate a document. `strict` requires what the service requires. One error lists all mistakes."""
-    if document.elsewhere is not None:
-        refuse_local_paths(document, CreateProcessingJobRequest)
-    request, raw, violations = validated(document, strict=strict)
-    local, in_local = local_of(document, request, raw, allowed=local_allowed)
-    violations += in_local
-    not_done = MEMBERS.refused(raw)
-    if violations or request is None or local is None:
-        raise invalid_request(document, violations + [each for _, each in not_done])
-    inputs, outputs = inputs_of(request), outputs_of(request)
-    not_done += _overlapping(inputs, outputs)
-    if not_done:
-        names = list(dict.fromkeys(name for name, _ in not_done))
-        raise FieldRefusedError(
-            f"{document.name} uses what smlocal does not support: {', '.join(names)}",
-            details=mistake_lines(document, [each for _, each in not_done]),
-            remedy=["Change it to run the job here."],
-        )
-    return ProcessingFile(request=request, local=local, inputs=inputs, outputs=outputs, raw=raw, document=document)
-
-
-def validated(
-    document: Document, *, strict: bool
-) -> tuple[CreateProcessingJobRequest | None, dict[str, Any], list[Violation]]:
-    """The request, also as it was given without nulls, and what the service would refuse."""
-    asked = {name: value for name, value in document.data.items() if name != LOCAL}
-    request, violations = validate(CreateProcessingJobRequest, asked, strict=strict, written=document.written)
-    if strict:
-        violations += [missing((name,)) for name in _REQUIRED if asked.get(name) is None]
-    if request is not None:
-        violations += [
-            *_broken_rules(request),
-            *_equal_paths(inputs_of(request)),
-            *(_missing(request) if strict else ()),
-        ]
-    raw: dict[str, Any] = without_nulls(asked)
-    return request, raw, violations
-
-
-def local_of(
-    document: Document, request: CreateProcessingJobRequest | None, raw: Mapping[str, Any], *, allowed: bool = True
-) -> tuple[LocalSettings | None, list[Violation]]:
-    """The `Local` block, or the mistakes in it."""
-    local, violations = read_local(document, _as_training(request, raw), allowed=allowed)
-    return local, violations + ([] if local is None else [*_without_use(local)])
+    return cast("ProcessingFile", READING.read(document, strict=strict, local_allowed=local_allowed))
 
 
 def inputs_of(request: CreateProcessingJobRequest) -> tuple[Input, ...]:
     """Those that the platform delivers."""
     given = request.ProcessingInputs or []
-    names = facts.plain_names((each.InputName for each in given), "input")
+    names = plain_names((each.InputName for each in given), "input")
     return tuple(
         Input(
             name=name,
@@ -200,7 +241,7 @@ def outputs_of(request: CreateProcessingJobRequest) -> tuple[UploadedOutput, ...
     """Those that the platform uploads."""
     config = request.ProcessingOutputConfig
     given = [] if config is None else config.Outputs
-    names = facts.plain_names((each.OutputName for each in given), "output")
+    names = plain_names((each.OutputName for each in given), "output")
     return tuple(
         UploadedOutput(
             name=name,
@@ -296,27 +337,3 @@ def _overlapping(inputs: tuple[Input, ...], outputs: tuple[UploadedOutput, ...])
 
 def _says(path: Path, text: str) -> Violation:
     return Violation(path=path, text=f"{spoken(path)}: {text}")
-
-
-def _as_training(request: CreateProcessingJobRequest | None, raw: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of a training job that the rules of `Local` look at."""
-    resources = raw.get("ProcessingResources")
-    cluster = resources.get("ClusterConfig") if isinstance(resources, Mapping) else None
-    count = cluster.get("InstanceCount") if isinstance(cluster, Mapping) else None
-    pipes = [] if request is None else [each for each in inputs_of(request) if each.pipe]
-    return {
-        "ResourceConfig": {
-            "InstanceType": "local",
-            "InstanceCount": count if isinstance(count, int) else 1,
-            "VolumeSizeInGB": facts.VOLUME_GB,
-        },
-        "InputDataConfig": [{"InputMode": "Pipe"} for _ in pipes],
-        "StoppingCondition": raw.get("StoppingCondition"),
-    }
-
-
-def _without_use(local: LocalSettings) -> Iterator[Violation]:
-    default = LocalSettings()
-    for name, why in WITHOUT_USE.items():
-        if getattr(local, name) != getattr(default, name):
-            yield Violation(path=(LOCAL, name), text=f"Local.{name}: {why}; remove it")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from smlocal.base.web import Body, MessageError, MessageHead, take_head
-from smlocal.sagemaker.hosting.connections import connecting
-from smlocal.sagemaker.hosting.route import Address
+from smlocal.sagemaker.serving.connections import connecting
+from smlocal.sagemaker.serving.route import Address
 
 _CONNECT_SECONDS: Final = 5.0
 """A container may have ended, and its address does not answer."""

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final
 from smlocal.base.gzip_errors import GZIP_ERRORS
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.web import MessageError
-from smlocal.sagemaker.hosting.route import Address
+from smlocal.sagemaker.serving.route import Address
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.container_connection import BlockingConnection, CancelledError
 

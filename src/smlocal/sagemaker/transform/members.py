@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from smlocal.sagemaker.hosting.members import MEMBERS as OF_ENDPOINTS
+from smlocal.sagemaker.serving.members import MEMBERS as OF_ENDPOINTS
 from smlocal.terms.member_table import MemberTable, Row, emulated, recorded, refused, works
 
 _PIPELINE: Final = "Inference pipelines are not transformed here; give one container as PrimaryContainer."
@@ -66,6 +66,5 @@ TABLE: Final[Mapping[str, Row]] = {
     "ExperimentConfig": recorded("No experiment is recorded."),
 }
 """Those of CreateTransformJob."""
-OF_THE_JOB: Final = MemberTable(rows=TABLE)
 MEMBERS: Final = MemberTable(rows={**TABLE, **_MODEL_ROWS, "Containers": refused(_PIPELINE)})
 """Those of a file, which has the model too."""

@@ -3,20 +3,21 @@
 from typing import ClassVar, Final
 
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
-from smlocal.jobs.kinds import Reasons
+from smlocal.jobs.kinds import Reasons, Running
 from smlocal.sagemaker.contract.outcome import reasons
-from smlocal.sagemaker.hosting import running as hosting
 from smlocal.sagemaker.transform import facts
 from smlocal.terms.statuses import FAILED, Ending, FailureKind
 
 
-class TransformRunning(hosting.EndpointRunning):
-    """As an endpoint, in other words."""
+class TransformRunning(Running):
+    """No hints and no command, as for an endpoint."""
 
     REASONS: ClassVar[Reasons] = {
-        **hosting.EndpointRunning.REASONS,
+        FailureKind.INTERNAL: reasons.INTERNAL_ERROR,
+        FailureKind.INPUT: str,
         FailureKind.IMAGE: reasons.CANNOT_PULL,
         FailureKind.START: facts.NO_PING,
+        FailureKind.CAPACITY: reasons.NO_CAPACITY,
     }
 
     def ending(self, outcome: AttemptOutcome, failure_file: bytes) -> tuple[Ending, str | None]:

@@ -8,7 +8,7 @@ from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, StartView
-from smlocal.sagemaker.hosting import facts as of_endpoints
+from smlocal.sagemaker.serving import facts as of_endpoints
 from smlocal.sagemaker.transform import facts
 from smlocal.terms.statuses import JobPhase, StopCause
 

@@ -1,33 +1,26 @@
 """Read a transform file: CreateTransformJob, with its model in the same document, and local settings."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
-from datetime import datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final, cast
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import invalid_request, mistake_lines, read_local
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.contract.model.hosting import CreateModelInput
 from smlocal.sagemaker.contract.model.transform import CreateTransformJobRequest, DataProcessing
-from smlocal.sagemaker.hosting.model_file import SERVING, TAKEN, ModelFile, read_model
-from smlocal.sagemaker.jobfile.job_file import without_nulls
+from smlocal.sagemaker.jobfile.request_reading import SharedReading, ValidRequest
+from smlocal.sagemaker.serving.model_file import SERVING, ModelFile, ServingLimits, read_model, refused_settings
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import FORMS, form_of
 from smlocal.sagemaker.transform.json_path import JsonPathError, parse
 from smlocal.sagemaker.transform.members import MEMBERS
-from smlocal.terms.model.structure import members
-from smlocal.terms.validation.violation import Violation
-from smlocal.terms.validation.walk import validate
+from smlocal.terms.model.structure import Structure
+from smlocal.terms.validation.violation import Path, Violation
 
 _OUTPUT: Final = "Output"
-USED: Final = frozenset({*TAKEN, _OUTPUT})
-"""The settings that a transform job has a use for."""
 _FORMS: Final = ", ".join(FORMS)
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _MODEL: Final = ("PrimaryContainer", "ExecutionRoleArn", "EnableNetworkIsolation")
@@ -56,48 +49,63 @@ class TransformFile:
         return self.request.DataProcessing or DataProcessing()
 
 
-def read_named(
-    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
-) -> tuple[TransformFile, str]:
-    """The validated job, with the model that it names if that is known here, and its name; `stem`: of its file."""
-    if name is not None:
-        document.set(("TransformJobName",), name)
-    if not strict:
-        from smlocal.sagemaker.transform.known_models import (
-            with_known_model,  # the store, which the schema does without
+class TransformReading(SharedReading):
+    """A file has its model too, which a client of the service has made before."""
+
+    SHAPE = TransformRequest
+    TABLE = MEMBERS
+    NAME = "TransformJobName"
+    REFUSED: ClassVar[Mapping[str, str]] = refused_settings("transform jobs have no use for it", but={_OUTPUT})
+    BLOCKS: ClassVar[Mapping[str, type[Structure]]] = {SERVING: ServingLimits}
+    PLACES: ClassVar[Mapping[str, Path]] = {
+        "members": (),
+        "image": ("PrimaryContainer", "Image"),
+        "environment": ("Environment",),
+        "name": ("TransformJobName",),
+        "instance_type": ("TransformResources", "InstanceType"),
+        "instance_count": ("TransformResources", "InstanceCount"),
+        "role": ("ExecutionRoleArn",),
+    }
+    OUTPUT = ("TransformOutput", "S3OutputPath")
+    USUAL_STEM = "transform"
+    TASK = "run the transform job"
+
+    def made(self, valid: ValidRequest) -> TransformFile:
+        """With its model, as if an endpoint were made of it."""
+        model = read_model(_model_document(valid.document, valid.request, valid.raw))
+        return TransformFile(
+            request=valid.request, model=model, local=valid.local, raw=valid.raw, document=valid.document
         )
 
-        with_known_model(document)
-    job = read_transform(document, strict=strict, local_allowed=local_allowed)
-    return job, job.request.TransformJobName or default_name(stem, datetime.now().astimezone())
+    def shape(self, *, strict: bool) -> type[Structure]:
+        """The service has no request with a model."""
+        return CreateTransformJobRequest if strict else TransformRequest
+
+    def complete(self, document: Document, *, strict: bool) -> None:
+        """Add the model that it names, if that is known here."""
+        if not strict:
+            from smlocal.sagemaker.transform.known_models import with_known_model  # the store; no schema needs it
+
+            with_known_model(document)
+
+    def broken_rules(
+        self, request: CreateTransformJobRequest | None, raw: Mapping[str, Any], *, strict: bool
+    ) -> Iterator[Violation]:
+        """What the members say together, and whether there is a model."""
+        if request is not None:
+            yield from _broken_rules(request)
+        if not strict and "PrimaryContainer" not in raw:
+            named = f"the model '{raw['ModelName']}' is not known here; " if raw.get("ModelName") else ""
+            text = f"{named}a transform job needs PrimaryContainer with an Image"
+            yield Violation(path=("ModelName",) if named else ("PrimaryContainer",), text=text)
+
+
+READING: Final = TransformReading()
 
 
 def read_transform(document: Document, *, strict: bool = False, local_allowed: bool = True) -> TransformFile:
     """Validate a document; one error lists all mistakes."""
-    asked = {name: value for name, value in document.data.items() if name != LOCAL}
-    form = CreateTransformJobRequest if strict else TransformRequest
-    request, violations = validate(form, asked, strict=strict, written=document.written)
-    raw: dict[str, Any] = without_nulls(asked)
-    local, in_local = _read_local(document, allowed=local_allowed)
-    violations += in_local
-    if request is not None:
-        violations += _broken_rules(request)
-    if not strict and "PrimaryContainer" not in raw:
-        named = f"the model '{raw['ModelName']}' is not known here; " if raw.get("ModelName") else ""
-        text = f"{named}a transform job needs PrimaryContainer with an Image"
-        violations.append(Violation(path=("ModelName",) if named else ("PrimaryContainer",), text=text))
-    not_done = MEMBERS.refused(raw)
-    if violations or request is None or local is None:
-        raise invalid_request(document, violations + [each for _, each in not_done])
-    if not_done:
-        names = list(dict.fromkeys(name for name, _ in not_done))
-        raise FieldRefusedError(
-            f"{document.name} uses what smlocal does not support: {', '.join(names)}",
-            details=mistake_lines(document, [each for _, each in not_done]),
-            remedy=["Remove it to run the transform job here."],
-        )
-    model = read_model(_model_document(document, request, raw))
-    return TransformFile(request=request, model=model, local=local, raw=raw, document=document)
+    return cast("TransformFile", READING.read(document, strict=strict, local_allowed=local_allowed))
 
 
 def _model_document(document: Document, request: CreateTransformJobRequest, raw: Mapping[str, Any]) -> Document:
@@ -118,27 +126,6 @@ def _model_document(document: Document, request: CreateTransformJobRequest, raw:
         LOCAL: {**given, SERVING: limits},
     }
     return document.with_data(data)
-
-
-def _read_local(document: Document, *, allowed: bool) -> tuple[LocalSettings | None, list[Violation]]:
-    """The settings but for the limits of containers that serve, which `read_model` reads."""
-    block = document.data.get(LOCAL)
-    shown = document
-    if isinstance(block, dict) and SERVING in block:
-        rest = {name: value for name, value in block.items() if name != SERVING}
-        shown = document.with_data({**document.data, LOCAL: rest})
-    local, found = read_local(shown, allowed=allowed)
-    if local is not None:
-        default = LocalSettings()
-        found = [
-            *found,
-            *(
-                Violation(path=(LOCAL, name), text=f"Local.{name}: transform jobs have no use for it; remove it")
-                for name in members(LocalSettings)
-                if name not in USED and getattr(local, name) != getattr(default, name)
-            ),
-        ]
-    return local, found
 
 
 def _broken_rules(request: CreateTransformJobRequest) -> list[Violation]:

@@ -8,8 +8,6 @@ NAME: Final = "sagemaker_tuning"
 IN_ARN: Final = "hyper-parameter-tuning-job"
 TUNING: Final = "tuning"
 """The kind of the document about the whole search."""
-OBJECTIVE_KEY: Final = "_tuning_objective_metric"
-"""The hyperparameter that tells a training job its objective metric."""
 MOST_RANGES: Final = 30
 """Hyperparameters of one search, as the developer guide states."""
 MOST_JOBS: Final = 10_000

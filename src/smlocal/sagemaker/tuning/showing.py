@@ -6,9 +6,11 @@ from typing import Any, Final
 from smlocal.base.readable import local_time
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import RecordedPlan
+from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, StartView
-from smlocal.sagemaker.tuning.facts import OBJECTIVE_KEY, TUNING
+from smlocal.sagemaker.contract.requested import OBJECTIVE_KEY
+from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.terms.statuses import JobPhase, StopCause
 
 _PHASES: Final = {JobPhase.STARTING: "Starting", JobPhase.TRAINING: "Searching"}
@@ -78,6 +80,11 @@ class TuningShowing(Showing[RecordedPlan]):
             "ResourceLimits": config["ResourceLimits"],
             "FailureReason": record.failure_reason,
         }
+
+    def with_model(self, store: Store, name: str) -> str:
+        """The best training job, if there is one."""
+        best = (store.document(name, TUNING) or {}).get("Best") or {}
+        return str(best.get("TrainingJobName", name))
 
     def words(self, record: JobRecord) -> tuple[str, str]:
         """The status says everything."""

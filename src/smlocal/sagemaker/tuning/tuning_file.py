@@ -5,25 +5,25 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final, cast
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import invalid_request, mistake_lines
-from smlocal.jobfile.option import LOCAL
+from smlocal.jobfile.option import LOCAL, Option
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
+from smlocal.sagemaker.contract.requested import OBJECTIVE_KEY
 from smlocal.sagemaker.contract.validation.rules import broken_rules
-from smlocal.sagemaker.jobfile.job_file import read_local, without_nulls
-from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
+from smlocal.sagemaker.jobfile.job_file import what_runs
+from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, SharedReading, ValidRequest, WhatRuns
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.members import MEMBERS
 from smlocal.sagemaker.tuning.ranges import broken_ranges, combinations, ranges_of
 from smlocal.sagemaker.tuning.search import SearchPlan
 from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition
+from smlocal.terms.made_names import without_tuning_time
 from smlocal.terms.validation.violation import Path, Violation, spoken
-from smlocal.terms.validation.walk import missing, validate
+from smlocal.terms.validation.walk import missing
 
 _NAME_LENGTH: Final = 32
 _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9]+")
@@ -105,48 +105,108 @@ def default_name(stem: str, now: datetime) -> str:
     return (_NOT_IN_NAMES.sub("-", stem).strip("-")[: _NAME_LENGTH - len(stamp)].strip("-") or "tuning") + stamp
 
 
-def read_named(
-    document: Document, *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
-) -> tuple[TuningFile, str]:
-    """The validated job, and its name; `stem` is that of its file."""
-    if name is not None:
-        document.set(("HyperParameterTuningJobName",), name)
-    job = read_tuning(document, strict=strict, local_allowed=local_allowed)
-    return job, job.raw.get("HyperParameterTuningJobName") or default_name(stem, datetime.now().astimezone())
+class TuningReading(SharedReading):
+    """Its `Local` block is that of its training jobs."""
+
+    SHAPE = CreateHyperParameterTuningJobRequest
+    TABLE = MEMBERS
+    NAME = "HyperParameterTuningJobName"
+    REFUSED: ClassVar[Mapping[str, str]] = NO_ERROR_CODE
+    PLACES: ClassVar[Mapping[str, Path]] = {"members": (), "name": ("HyperParameterTuningJobName",)}
+    ONLY_ANSWERED = frozenset(
+        {
+            "HyperParameterTuningJobStatus",
+            "CreationTime",
+            "HyperParameterTuningEndTime",
+            "LastModifiedTime",
+            "TrainingJobStatusCounters",
+            "ObjectiveStatusCounters",
+            "BestTrainingJob",
+            "OverallBestTrainingJob",
+            "FailureReason",
+            "TuningJobCompletionDetails",
+            "ConsumedResources",
+            "ResponseMetadata",
+        }
+    )
+    USUAL_STEM = "tuning"
+    TASK = "run the tuning job"
+
+    def made(self, valid: ValidRequest) -> TuningFile:
+        """With its definitions."""
+        definitions = tuple(definitions_of(valid.raw))
+        return TuningFile(
+            request=valid.request, definitions=definitions, local=valid.local, raw=valid.raw, document=valid.document
+        )
+
+    def new_name(self, stem: str, now: datetime) -> str:
+        """Shorter than that of another job: names of training jobs are made of it."""
+        return default_name(stem, now)
+
+    def stem_of(self, name: str) -> str:
+        """Likewise."""
+        return without_tuning_time(name)
+
+    def remove_additions(self, taken: dict[str, Any]) -> None:
+        """Of each definition."""
+        config = taken.get("HyperParameterTuningJobConfig")
+        common = config.get("HyperParameterTuningJobObjective") if isinstance(config, Mapping) else None
+        one, several = taken.get("TrainingJobDefinition"), taken.get("TrainingJobDefinitions")
+        if isinstance(one, Mapping):
+            taken["TrainingJobDefinition"] = _as_requested(one, common)
+        if isinstance(several, list):
+            taken["TrainingJobDefinitions"] = [
+                _as_requested(each, common) if isinstance(each, Mapping) else each for each in several
+            ]
+
+    def broken_rules(self, request: Any, raw: Mapping[str, Any], *, strict: bool) -> Iterator[Violation]:
+        """What the members say together."""
+        required = [*_missing_here(raw)] if strict else []
+        yield from required
+        if request is not None and not required:
+            yield from _broken_rules(raw, definitions_of(raw))
+
+    def broken_local_rules(self, local: LocalSettings, request: Any, raw: Mapping[str, Any]) -> list[Violation]:
+        """Those of a training job of the first definition."""
+        if request is None:
+            return []
+        found = super().broken_local_rules(local, request, raw)
+        if local.DebugPort and raw[_CONFIG]["ResourceLimits"]["MaxParallelTrainingJobs"] > 1:
+            text = "Local.DebugPort: training jobs that run at once cannot share a port; set MaxParallelTrainingJobs: 1"
+            found.append(Violation(path=(LOCAL, "DebugPort"), text=text))
+        return found
+
+    def what_runs(self, local: LocalSettings, request: Any, raw: Mapping[str, Any]) -> WhatRuns:
+        """That training job."""
+        del request
+        return what_runs(next((each.request for each in definitions_of(raw)), {}), local)
+
+    def instead(self, data: Mapping[str, Any], refused: Sequence[tuple[Option, str]]) -> list[str]:
+        """Options are about one training job."""
+        del data, refused
+        return ["Write it into the tuning job, which says it for all of its training jobs."]
+
+
+READING: Final = TuningReading()
+
+
+def _as_requested(definition: Mapping[str, Any], common: Any) -> dict[str, Any]:
+    """Without the name of the objective metric, unless a client has written it in another form."""
+    found = dict(definition)
+    statics, objective = found.get("StaticHyperParameters"), found.get("TuningObjective") or common
+    metric = objective.get("MetricName") if isinstance(objective, Mapping) else None
+    if isinstance(statics, Mapping) and metric is not None and statics.get(OBJECTIVE_KEY) == metric:
+        found["StaticHyperParameters"] = {name: each for name, each in statics.items() if name != OBJECTIVE_KEY}
+        if not found["StaticHyperParameters"]:
+            del found["StaticHyperParameters"]
+    if found.get(_TUNED_RESOURCES):
+        found.pop("ResourceConfig", None)
+    return found
 
 
 def read_tuning(document: Document, *, strict: bool = False, local_allowed: bool = True) -> TuningFile:
     """Validate a document; one error lists all mistakes."""
-    if document.elsewhere is not None:
-        refuse_local_paths(document, CreateHyperParameterTuningJobRequest)
-    asked = {name: value for name, value in document.data.items() if name != LOCAL}
-    request, violations = validate(CreateHyperParameterTuningJobRequest, asked, strict=strict, written=document.written)
-    raw: dict[str, Any] = without_nulls(asked)
-    if strict:
-        violations += _missing_here(raw)
-    local, found, definitions = None, [], []
-    if not violations and request is not None:
-        definitions = definitions_of(raw)
-        first = definitions[0].request if definitions else {}
-        local, in_local = read_local(document, first, allowed=local_allowed)
-        found = [*in_local, *_broken_rules(raw, definitions)]
-        if local is not None and local.DebugPort and raw[_CONFIG]["ResourceLimits"]["MaxParallelTrainingJobs"] > 1:
-            text = "Local.DebugPort: training jobs that run at once cannot share a port; set MaxParallelTrainingJobs: 1"
-            found.append(Violation(path=(LOCAL, "DebugPort"), text=text))
-    else:
-        _, in_local = read_local(document, {}, allowed=local_allowed)
-        found = in_local
-    not_done = MEMBERS.refused(raw)
-    if violations or found or request is None or local is None:
-        raise invalid_request(document, [*violations, *found, *(each for _, each in not_done)])
-    if not_done:
-        names = list(dict.fromkeys(name for name, _ in not_done))
-        raise FieldRefusedError(
-            f"{document.name} uses what smlocal does not support: {', '.join(names)}",
-            details=mistake_lines(document, [each for _, each in not_done]),
-            remedy=["Remove it to run the tuning job here."],
-        )
-    return TuningFile(request=request, definitions=tuple(definitions), local=local, raw=raw, document=document)
+    return cast("TuningFile", READING.read(document, strict=strict, local_allowed=local_allowed))
 
 
 def definitions_of(raw: Mapping[str, Any]) -> list[Definition]:
@@ -213,7 +273,7 @@ def _training_request(definition: Mapping[str, Any], metric: str, tags: Any) -> 
         kept = ("InstanceType", "InstanceCount", "VolumeSizeInGB", "VolumeKmsKeyId")
         request["ResourceConfig"] = {name: value for name, value in {**tuned, **chosen}.items() if name in kept}
     request["HyperParameters"] = {
-        facts.OBJECTIVE_KEY: metric,
+        OBJECTIVE_KEY: metric,
         **(definition.get("StaticHyperParameters") or {}),
     }
     if tags:
@@ -269,7 +329,7 @@ def _broken_definition(raw: Mapping[str, Any], definition: Definition) -> Iterat
     names = {*definition.request["HyperParameters"], *(each.name for each in definition.search.ranges)}
     if len(names) > facts.MOST_HYPERPARAMETERS:
         text = (
-            f"a training job would have {len(names)} hyperparameters, with the tuned ones and {facts.OBJECTIVE_KEY}; "
+            f"a training job would have {len(names)} hyperparameters, with the tuned ones and {OBJECTIVE_KEY}; "
             f"at most {facts.MOST_HYPERPARAMETERS} are allowed"
         )
         yield _says((*definition.path, "StaticHyperParameters"), text)

@@ -7,6 +7,7 @@ from smlocal.errors import JobUnknownError
 from smlocal.errors.of_jobs import WarmStartError
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.contract.requested import OBJECTIVE_KEY
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.ranges import Range, ranges_of
 from smlocal.sagemaker.tuning.state import read_trials
@@ -67,7 +68,7 @@ def with_earlier(file: TuningFile, earlier: Sequence[Earlier] | None) -> list[Se
 
 
 def _without_objective(given: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in given.items() if name != facts.OBJECTIVE_KEY}
+    return {name: value for name, value in given.items() if name != OBJECTIVE_KEY}
 
 
 def _request(store: Store, parent: str) -> Mapping[str, Any]:
@@ -127,8 +128,8 @@ def _check_names(
     ours: Sequence[Range], statics: Mapping[str, str], theirs: Sequence[Range], other: Mapping[str, Any], parent: str
 ) -> None:
     before = other.get("StaticHyperParameters") or {}
-    names = {each.name for each in ours} | (statics.keys() - {facts.OBJECTIVE_KEY})
-    if names != {each.name for each in theirs} | (before.keys() - {facts.OBJECTIVE_KEY}):
+    names = {each.name for each in ours} | (statics.keys() - {OBJECTIVE_KEY})
+    if names != {each.name for each in theirs} | (before.keys() - {OBJECTIVE_KEY}):
         raise WarmStartError(facts.OTHER_NAMES, details=[f"The parent is {parent}."])
     kinds = {each.name: each.kind for each in theirs}
     for each in ours:

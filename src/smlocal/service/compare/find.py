@@ -27,7 +27,7 @@ from smlocal.service.compare.subject import (
 )
 from smlocal.service.described_job import check_shape, described_job, read_answer
 from smlocal.service.job_end import seconds_since_epoch
-from smlocal.service.other_kinds import refuse_to_compare
+from smlocal.service.job_kind import refuse_to_compare
 from smlocal.service.service import Service
 from smlocal.terms.listing import bucket_name, split_s3_uri
 

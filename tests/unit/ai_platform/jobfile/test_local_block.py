@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile, read_job
+from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile, ReplicaReading, read_job
 from smlocal.errors import RequestInvalidError
-from smlocal.jobfile.option import Taker
 from smlocal.jobfile.reading import load_document
-from smlocal.jobfile.settings import LocalSettings, refused_settings
+from smlocal.jobfile.settings import LocalSettings
 from smlocal.terms.model.structure import members
 
 CUSTOM_JOB = """\
@@ -54,11 +53,9 @@ def details(local: str, **choices: Any) -> list[str]:
     return [line.partition("   ")[2] for line in caught.value.details]
 
 
-@pytest.mark.parametrize("name", refused_settings(Taker.REPLICAS))
+@pytest.mark.parametrize("name", ReplicaReading.REFUSED)
 def test_a_setting_without_a_meaning_is_refused_unless_it_is_the_default(name: str) -> None:
-    assert details(f"{{{name}: {SOMETHING[name]}}}") == [
-        f"Local.{name}: {refused_settings(Taker.REPLICAS)[name]}; remove it"
-    ]
+    assert details(f"{{{name}: {SOMETHING[name]}}}") == [f"Local.{name}: {ReplicaReading.REFUSED[name]}; remove it"]
     default = getattr(LocalSettings(), name)
     if default is not None:
         said = str(default).lower() if isinstance(default, bool) else default
@@ -76,7 +73,7 @@ def test_the_other_settings_are_taken() -> None:
         "Faults: [{Kind: StockOut}]}"
     ).local
     changed = {name for name, value in vars(local).items() if value != getattr(LocalSettings(), name)}
-    assert changed | set(refused_settings(Taker.REPLICAS)) == set(members(LocalSettings))
+    assert changed | set(ReplicaReading.REFUSED) == set(members(LocalSettings))
     assert read("").local == LocalSettings()
 
 

@@ -10,14 +10,13 @@ import pytest
 
 from smlocal.ai_platform.answer import snake_case
 from smlocal.ai_platform.coverage import table
-from smlocal.ai_platform.jobfile.job_file import read_job
+from smlocal.ai_platform.jobfile.job_file import ReplicaReading, read_job
 from smlocal.ai_platform.jobfile.schema import job_file_schema
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.shape import job_kind
 from smlocal.cli.main import run_command_line
-from smlocal.jobfile.option import Taker
 from smlocal.jobfile.reading import load_document
-from smlocal.jobfile.settings import Fault, LocalSettings, refused_settings
+from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.terms.model.structure import members as structure_members
 
 Json = dict[str, Any]
@@ -96,7 +95,7 @@ def test_every_row_of_the_coverage_table_is_a_description(kind: ReplicaJobKind) 
 def test_local_settings_are_those_of_the_platform(kind: ReplicaJobKind) -> None:
     schema = job_file_schema(kind)
     local = schema["$defs"]["Local"]
-    assert set(local["properties"]) == set(structure_members(LocalSettings)) - set(refused_settings(Taker.REPLICAS))
+    assert set(local["properties"]) == set(structure_members(LocalSettings)) - set(ReplicaReading.REFUSED)
     fault = schema["$defs"]["Fault"]["properties"]
     assert fault["Kind"]["enum"] == ["StockOut", "InternalError", "Maintenance"]
     assert set(fault) == set(structure_members(Fault)) - {"Instance"}

@@ -10,7 +10,7 @@ from smlocal.check.serving.model import ServingSubject, has_model, model_documen
 from smlocal.check.subject import LaunchProfile
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.hosting.model_file import read_model
+from smlocal.sagemaker.serving.model_file import read_model
 
 
 def deployed(serving: ServingSubject, *, trained: str = "", timeout: int = 60) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from tests.kit import Run
 from smlocal.api.job_names import jobs_to_end
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
-from smlocal.sagemaker.hosting.named_endpoint import body_of, record_new
-from smlocal.sagemaker.hosting.state import HOSTING, State
+from smlocal.sagemaker.serving.named_endpoint import body_of, record_new
+from smlocal.sagemaker.serving.state import HOSTING, State
 from smlocal.terms.statuses import FAILED, JobPhase, JobStatus, PhaseMessage
 
 Make = Callable[..., None]

@@ -12,8 +12,8 @@ from tests.unit.report.conftest import StoredJob
 
 from smlocal.base.unix_sockets import listen_at
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.address import socket_path
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.address import socket_path
 
 BEGIN = "POST /endpoints/here/invocations HTTP/1.1\r\nHost: localhost\r\n"
 ASKED = f"{BEGIN}Content-Length: 1\r\n\r\nx".encode()

@@ -4,8 +4,8 @@ import pytest
 
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.reading import load_document
-from smlocal.sagemaker.hosting.model_file import read_model
 from smlocal.sagemaker.jobfile.job_file import read_job
+from smlocal.sagemaker.serving.model_file import read_model
 
 REST = """
 AlgorithmSpecification: {TrainingImage: image, TrainingInputMode: File}

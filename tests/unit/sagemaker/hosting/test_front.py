@@ -15,7 +15,7 @@ from tests.kit import until
 from tests.unit.sagemaker.hosting.fronts import BEGIN, PATH, Behave, Container, ask, echo
 
 from smlocal.sagemaker.hosting.front import Front
-from smlocal.sagemaker.hosting.route import Route, Step
+from smlocal.sagemaker.serving.route import Route, Step
 
 
 @pytest.mark.slow(0.5)

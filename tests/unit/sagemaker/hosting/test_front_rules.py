@@ -18,7 +18,7 @@ from smlocal.base.unix_sockets import connect_to
 from smlocal.base.web import HeldBytes
 from smlocal.sagemaker.hosting import exchange
 from smlocal.sagemaker.hosting.front import Front
-from smlocal.sagemaker.hosting.route import Route, Step
+from smlocal.sagemaker.serving.route import Route, Step
 
 MIB = 1 << 20
 KEY = "Bearer secret"

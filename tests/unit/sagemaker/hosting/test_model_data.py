@@ -13,8 +13,8 @@ from smlocal.errors.of_jobs import ModelMissingError, ModelUnmappedError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.planning.aspects.serving.plan import ModelPlan
 from smlocal.sagemaker.hosting.model_data import fill_folder, local_files, unpack_model
-from smlocal.sagemaker.hosting.model_file import read_model
 from smlocal.sagemaker.hosting.planning import find_models
+from smlocal.sagemaker.serving.model_file import read_model
 
 
 def nothing() -> None:

@@ -16,9 +16,10 @@ from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall, remember
-from smlocal.sagemaker.hosting import facts, planning
-from smlocal.sagemaker.hosting.model_file import ModelFile, read_model
+from smlocal.sagemaker.hosting import planning
 from smlocal.sagemaker.hosting.planning import check_label, check_reach, plan_endpoint
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.model_file import ModelFile, read_model
 
 HERE = EngineFacts(
     address="unix:///var/run/docker.sock",

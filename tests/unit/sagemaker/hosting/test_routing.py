@@ -8,8 +8,8 @@ import pytest
 from smlocal.jobs.planning.aspects.network.plan import HostNames
 from smlocal.jobs.planning.aspects.serving.plan import ServerPlan, VariantPlan
 from smlocal.jobs.planning.model import HostPlan
-from smlocal.sagemaker.hosting.route import AnswerError, Step
 from smlocal.sagemaker.hosting.routing import Router
+from smlocal.sagemaker.serving.route import AnswerError, Step
 from smlocal.terms.hosts import Host
 
 VARIANT = "x-amzn-sagemaker-target-variant"

@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.sagemaker.hosting.showing import SHOWING
-from smlocal.sagemaker.hosting.state import HOSTING, WEIGHTS, State, invocation_seconds, read_state
+from smlocal.sagemaker.serving.state import HOSTING, WEIGHTS, State, invocation_seconds, read_state
 from smlocal.terms.statuses import JobPhase, JobStatus
 
 REQUEST: dict[str, Any] = {

@@ -22,10 +22,10 @@ from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervision import make_context
 from smlocal.jobs.view import Reporter
-from smlocal.sagemaker.hosting.model_file import read_model
 from smlocal.sagemaker.hosting.planning import plan_endpoint
-from smlocal.sagemaker.hosting.state import WEIGHTS, read_state
 from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
+from smlocal.sagemaker.serving.model_file import read_model
+from smlocal.sagemaker.serving.state import WEIGHTS, read_state
 from smlocal.terms.statuses import JobPhase
 
 NAME = "supervised-endpoint"

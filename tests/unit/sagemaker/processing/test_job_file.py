@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from smlocal.api.job_source import read_text
 from smlocal.errors import FieldRefusedError, RequestInvalidError
-from smlocal.sagemaker.processing.facts import plain_names
+from smlocal.sagemaker.contract.identity import plain_names
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
 
 LEAST = "AppSpecification: {ImageUri: an-image}\n"
@@ -116,3 +116,14 @@ def test_names_become_names_of_files_and_none_is_there_twice(given_names: list[s
     assert len(names) == len(given_names)
     assert all(name and "/" not in name and name not in {".", ".."} for name in names)
     assert len(set(names)) == len(names)
+
+
+def test_a_fault_names_an_instance_type_that_the_job_asks_for() -> None:
+    job = LEAST + (
+        "ProcessingResources: {ClusterConfig: {InstanceType: ml.m5.large, InstanceCount: 1, VolumeSizeInGB: 1}}\n"
+        "Local: {Faults: [{Kind: CapacityError, Instance: %s}]}\n"
+    )
+    assert [each.Instance for each in read(job % "ml.m5.large").local.Faults] == ["ml.m5.large"]
+    with pytest.raises(RequestInvalidError) as error:
+        read(job % "ml.m5.xlarge")
+    assert "the job does not ask for 'ml.m5.xlarge'; it has ml.m5.large" in error.value.with_details

@@ -63,11 +63,11 @@ def test_what_has_another_place() -> None:
 
 @pytest.mark.parametrize("given", [{"hyperparameters": {"a": 1}}, {"code": "x"}, {"input_mode": "Pipe"}])
 def test_what_only_training_jobs_take_is_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(UsageRefusedError, match="only a training job takes"):
+    with pytest.raises(UsageRefusedError, match="which does not take"):
         changed({}, **given)
 
 
 def test_what_only_processing_jobs_take_is_refused_elsewhere() -> None:
     document = Document({"AlgorithmSpecification": {}}, name="job.yaml", directory="/here")
-    with pytest.raises(UsageRefusedError, match="only such a job takes --input"):
+    with pytest.raises(UsageRefusedError, match="which does not take --input"):
         apply_overrides(document, {"inputs": {"a": "b"}})

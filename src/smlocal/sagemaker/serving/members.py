@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from smlocal.sagemaker.hosting.facts import MODELS
+from smlocal.sagemaker.serving.facts import MODELS
 from smlocal.terms.member_table import MemberTable, Row, emulated, recorded, refused
 from smlocal.terms.validation.violation import Path, Violation, spoken
 

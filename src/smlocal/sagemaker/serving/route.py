@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.sagemaker.hosting.facts import PRIMARY
+from smlocal.sagemaker.serving.facts import PRIMARY
 
 Address = tuple[str, int]
 

@@ -1,4 +1,4 @@
-"""What is stored of an endpoint while it runs."""
+"""What is stored of an endpoint while it runs, and its status."""
 
 import time
 from collections.abc import Mapping
@@ -6,8 +6,10 @@ from dataclasses import field
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.address import invocation_address
+from smlocal.jobs.store.records import JobRecord
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.address import invocation_address
+from smlocal.terms.statuses import JobPhase, JobStatus
 
 HOSTING: Final = "hosting"
 """The kind of document."""
@@ -100,6 +102,13 @@ def shown(document: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
         "Restarts": state.latest,
         "PingTrouble": state.trouble,
     }
+
+
+def status_word(record: JobRecord) -> str:
+    """EndpointStatus; of an endpoint that was stopped, which the service would have deleted, `Stopped`."""
+    if record.status is JobStatus.IN_PROGRESS:
+        return "InService" if record.phase is JobPhase.TRAINING else "Creating"
+    return "Deleting" if record.status is JobStatus.STOPPING else str(record.status)
 
 
 def invocation_seconds(plan: Mapping[str, Any] | None) -> float:

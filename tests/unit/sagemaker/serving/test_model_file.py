@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.sagemaker.hosting.model_file import ModelFile, instance_type_names, read_model
+from smlocal.sagemaker.serving.model_file import ModelFile, instance_type_names, read_model
 
 CONTAINER = {"Image": "held:latest", "ModelDataUrl": "./model.tar.gz"}
 DRAFT = {
@@ -123,7 +123,7 @@ def test_the_variables_of_a_model_have_a_size() -> None:
 def test_what_is_not_supported_is_refused_by_name() -> None:
     with pytest.raises(FieldRefusedError) as error:
         read(AsyncInferenceConfig={"OutputConfig": {"S3OutputPath": "s3://b/o"}})
-    assert error.value.sentence == "model.yaml uses what smlocal does not support: AsyncInferenceConfig"
+    assert error.value.sentence == "model.yaml uses fields that smlocal does not support: AsyncInferenceConfig"
 
 
 def test_the_types_of_variants_are_those_of_the_service_and_this_machine() -> None:

@@ -11,7 +11,7 @@ from smlocal.sagemaker.contract.model.hosting import (
     ProductionVariant,
     S3ModelDataSource,
 )
-from smlocal.sagemaker.hosting import facts
+from smlocal.sagemaker.serving import facts
 from smlocal.terms.validation.violation import Path, Violation
 
 _FLAT: Final = ("ModelName", "PrimaryContainer", "Containers", "InferenceExecutionConfig")

@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.endpoint.aws_calls import find
 from smlocal.endpoint.call import ServiceError
-from smlocal.sagemaker.hosting.members import refused_members
+from smlocal.sagemaker.serving.members import refused_members
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.store.resources import StoredResource
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.showing import status_word
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.state import status_word
 from smlocal.terms.statuses import JobStatus
 
 ENDPOINT: Final = "endpoint"

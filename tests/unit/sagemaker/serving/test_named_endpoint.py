@@ -10,8 +10,8 @@ from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
 from smlocal.jobs.store.resources import StoredResource
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.named_endpoint import (
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.named_endpoint import (
     ENDPOINT,
     all_endpoints,
     body_of,

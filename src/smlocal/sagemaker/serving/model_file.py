@@ -1,25 +1,23 @@
 """Read a model file: the requests that make an endpoint in one document, with local settings."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, ClassVar, Final, cast, get_args
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import invalid_request, mistake_lines, read_local, wrong_region
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.sagemaker.contract.identity import is_region_name
 from smlocal.sagemaker.contract.model.hosting import (
     CreateEndpointConfigInput,
     CreateEndpointInput,
     CreateModelInput,
     ProductionVariant,
 )
-from smlocal.sagemaker.hosting import facts
-from smlocal.sagemaker.hosting.members import refused_members
-from smlocal.sagemaker.hosting.variants import (
+from smlocal.sagemaker.jobfile.request_reading import SharedReading, ValidRequest
+from smlocal.sagemaker.serving import facts
+from smlocal.sagemaker.serving.members import MEMBERS, refused_members
+from smlocal.sagemaker.serving.variants import (
     Container,
     Variant,
     flat_rules,
@@ -27,21 +25,25 @@ from smlocal.sagemaker.hosting.variants import (
     variant_rules,
     variants_of,
 )
-from smlocal.sagemaker.jobfile.job_file import without_nulls
 from smlocal.terms.model.structure import Items, Structure, Whole, member_types, members, split
 from smlocal.terms.validation.violation import Path, Violation
-from smlocal.terms.validation.walk import validate
 
 SERVING: Final = "Serving"
 """The block of limits in `Local`, which only endpoints have."""
-TAKEN: Final = frozenset(
+_TAKEN: Final = frozenset(
     {
         *("Region", "Engines", "AddHosts", "Networks", "NetworkRange", "Endpoints", "Sources", "AllowedPaths"),
         *("AllowedBuckets", "Credentials", "Gpus", "AllowCpu", "Pull", "Memory", "Cpus", "ShmSize", "Ulimits"),
         *("Processes", "StopGraceSeconds", "Cache", "CacheGiB"),
     }
 )
-"""The settings that an endpoint has a use for."""
+
+
+def refused_settings(why: str, *, but: Collection[str] = ()) -> dict[str, str]:
+    """The settings that containers which serve have no use for; `but`: those that this kind has one for."""
+    return {name: why for name in members(LocalSettings) if name not in _TAKEN and name not in but}
+
+
 _MOST_MODELS: Final = 10
 """One for each production variant."""
 _Seconds = Annotated[int, Whole(minimum=1, maximum=86_400)]
@@ -107,40 +109,65 @@ def instance_type_names() -> frozenset[str]:
     return frozenset((*get_args(kind), *here.words))
 
 
+class ModelReading(SharedReading):
+    """A document may have the requests of several models."""
+
+    SHAPE = ModelRequest
+    TABLE = MEMBERS
+    NAME = "EndpointName"
+    REFUSED: ClassVar[Mapping[str, str]] = refused_settings("endpoints have no use for it")
+    BLOCKS: ClassVar[Mapping[str, type[Structure]]] = {SERVING: ServingLimits}
+    TASK = "deploy the model"
+
+    def made(self, valid: ValidRequest) -> ModelFile:
+        """With its variants."""
+        request: ModelRequest = valid.request
+        models = _models(request)
+        stated = (valid.document.data.get(LOCAL) or {}).get("StopGraceSeconds")
+        return ModelFile(
+            variants=variants_of(_variants(request), models),
+            models=tuple(model for model, _ in models),
+            role=next((model.ExecutionRoleArn for model, _ in models if model.ExecutionRoleArn), None)
+            or request.ExecutionRoleArn
+            or "",
+            isolated=models[0][0].EnableNetworkIsolation is True,
+            local=valid.local,
+            serving=valid.blocks[SERVING],
+            grace=facts.STOP_SECONDS if stated is None else valid.local.StopGraceSeconds,
+            raw=valid.raw,
+            document=valid.document,
+        )
+
+    def broken_rules(
+        self, request: ModelRequest | None, raw: Mapping[str, Any], *, strict: bool
+    ) -> Iterator[Violation]:
+        """What the members say together."""
+        del strict
+        if request is None:
+            return
+        models = _models(request)
+        yield from flat_rules(raw)
+        yield from (each for model, at in models for each in model_rules(model, at))
+        yield from variant_rules(_variants(request), models, listed=request.Models is not None)
+
+    def broken_local_rules(self, local: LocalSettings, request: Any, raw: Mapping[str, Any]) -> list[Violation]:
+        """There is one address, so there is one engine."""
+        del request, raw
+        text = "Local.Engines: an endpoint runs on one engine; name one"
+        return [Violation(path=(LOCAL, "Engines"), text=text)] if len(local.Engines) > 1 else []
+
+    def refused_members(self, request: Any, raw: Mapping[str, Any]) -> list[tuple[str, Violation]]:
+        """Of the listed models too."""
+        del request
+        return refused_members(raw)
+
+
+READING: Final = ModelReading()
+
+
 def read_model(document: Document, *, strict: bool = False) -> ModelFile:
     """Validate a document; one error lists all mistakes."""
-    asked = {name: value for name, value in document.data.items() if name != LOCAL}
-    request, violations = validate(ModelRequest, asked, strict=strict, written=document.written)
-    raw: dict[str, Any] = without_nulls(asked)
-    local, serving, in_local = _read_local(document)
-    violations += in_local
-    if request is not None:
-        violations += _broken_rules(request, asked)
-    not_done = refused_members(raw)
-    if violations or request is None or local is None or serving is None:
-        raise invalid_request(document, violations + [each for _, each in not_done])
-    if not_done:
-        names = list(dict.fromkeys(name for name, _ in not_done))
-        raise FieldRefusedError(
-            f"{document.name} uses what smlocal does not support: {', '.join(names)}",
-            details=mistake_lines(document, [each for _, each in not_done]),
-            remedy=["Remove it to deploy the model here."],
-        )
-    models = _models(request)
-    stated = (document.data.get(LOCAL) or {}).get("StopGraceSeconds")
-    return ModelFile(
-        variants=variants_of(_variants(request), models),
-        models=tuple(model for model, _ in models),
-        role=next((model.ExecutionRoleArn for model, _ in models if model.ExecutionRoleArn), None)
-        or request.ExecutionRoleArn
-        or "",
-        isolated=models[0][0].EnableNetworkIsolation is True,
-        local=local,
-        serving=serving,
-        grace=facts.STOP_SECONDS if stated is None else local.StopGraceSeconds,
-        raw=raw,
-        document=document,
-    )
+    return cast("ModelFile", READING.read(document, strict=strict))
 
 
 def _models(request: ModelRequest) -> list[tuple[CreateModelInput, Path]]:
@@ -151,43 +178,3 @@ def _models(request: ModelRequest) -> list[tuple[CreateModelInput, Path]]:
 
 def _variants(request: ModelRequest) -> list[ProductionVariant]:
     return request.ProductionVariants or [ProductionVariant(InitialInstanceCount=1)]
-
-
-def _broken_rules(request: ModelRequest, given: Mapping[str, Any]) -> list[Violation]:
-    """What the members say together."""
-    models = _models(request)
-    listed = request.Models is not None
-    found = [*flat_rules(given), *(each for model, at in models for each in model_rules(model, at))]
-    return [*found, *variant_rules(_variants(request), models, listed=listed)]
-
-
-def _read_local(document: Document) -> tuple[LocalSettings | None, ServingLimits | None, list[Violation]]:
-    block = document.data.get(LOCAL)
-    if not isinstance(block, dict) or SERVING not in block:
-        local, found = read_local(document)
-        serving: ServingLimits | None = ServingLimits()
-    else:
-        rest = {name: value for name, value in block.items() if name != SERVING}
-        shown = Document({**document.data, LOCAL: rest}, name=document.name, directory=document.directory)
-        local, found = read_local(shown)
-        serving, more = validate(
-            ServingLimits, block[SERVING] or {}, strict=False, path=(LOCAL, SERVING), written=document.written
-        )
-        found = [*found, *more]
-    if local is not None:
-        found = [*found, *_without_use(local)]
-    return local, serving, found
-
-
-def _without_use(local: LocalSettings) -> list[Violation]:
-    default = LocalSettings()
-    found = [
-        Violation(path=(LOCAL, name), text=f"Local.{name}: endpoints have no use for it; remove it")
-        for name in members(LocalSettings)
-        if name not in TAKEN and getattr(local, name) != getattr(default, name)
-    ]
-    if len(local.Engines) > 1:
-        found.append(Violation(path=(LOCAL, "Engines"), text="Local.Engines: an endpoint runs on one engine; name one"))
-    if local.Region is not None and not is_region_name(local.Region):
-        found.append(wrong_region(local.Region, "us-east-1"))
-    return found

@@ -1,62 +1,18 @@
-"""Overrides of a processing job: where the settings of the one table are in its request, and its data."""
+"""Options for the data of a processing job: what they change in its document."""
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.option import LOCAL, Option
+from smlocal.jobfile.job_reading import SetData
 from smlocal.sagemaker.processing.facts import PROCESSING
 from smlocal.terms.validation.violation import Path
 
-_CLUSTER: Final = ("ProcessingResources", "ClusterConfig")
-_PLACES: Final[Mapping[str, Path]] = {
-    "name": ("ProcessingJobName",),
-    "image": ("AppSpecification", "ImageUri"),
-    "entrypoint": ("AppSpecification", "ContainerEntrypoint"),
-    "instance_type": (*_CLUSTER, "InstanceType"),
-    "instance_count": (*_CLUSTER, "InstanceCount"),
-    "environment": ("Environment",),
-    "max_run": ("StoppingCondition", "MaxRuntimeInSeconds"),
-    "role": ("RoleArn",),
-    "members": (),
-    "channels": ("ProcessingInputs",),
-    "inputs": ("ProcessingInputs",),
-    "processing_outputs": ("ProcessingOutputConfig", "Outputs"),
-}
-"""By the keyword of the option."""
-_OF_TRAINING: Final = frozenset({"code", "no_rules"})
-"""Settings of `Local` that such a job has no use for."""
 _INPUT: Final = re.compile(r"(?P<path>.+?)(?::(?P<folder>/(?!/)[^:]*))?", re.DOTALL)
 _OUTPUT: Final = re.compile(r"(?P<folder>/[^:]*):(?P<path>.+)", re.DOTALL)
 _Absolute = Callable[[str], str]
-
-
-def is_only_of(option: Option) -> bool:
-    """True for an option that only processing jobs have."""
-    return option.keyword in {"inputs", "processing_outputs"}
-
-
-def for_processing(document: Document, options: list[tuple[Option, Any]], *, refuse: bool) -> list[tuple[Option, Any]]:
-    """The options with their places in such a request. Those that have none are refused, or dropped."""
-    found, refused = [], []
-    for option, value in options:
-        if option.keyword in _PLACES:
-            found.append((replace(option, place=_PLACES[option.keyword]), value))
-        elif option.place[:1] == (LOCAL,) and option.keyword not in _OF_TRAINING:
-            found.append((option, value))
-        else:
-            refused.append(option)
-    if refused and refuse:
-        by_call = document.overrides == "keyword arguments"
-        named = ", ".join(each.keyword if by_call else each.flag for each in refused)
-        raise UsageRefusedError(
-            f"{document.name} is a processing job, and only a training job takes {named}",
-            remedy=["Leave it out, or change the job file."],
-        )
-    return found
 
 
 def _change_input(document: Document, name: str, path: str, absolute: _Absolute) -> None:
@@ -122,9 +78,9 @@ def _unclear(flag: str, name: str, text: str, form: str) -> UsageRefusedError:
     )
 
 
-DATA_OF_PROCESSING: Final[Mapping[str, Callable[[Document, str, str, _Absolute], None]]] = {
+DATA_OPTIONS: Final[Mapping[str, SetData]] = {
     "channels": _change_input,
     "inputs": _set_input,
     "processing_outputs": _set_output,
 }
-"""How options for data are applied: to the document, for a name, with a text, and what makes paths absolute."""
+"""By the keyword of the option."""
