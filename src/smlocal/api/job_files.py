@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from smlocal.ai_platform import shape
 from smlocal.ai_platform.model.members import ReplicaJobKind
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
     from smlocal.engine.engines import Engines
     from smlocal.jobs.planning.model import RecordedPlan
+    from smlocal.jobs.planning.workload import Workload
     from smlocal.jobs.prepared import PreparedPlan
     from smlocal.jobs.view import Reporter
     from smlocal.sagemaker.hosting.model_file import ModelFile
@@ -149,24 +150,22 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", str
 
 def absent_paths(job: "AnyJobFile") -> list[str]:
     """A line for each local path that the job reads and that is not there."""
-    equal = as_training_job(job)
-    if equal is None:
+    work = workload_of(job)
+    if work is None:
         return []  # a folder for a bucket is made if it is not there
     from smlocal.jobs.planning.aspects.inputs.look import absent_paths as absent  # it loads the engine
 
-    with _limited_by(equal):
-        return absent(equal)
+    with _limited_by(job):
+        return absent(work)
 
 
-def as_training_job(job: "AnyJobFile") -> JobFile | None:
-    """The training job that needs the same of this machine, which is the job itself if it is one; None if none does."""
-    if isinstance(job, JobFile):
-        return job
-    if kind_of(job.document.data) is not PROCESSING:
+def workload_of(job: "AnyJobFile") -> "Workload | None":
+    """What the job needs of machines; None for kinds whose jobs are not one set of hosts."""
+    kind = kind_of(job.document.data)
+    if not kind.workload:
         return None
-    from smlocal.sagemaker.processing.equal_training_job import equal_training_job
-
-    return equal_training_job(cast("ProcessingFile", job))
+    work: Workload = import_module(kind.workload).workload_of(job)
+    return work
 
 
 @contextmanager

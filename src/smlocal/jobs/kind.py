@@ -23,6 +23,8 @@ class Kind:
     """The module that reads its documents."""
     planning: str
     """The module that plans its jobs."""
+    workload: str = ""
+    """The module whose `workload_of` says what a job needs; empty for jobs that are not one set of hosts."""
     refusal: type[RequestRefusedError] | None = None
     """The error where another kind is wanted; None: it is never refused as such."""
     remedies: tuple[str, ...] = ()

@@ -20,6 +20,7 @@ PROCESSING: Final = Kind(
     describes=keys("AppSpecification", "ProcessingResources", "ProcessingInputs", "ProcessingOutputConfig"),
     reading="smlocal.sagemaker.processing.job_file",
     planning="smlocal.sagemaker.processing.planning",
+    workload="smlocal.sagemaker.processing.workload",
     refusal=IsAProcessingJobError,
     remedies=("Run it here: smlocal run FILE", "On the service: smlocal submit FILE --upload-to s3://bucket/prefix"),
 )
@@ -60,6 +61,7 @@ TRAINING: Final = Kind(
     describes=lambda _: True,
     reading="smlocal.sagemaker.jobfile.job_file",
     planning="smlocal.sagemaker.prepare",
+    workload="smlocal.sagemaker.workload",
 )
 KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT)
 """Training jobs come last of all kinds: theirs is what nothing else recognises."""
