@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from smlocal.sagemaker.hosting import planning as hosting
-from smlocal.sagemaker.notes import RULES
+from smlocal.sagemaker.training.notes import RULES
 from smlocal.sagemaker.transform import planning as transform
 from smlocal.sagemaker.tuning import planning as tuning
 

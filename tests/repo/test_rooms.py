@@ -29,7 +29,10 @@ DOORS = {
 """Only this module of these rooms may be imported by those."""
 OF_ALL = {"base"}
 """May be imported by every room, as if it were of the standard library."""
-OF_A_PLAN = {f"smlocal.{each}" for each in ("sagemaker.plan", "sagemaker.notes", "ai_platform.planning_of_jobs")}
+OF_A_PLAN = {
+    f"smlocal.{each}"
+    for each in ("sagemaker.training.plan", "sagemaker.training.notes", "ai_platform.planning_of_jobs")
+}
 """The modules that compute the plans of the platforms."""
 STARTERS = {"__init__": {"api", "errors"}, "__main__": {"cli", "jobs"}}
 

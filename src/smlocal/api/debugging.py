@@ -11,8 +11,8 @@ from smlocal.jobs.kinds import spoken_of
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.outcome.reasons import RULES
-from smlocal.sagemaker.name import NAME
 from smlocal.sagemaker.tensor_place import DEBUG_HOOK, tensor_place
+from smlocal.sagemaker.training.facts import NAME
 
 _HOOK = "The script must create a hook of smdebug; docs/debugger.md says more."
 

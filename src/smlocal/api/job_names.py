@@ -11,7 +11,7 @@ from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownEr
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.job_search import stored_names
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.name import NAME as TRAINING
+from smlocal.sagemaker.training.facts import NAME as TRAINING
 from smlocal.terms.validation.violation import closest_words
 
 _MOST_SHOWN = 20

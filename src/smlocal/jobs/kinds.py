@@ -290,7 +290,7 @@ class Showing(ABC, Generic[P]):
 
 
 KINDS: Final[Mapping[str, str]] = {
-    "sagemaker": "smlocal.sagemaker",
+    "sagemaker": "smlocal.sagemaker.training",
     "ai_platform": "smlocal.ai_platform",
     "sagemaker_hosting": "smlocal.sagemaker.hosting",
     "sagemaker_processing": "smlocal.sagemaker.processing",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from smlocal.errors import IsAProcessingJobError, IsATransformJobError
 from smlocal.errors.of_jobs import IsAnEndpointError, IsATuningJobError
 from smlocal.jobs.kind import Kind, keys
-from smlocal.sagemaker.name import NAME
+from smlocal.sagemaker.training.facts import NAME
 
 if TYPE_CHECKING:
     from smlocal.sagemaker.jobfile.request_reading import SharedReading
@@ -71,11 +71,11 @@ TRAINING: Final = Kind(
     sign="AlgorithmSpecification",
     describes=lambda _: True,
     reading="smlocal.sagemaker.jobfile.job_file",
-    planning="smlocal.sagemaker.prepare",
-    workload="smlocal.sagemaker.workload",
+    planning="smlocal.sagemaker.training.planning",
+    workload="smlocal.sagemaker.training.workload",
     stem="TrainingJob",
     log_group="/aws/sagemaker/TrainingJobs",
-    waiting="smlocal.sagemaker.waiting",
+    waiting="smlocal.sagemaker.training.planning",
     container_alone=True,
 )
 KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT)

@@ -1,12 +1,14 @@
 """Where a job of SageMaker's is: its region, its account, and its place on this machine."""
 
 import os
+from typing import Any
 
 from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines
 from smlocal.errors import RegionNameError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.looking import JobPlace
+from smlocal.jobs.planning.aspects.output.asked import is_remote_output
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.contract import identity
 
@@ -40,3 +42,9 @@ def region_of(local: LocalSettings, image: str) -> str:
         f"{source} says '{region}', which is not a valid region",
         remedy=["Set AWS_REGION, for example to us-east-1, or Local.Region in the job file."],
     )
+
+
+def pinned(work: Workload, output: str) -> dict[str, Any]:
+    """Settings that would depend on the process that starts the job: on its environment and its folder."""
+    remote = {"Output": output} if is_remote_output(work.output.uri) else {}
+    return {"Region": region_of(work.local, work.image), **remote}

@@ -10,7 +10,7 @@ import pytest
 from tests.contract.records.compare import shape_differences, word_differences
 from tests.contract.records.verdicts import NOT_A_TRAINING_JOB, NOT_HERE, OLDER, all_records, compared, expected
 
-from smlocal.sagemaker.running import RUNNING
+from smlocal.sagemaker.training.running import RUNNING
 from smlocal.terms.statuses import Failure, FailureKind
 
 Replay = Callable[..., dict[str, Any]]

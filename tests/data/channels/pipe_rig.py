@@ -16,7 +16,7 @@ from smlocal.data.channels.pipe.feeder import PipeFeeder
 from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.client import S3Client
 from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
-from smlocal.sagemaker.running import RUNNING
+from smlocal.sagemaker.training.running import RUNNING
 from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import Failure
 

@@ -18,7 +18,7 @@ from smlocal.errors import EngineError, SubnetInUseError
 from smlocal.jobs.planning.aspects.network.look import FOLDER_LABEL, make_network, on_network, remove_leftover_networks
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.lease import Lease
-from smlocal.sagemaker.prepare import plan_job
+from smlocal.sagemaker.training.planning import plan_job
 
 RunJob = Callable[..., Ran]
 HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}

@@ -22,9 +22,9 @@ from smlocal.jobs.mirrored.folders import (
 from smlocal.jobs.mirrored.saving import folder_tree, save_folder
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.sagemaker.jobfile.job_file import read_job
-from smlocal.sagemaker.plan import for_attempt
-from smlocal.sagemaker.prepare import plan_job
-from smlocal.sagemaker.preparing import PREPARING
+from smlocal.sagemaker.training.plan import for_attempt
+from smlocal.sagemaker.training.planning import plan_job
+from smlocal.sagemaker.training.preparing import PREPARING
 
 Image = Callable[[str], str]
 

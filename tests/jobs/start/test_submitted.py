@@ -18,7 +18,7 @@ from smlocal.jobs.control.orphans import ensure_supervised
 from smlocal.jobs.store.lease import supervised
 from smlocal.jobs.submission.scheduler import Scheduler, record_waiting
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.waiting import waiting_job
+from smlocal.sagemaker.training.planning import waiting_job
 
 WAITS = "echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.02; done; echo done >/opt/ml/model/m"
 CRASHES = int(os.environ.get("SMLOCAL_CRASHES", "20"))

@@ -49,7 +49,9 @@ def test_a_job_without_rules_imports_nothing_of_them() -> None:
     modules = loaded("import smlocal.jobs.supervision, smlocal.jobs.control.adopt, smlocal.api.execution")
     assert "smlocal.jobs.attempt" in modules
     assert not {
-        module for module in modules if module.startswith(("smlocal.debugger", "smlocal.sagemaker.rules_of_job"))
+        module
+        for module in modules
+        if module.startswith(("smlocal.debugger", "smlocal.sagemaker.training.rules_of_job"))
     }
 
 

@@ -12,15 +12,15 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import JobReading
 from smlocal.jobs.kind import Kind
 from smlocal.jobs.kinds import KINDS as FOLDERS
-from smlocal.sagemaker import prepare
 from smlocal.sagemaker.hosting import planning as of_endpoints
 from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
 from smlocal.sagemaker.processing import planning as of_processing
+from smlocal.sagemaker.training import planning
 from smlocal.sagemaker.transform import planning as of_transform
 from smlocal.sagemaker.tuning import planning as of_tuning
 
 PLANS: list[tuple[Kind, JobPlanner]] = [
-    (TRAINING, prepare),
+    (TRAINING, planning),
     (PROCESSING, of_processing),
     (TRANSFORM, of_transform),
     (TUNING, of_tuning),

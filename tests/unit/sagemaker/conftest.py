@@ -15,8 +15,8 @@ from smlocal.jobs.planning.aspects.rules.plan import RuleFacts
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.sagemaker.plan import build_plan
-from smlocal.sagemaker.workload import workload_of
+from smlocal.sagemaker.training.plan import build_plan
+from smlocal.sagemaker.training.workload import workload_of
 from smlocal.terms.listing import Listing
 
 LISTING = Listing(

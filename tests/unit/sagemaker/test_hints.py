@@ -9,7 +9,7 @@ from tests.unit.sagemaker.conftest import FACTS, LISTING, REQUEST, job, planned
 
 from smlocal.jobs.decide.attempt_outcome import Symptoms, Trouble
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
-from smlocal.sagemaker.hints import log_hint, lost_model
+from smlocal.sagemaker.training.hints import log_hint, lost_model
 
 DATA = "/opt/ml/input/data"
 SOURCE = REQUEST["InputDataConfig"][0]["DataSource"]

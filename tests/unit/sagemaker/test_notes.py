@@ -15,7 +15,7 @@ from smlocal.jobs.planning.aspects.limits.plan import LimitFacts
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.jobfile.job_file import read_job
-from smlocal.sagemaker.notes import RULES
+from smlocal.sagemaker.training.notes import RULES
 from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]

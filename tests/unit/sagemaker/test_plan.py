@@ -11,7 +11,7 @@ from smlocal.jobs.containers import container_spec
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.sagemaker.preparing import PREPARING
+from smlocal.sagemaker.training.preparing import PREPARING
 from smlocal.terms.gpus import GpuDevices
 from smlocal.terms.listing import Listing
 

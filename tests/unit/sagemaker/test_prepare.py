@@ -13,7 +13,7 @@ from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngin
 from smlocal.jobs.planning.aspects.inputs.look import check_access
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.jobfile.job_file import read_job
-from smlocal.sagemaker.workload import workload_of
+from smlocal.sagemaker.training.workload import workload_of
 
 HERE = EngineFacts(
     address="unix:///var/run/docker.sock",

@@ -7,7 +7,7 @@ import pytest
 
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.sagemaker.script import docker_line, shell_script
+from smlocal.sagemaker.training.script import docker_line, shell_script
 from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]

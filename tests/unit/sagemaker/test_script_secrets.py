@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.sagemaker.script import ScriptSecrets, shell_script
+from smlocal.sagemaker.training.script import ScriptSecrets, shell_script
 
 Planner = Callable[..., JobPlan]
 ODD = 'hunter2 "q" \\ $HOME `x` \'s ü \t'

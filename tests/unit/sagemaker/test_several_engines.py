@@ -14,9 +14,9 @@ from smlocal.jobs.planning.aspects.network.look import on_network
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall_containers, remember
-from smlocal.sagemaker.preparing import PREPARING
-from smlocal.sagemaker.running import RUNNING
-from smlocal.sagemaker.script import shell_script
+from smlocal.sagemaker.training.preparing import PREPARING
+from smlocal.sagemaker.training.running import RUNNING
+from smlocal.sagemaker.training.script import shell_script
 
 Planner = Callable[..., JobPlan]
 A, B = "ssh://a", "ssh://b"

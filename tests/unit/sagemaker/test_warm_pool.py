@@ -10,7 +10,7 @@ from tests.unit.sagemaker.conftest import FACTS
 from smlocal.jobs.host.staging import mounts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall_containers, remember
-from smlocal.sagemaker.preparing import PREPARING
+from smlocal.sagemaker.training.preparing import PREPARING
 
 Planner = Callable[..., JobPlan]
 RESOURCES = {"InstanceType": "ml.m5.large", "InstanceCount": 2, "VolumeSizeInGB": 10, "KeepAlivePeriodInSeconds": 60}

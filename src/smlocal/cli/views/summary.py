@@ -13,7 +13,7 @@ from smlocal.cli.terminal.layout import BOLD, GREEN, RED, YELLOW, paint, row, sh
 from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.cli.views.figures import metric_lines, summary_lines
 from smlocal.jobs.view import JobView
-from smlocal.sagemaker.showing import EMPTY_REASON, NO_TEXT
+from smlocal.sagemaker.training.showing import EMPTY_REASON, NO_TEXT
 from smlocal.terms.statuses import JobStatus
 
 COLOURS: Mapping[str, str] = {

@@ -34,7 +34,7 @@ from smlocal.endpoint.signature import Signatures
 from smlocal.errors import JobFinishedError, JobUnknownError, SmlocalError
 from smlocal.jobs.logs.log_readers import host_logs
 from smlocal.report.page import render
-from smlocal.sagemaker.waiting import waiting_job
+from smlocal.sagemaker.training.planning import waiting_job
 
 _STYLE = f"{PREFIX}style.css"
 _MOST_STREAMS = 500

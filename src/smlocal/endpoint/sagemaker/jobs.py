@@ -15,7 +15,7 @@ from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.store.resources import WARM_POOL, change_period, state_of
 from smlocal.sagemaker.contract.requested import pool_member
 from smlocal.sagemaker.kinds import TRAINING
-from smlocal.sagemaker.name import NAME
+from smlocal.sagemaker.training.facts import NAME
 
 TRAINING_JOBS: Final = NamedJobs(
     kind=TRAINING,

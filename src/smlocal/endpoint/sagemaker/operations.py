@@ -51,7 +51,7 @@ from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.resources import WARM_POOL, state_of
 from smlocal.sagemaker import kinds
-from smlocal.sagemaker.name import NAME
+from smlocal.sagemaker.training.facts import NAME
 
 
 def delete_training_job(serving: Serving, call: AwsCall) -> dict[str, Any]:

@@ -30,14 +30,14 @@ from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname, sagemaker_arn
 from smlocal.sagemaker.contract.model.processing import ProcessingInput, ProcessingOutput
-from smlocal.sagemaker.notes import GENERAL_RULES
+from smlocal.sagemaker.general_notes import GENERAL_RULES
 from smlocal.sagemaker.place import arn_of, place_of
-from smlocal.sagemaker.prepare import check_host_count
 from smlocal.sagemaker.processing import facts as kind
 from smlocal.sagemaker.processing.job_file import ProcessingFile
 from smlocal.sagemaker.processing.members import MEMBERS
 from smlocal.sagemaker.processing.workload import check_outputs, workload_of
 from smlocal.sagemaker.simulated import refuse_above_limit
+from smlocal.sagemaker.training.planning import check_host_count
 from smlocal.terms.hosts import Host
 from smlocal.terms.json_size import compact
 

@@ -15,10 +15,10 @@ from smlocal.jobs.planning.aspects.limits.show import limit_rows
 from smlocal.jobs.planning.aspects.network.show import network_text
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.plan_rows import environment_rows, host_names, note_rows, one_line, request_text
-from smlocal.sagemaker import preparing as training
 from smlocal.sagemaker.processing import planning
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
 from smlocal.sagemaker.processing.workload import shown
+from smlocal.sagemaker.training import preparing as training
 
 _OF_TRAINING: Final = frozenset(
     {"Version", "TrainingJobName", "TrainingJobArn", "Checkpoints", "Collectors", "Rules", "Output"}

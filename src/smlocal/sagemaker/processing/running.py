@@ -5,8 +5,8 @@ from typing import ClassVar, Final
 
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.kinds import Reasons, Running
-from smlocal.sagemaker import running as training
 from smlocal.sagemaker.contract.outcome import reasons
+from smlocal.sagemaker.training import running as training
 from smlocal.sagemaker.usage_block import planned_usage
 from smlocal.terms.statuses import Ending, FailureKind
 

@@ -11,9 +11,9 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall_containers
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, OutputFolder, Stage, StartView
-from smlocal.sagemaker import showing as training
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.workload import shown
+from smlocal.sagemaker.training import showing as training
 from smlocal.terms.statuses import JobPhase, JobStatus
 
 EXIT_MESSAGE: Final = "ExitMessage"

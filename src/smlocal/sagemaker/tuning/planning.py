@@ -16,17 +16,16 @@ from smlocal.jobs.prepared import PreparedPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
-from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.contract.identity import sagemaker_arn
-from smlocal.sagemaker.place import arn_of
+from smlocal.sagemaker.place import arn_of, pinned
+from smlocal.sagemaker.training import planning as training
+from smlocal.sagemaker.training.workload import workload_of
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.search import SearchPlan, first_points
 from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
 from smlocal.sagemaker.tuning.trial_jobs import local_of, training_job
 from smlocal.sagemaker.tuning.tuning_file import TuningFile
 from smlocal.sagemaker.tuning.warm_start import earlier_of
-from smlocal.sagemaker.waiting import pinned
-from smlocal.sagemaker.workload import workload_of
 
 _NOTE_OF_STRATEGY: Final = {
     "Grid": "every combination runs once, as on the service; their order is smlocal's",

@@ -22,12 +22,12 @@ from smlocal.sagemaker.contract.documents.config_files import host_names
 from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.contract.requested import definitions_of
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
+from smlocal.sagemaker.training.planning import waiting_job
 from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.sagemaker.tuning.ranges import Point
 from smlocal.sagemaker.tuning.state import with_record
 from smlocal.sagemaker.tuning.trials import Trial, trial_of
 from smlocal.sagemaker.tuning.tuning_file import TuningFile
-from smlocal.sagemaker.waiting import waiting_job
 
 _LINES: Final = 3
 _NOT_LITERAL: Final = re.compile(r"\\.|\[[^]]*\]|\([^)]*\)")

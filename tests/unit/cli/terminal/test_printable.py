@@ -11,7 +11,7 @@ from tests.kit import Run
 
 from smlocal.cli.terminal.printable import printable
 from smlocal.cli.views.summary import summary
-from smlocal.sagemaker.showing import view_of
+from smlocal.sagemaker.training.showing import view_of
 
 HOSTILE = "AlgorithmError: \x1b]0;title\x07\x1b[2J\x9b31mred\rover\x08\x7f, exit code: 1"
 SHOWN = r"AlgorithmError: \x1b]0;title\x07\x1b[2J\x9b31mred\rover\x08\x7f, exit code: 1"

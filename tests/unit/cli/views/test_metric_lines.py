@@ -4,7 +4,7 @@ import pytest
 
 from smlocal.cli.views.figures import metric_lines
 from smlocal.cli.views.summary import summary
-from smlocal.sagemaker.showing import view_of
+from smlocal.sagemaker.training.showing import view_of
 
 
 def answer(*metrics: tuple[str, float, list[float]], notes: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from smlocal.cli.views.summary import summary
-from smlocal.sagemaker.showing import view_of
+from smlocal.sagemaker.training.showing import view_of
 
 
 @pytest.fixture

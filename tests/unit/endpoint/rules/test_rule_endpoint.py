@@ -23,7 +23,7 @@ from smlocal.endpoint.http_server import listen
 from smlocal.jobs.control.requests import open_wakeup
 from smlocal.jobs.history import RULE_ACTION, STOP
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.rules_of_job import stops_by_others
+from smlocal.sagemaker.training.rules_of_job import stops_by_others
 
 
 @pytest.fixture

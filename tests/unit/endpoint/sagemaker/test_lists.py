@@ -11,9 +11,9 @@ from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST
 from smlocal.endpoint.call import ServiceError
 from smlocal.endpoint.serving import Serving
 from smlocal.jobs.store.resources import StoredResource
-from smlocal.sagemaker.name import NAME as TRAINING
 from smlocal.sagemaker.processing.facts import NAME as PROCESSING
 from smlocal.sagemaker.serving.facts import NAME as HOSTING
+from smlocal.sagemaker.training.facts import NAME as TRAINING
 from smlocal.sagemaker.transform.facts import NAME as TRANSFORM
 from smlocal.sagemaker.tuning.facts import NAME as TUNING
 from smlocal.sagemaker.tuning.facts import TUNING as STATE

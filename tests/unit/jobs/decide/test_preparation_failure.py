@@ -16,7 +16,7 @@ from smlocal.errors import (
 )
 from smlocal.jobs.finish.unprepared import preparation_failure
 from smlocal.sagemaker.contract.outcome import reasons
-from smlocal.sagemaker.running import RUNNING
+from smlocal.sagemaker.training.running import RUNNING
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from smlocal.jobs.decide.events import (
 )
 from smlocal.jobs.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
 from smlocal.jobs.planning.model import StopPlan
-from smlocal.sagemaker.running import RUNNING
+from smlocal.sagemaker.training.running import RUNNING
 from smlocal.terms.statuses import JobStatus, StopCause
 
 LIMITS = StopPlan(max_runtime=1000, grace=120, peer_grace=10)

@@ -12,7 +12,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.scheduler import InstanceLimit, record_waiting
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.waiting import waiting_job
+from smlocal.sagemaker.training.planning import waiting_job
 
 REQUEST: dict[str, Any] = {
     "AlgorithmSpecification": {

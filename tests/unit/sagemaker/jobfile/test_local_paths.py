@@ -18,7 +18,7 @@ from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.aspects.rules.asked import rule_locations
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.jobfile.local_paths import local_locations, locations
-from smlocal.sagemaker.workload import workload_of
+from smlocal.sagemaker.training.workload import workload_of
 from smlocal.terms.validation.violation import Path as Place
 
 _MODEL = Path(botocore.__file__).parent / "data" / "sagemaker" / "2017-07-24" / "service-2.json.gz"

@@ -42,6 +42,6 @@ def test_what_brings_an_aspect_in(kind: str, settings: dict[str, Any], wanted: l
 
 
 def test_preparing_a_job_imports_no_look_that_few_jobs_need() -> None:
-    program = "import sys, smlocal.sagemaker.prepare; print(*sys.modules)"
+    program = "import sys, smlocal.sagemaker.training.planning; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert {f"smlocal.jobs.planning.aspects.{aspect.name}.look" for aspect in ASPECTS} & {*done.stdout.split()} == set()

@@ -6,7 +6,7 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.accelerators.plan import neuron_devices
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.contract.documents.config_files import heterogeneous, homogeneous
-from smlocal.sagemaker.script import shell_script
+from smlocal.sagemaker.training.script import shell_script
 
 TRAINIUM = {"ResourceConfig": {"InstanceType": "ml.trn1.2xlarge", "InstanceCount": 1}}
 

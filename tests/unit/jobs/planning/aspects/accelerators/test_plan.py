@@ -12,7 +12,7 @@ from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts, Gp
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.contract.documents.config_files import heterogeneous, homogeneous
-from smlocal.sagemaker.script import shell_script
+from smlocal.sagemaker.training.script import shell_script
 from smlocal.terms.gpus import GpuDevices
 from smlocal.terms.hosts import EVERY
 

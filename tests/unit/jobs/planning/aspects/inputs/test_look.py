@@ -10,7 +10,7 @@ from smlocal.api.job_source import read_document, read_file
 from smlocal.api.overrides import Overrides
 from smlocal.errors import CredentialsMissingError
 from smlocal.jobs.planning.aspects.inputs.look import list_inputs, store_of
-from smlocal.sagemaker.workload import workload_of
+from smlocal.sagemaker.training.workload import workload_of
 
 
 def channel(name: str, uri: str) -> dict[str, object]:

@@ -5,7 +5,7 @@ import pytest
 
 from smlocal.jobs.planning.aspects.inputs.plan import Staging, choose_staging
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.sagemaker.script import shell_script
+from smlocal.sagemaker.training.script import shell_script
 from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]

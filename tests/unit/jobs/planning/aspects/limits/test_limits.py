@@ -11,7 +11,7 @@ from smlocal.jobs.planning.aspects.limits.plan import LimitFacts, own_memory_lim
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall_containers, remember
 from smlocal.sagemaker.contract.instance_types import host_of_type
-from smlocal.sagemaker.script import shell_script
+from smlocal.sagemaker.training.script import shell_script
 from smlocal.terms.limits import Limits
 from smlocal.terms.listing import Listing
 

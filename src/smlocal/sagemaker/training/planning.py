@@ -1,4 +1,4 @@
-"""From a validated training job to its plan."""
+"""From a validated training job to its plan, and what is recorded of one that another process will start."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -7,17 +7,22 @@ from typing import Any
 from smlocal.engine.engines import Engines
 from smlocal.errors import TooManyHostsError
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobfile.option import LOCAL
 from smlocal.jobs import looking
 from smlocal.jobs.documents import STRICT
+from smlocal.jobs.planning.aspects.output.asked import model_uri
+from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS, host_count
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.sagemaker.place import place_of
-from smlocal.sagemaker.plan import build_plan
+from smlocal.sagemaker.place import arn_of, pinned, place_of
 from smlocal.sagemaker.simulated import check_capacity, refuse_above_limit
-from smlocal.sagemaker.workload import workload_of
+from smlocal.sagemaker.training.facts import IN_ARN, NAME
+from smlocal.sagemaker.training.plan import build_plan
+from smlocal.sagemaker.training.workload import workload_of
 
 
 def prepare(
@@ -98,3 +103,20 @@ def check_host_count(count: int, *, most: int | None) -> None:
                 "Raise Local.MaxHosts if this machine has enough memory: smlocal plan shows what they need.",
             ],
         )
+
+
+def waiting_job(job: JobFile, name: str, *, strict: bool = False) -> WaitingJob:
+    """What is recorded of a validated job. Faults that refuse its creation are an error."""
+    work = workload_of(job)
+    refuse_above_limit(work)
+    document, output = job.document, output_folder(work)
+    local = {**(document.data.get(LOCAL) or {}), **pinned(work, output)}
+    return WaitingJob(
+        platform=NAME,
+        arn=arn_of(work, IN_ARN, name),
+        model_uri=model_uri(work.output, output, name),
+        request={"TrainingJobName": name, **job.raw},
+        job={**document.record(), "Data": {**document.data, LOCAL: local}, STRICT: strict},
+        instances=len(work.hosts),
+        needs=((work.hosts[0].instance_type, len(work.hosts)),),
+    )

@@ -5,9 +5,9 @@ from typing import ClassVar, Final
 from smlocal.jobs.decide.attempt_outcome import KILLED, AttemptOutcome, Symptoms
 from smlocal.jobs.kinds import BesideJob, JobContext, Reasons, Running
 from smlocal.jobs.planning.model import HostPlan, JobPlan
-from smlocal.sagemaker import plan as plans
 from smlocal.sagemaker.contract.outcome import reasons
-from smlocal.sagemaker.script import docker_command as command
+from smlocal.sagemaker.training import plan as plans
+from smlocal.sagemaker.training.script import docker_command as command
 from smlocal.sagemaker.usage_block import planned_usage
 from smlocal.terms.statuses import FAILED, Ending, FailureKind
 
@@ -29,7 +29,7 @@ class TrainingRunning(Running):
         """Evaluate the debugger rules beside the job."""
         if not plan.rules.each:
             return None
-        from smlocal.sagemaker.rules_of_job import begin_rules as begin  # the room of the debugger
+        from smlocal.sagemaker.training.rules_of_job import begin_rules as begin  # the room of the debugger
 
         return begin(plan, context, first=first)
 
@@ -44,7 +44,7 @@ class TrainingRunning(Running):
 
     def hint(self, plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
         """From the image, the request and the log."""
-        from smlocal.sagemaker.hints import hint as hint_of  # after a failure only: dozens of patterns
+        from smlocal.sagemaker.training.hints import hint as hint_of  # after a failure only: dozens of patterns
 
         return hint_of(plan, host, symptoms)
 

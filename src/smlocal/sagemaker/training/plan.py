@@ -15,10 +15,10 @@ from smlocal.sagemaker.contract.documents.config_files import config_files, mani
 from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname, sagemaker_arn
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.contract.requested import matching_settings
-from smlocal.sagemaker.data_parallel import data_parallel_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.name import NAME
-from smlocal.sagemaker.notes import notes
+from smlocal.sagemaker.training.data_parallel import data_parallel_of
+from smlocal.sagemaker.training.facts import IN_ARN, NAME
+from smlocal.sagemaker.training.notes import notes
 from smlocal.terms.checkpoints import within
 from smlocal.terms.hosts import Host
 from smlocal.terms.json_size import compact
@@ -29,7 +29,7 @@ _EMPTY = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRIC
 
 def build_plan(job: JobFile, work: Workload, facts: Facts, *, name: str) -> JobPlan:
     """The plan of this request on this machine."""
-    arn = sagemaker_arn("training-job", name, region=facts.region, account=facts.account)
+    arn = sagemaker_arn(IN_ARN, name, region=facts.region, account=facts.account)
     named = Named(platform=NAME, name=name, arn=arn, request={"TrainingJobName": name, **job.raw}, session=SESSION_NAME)
     written = _manifests(work, facts)
     empty = _directories(work)

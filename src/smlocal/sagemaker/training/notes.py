@@ -23,7 +23,8 @@ from smlocal.jobs.planning.note_rule import NoteRule, notes_of, some
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.config_files import INTERFACE
-from smlocal.sagemaker.data_parallel import DISTRIBUTED_RULES
+from smlocal.sagemaker.general_notes import PEER_GRACE, RELAXED_INSTANCE, RELAXED_ROLE, VPC
+from smlocal.sagemaker.training.data_parallel import DISTRIBUTED_RULES
 
 
 def notes(plan: JobPlan, work: Workload) -> tuple[Note, ...]:
@@ -31,21 +32,8 @@ def notes(plan: JobPlan, work: Workload) -> tuple[Note, ...]:
     return notes_of(RULES, plan, work)
 
 
-def _relaxed_instance(plan: JobPlan, work: Workload) -> str | None:
-    here = [host.host.instance_type for host in plan.hosts if host.host.is_this_machine]
-    return (
-        f"the instance type {some(here)} means this machine; the service requires a real instance type"
-        if here
-        else None
-    )
-
-
 def _relaxed_name(plan: JobPlan, work: Workload) -> str | None:
     return None if "TrainingJobName" in work.document.data else "TrainingJobName is missing; the service requires it"
-
-
-def _relaxed_role(plan: JobPlan, work: Workload) -> str | None:
-    return None if work.role else "RoleArn is missing; the service requires it"
 
 
 def _relaxed_uri(plan: JobPlan, work: Workload) -> str | None:
@@ -70,10 +58,6 @@ def _encryption(plan: JobPlan, work: Workload) -> str | None:
         if value
     ]
     return f"nothing is encrypted here; {', '.join(keys)} recorded only" if keys else None
-
-
-def _vpc(plan: JobPlan, work: Workload) -> str | None:
-    return "VpcConfig is recorded; the container is on a network of this engine" if work.in_vpc else None
 
 
 def _recorded(plan: JobPlan, work: Workload) -> str | None:
@@ -141,12 +125,6 @@ def _code_unread(plan: JobPlan, work: Workload) -> str | None:
     )
 
 
-def _peer_grace(plan: JobPlan, work: Workload) -> str | None:
-    if len(plan.hosts) == 1:
-        return None
-    return f"when a host fails, the others get SIGTERM and {plan.stop.peer_grace} s (inferred; Local.PeerGraceSeconds)"
-
-
 def _resource_config(plan: JobPlan, work: Workload) -> str | None:
     local, said = work.local, []
     if local.ResourceConfigKeys != "newest":
@@ -167,14 +145,6 @@ _TOOLKIT_SETTINGS = frozenset(
 )
 """With one of these, AWS's training toolkit starts a script of `/opt/ml/code`."""
 
-GENERAL_RULES = (
-    NoteRule(id="relaxed-role", says=_relaxed_role),
-    NoteRule(id="relaxed-instance", says=_relaxed_instance),
-    NoteRule(id="peer-grace", says=_peer_grace),
-    NoteRule(id="vpc", says=_vpc),
-)
-"""Those that other kinds of jobs have too."""
-
 RULES = (
     *INPUT_RULES,
     *IMAGE_RULES,
@@ -184,18 +154,18 @@ RULES = (
     *LIMIT_RULES,
     *DISTRIBUTED_RULES,
     NoteRule(id="relaxed-name", says=_relaxed_name),
-    NoteRule(id="relaxed-role", says=_relaxed_role),
-    NoteRule(id="relaxed-instance", says=_relaxed_instance),
+    RELAXED_ROLE,
+    RELAXED_INSTANCE,
     NoteRule(id="relaxed-uri", says=_relaxed_uri),
     *CREDENTIAL_RULES,
     *OUTPUT_RULES,
     *MIRRORED_RULES,
     NoteRule(id="code-filled", says=_code),
     NoteRule(id="resource-config", says=_resource_config),
-    NoteRule(id="peer-grace", says=_peer_grace),
+    PEER_GRACE,
     *MERGED_RULES,
     NoteRule(id="encryption", says=_encryption),
-    NoteRule(id="vpc", says=_vpc),
+    VPC,
     *ENGINE_RULES,
     NoteRule(id="isolated-code", says=_isolated_code, warning=True),
     *NETWORK_RULES,

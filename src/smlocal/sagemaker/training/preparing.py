@@ -1,4 +1,4 @@
-"""SageMaker's training jobs before they run. Plans are made in `prepare`; here they are shown.
+"""SageMaker's training jobs before they run. Plans are made in `planning`; here they are shown.
 
 That is the JSON document of `smlocal plan --json`, and rows for people.
 """
@@ -30,9 +30,9 @@ from smlocal.jobs.planning.model import (
     records_directory,
 )
 from smlocal.jobs.planning.plan_rows import COLUMN, environment_rows, host_names, note_rows, one_line, request_text
-from smlocal.sagemaker import prepare
 from smlocal.sagemaker.contract import paths
-from smlocal.sagemaker.script import no_script, shell_script
+from smlocal.sagemaker.training import planning
+from smlocal.sagemaker.training.script import no_script, shell_script
 from smlocal.terms.masking import masked_file
 
 _WHOLE_FILE = 4096
@@ -44,9 +44,9 @@ _SHOWN_BYTES = 300
 class TrainingPreparing(Preparing[JobPlan]):
     """Each attempt is planned again, and most jobs have a script."""
 
-    read = staticmethod(prepare.read_recorded)
-    plan_again = staticmethod(prepare.plan_again)
-    prepare = staticmethod(prepare.prepare)
+    read = staticmethod(planning.read_recorded)
+    plan_again = staticmethod(planning.plan_again)
+    prepare = staticmethod(planning.prepare)
     script = staticmethod(shell_script)
 
     def plan_document(self, plan: JobPlan) -> dict[str, Any]:

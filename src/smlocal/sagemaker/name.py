@@ -1,5 +1,0 @@
-"""The name of the platform."""
-
-from typing import Final
-
-NAME: Final = "sagemaker"

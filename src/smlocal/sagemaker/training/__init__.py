@@ -1,0 +1,1 @@
+"""Training jobs of SageMaker, as a kind of job."""
