@@ -53,7 +53,7 @@ def _example(example: Example) -> Iterator[str]:
     yield f"Output{_with(example.options)}:\n"
     yield from _block(example.output)
     yield "Good:\n"
-    yield from _block(example.good)
+    yield from _block(example.bad if example.good is None else example.good)
     if good_files != example.bad_files:
         yield from _files(good_files)
     if example.good_job is not None:

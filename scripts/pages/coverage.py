@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from smlocal.ai_platform.coverage.lookup import table
+from smlocal.ai_platform.coverage import table
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.sagemaker.requests import REQUESTS
 from smlocal.terms.member_table import MemberTable

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from pages.site_text import NOT_ON_THE_SITE, for_the_site
 
-from smlocal.cli.documentation import DOCUMENTATION
+from smlocal.cli.terminal.links import DOCUMENTATION
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -12,7 +12,7 @@ from pages.truth import facts
 from tests.docs.test_errors import classes
 
 from smlocal.check.registry import all_rules
-from smlocal.cli.documentation import DOCUMENTATION, section
+from smlocal.cli.terminal.links import DOCUMENTATION, section
 from smlocal.errors import MachineNotReadyError, RequestRefusedError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,7 @@ The exit codes were measured. The classes and what becomes of a job of one repli
 
 from dataclasses import dataclass
 
-from smlocal.ai_platform.lifecycle.error_classes import ErrorClass
+from smlocal.ai_platform.lifecycle.states import ErrorClass
 
 
 @dataclass(frozen=True, kw_only=True)

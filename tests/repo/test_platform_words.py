@@ -61,7 +61,6 @@ SAGEMAKER = Platform(
         "jobfile/settings_of_data.py": "as above, and settings about the files of SageMaker's containers",
         "jobfile/settings_of_hosts.py": "as above",
         "jobs/planning/aspects": "what is said of an aspect of a job is said of SageMaker's jobs",
-        "jobs/planning/note_rule.py": "a note is made of a job file for SageMaker",
         "api/job_files.py": "finds the platform of a job file",
         "pytest_plugin": "its results have the names that users of SageMaker know",
         "service": "reads jobs of SageMaker itself",

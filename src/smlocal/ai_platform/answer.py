@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from smlocal.ai_platform.identity import job_region, resource_name
-from smlocal.ai_platform.lifecycle.error_classes import ERROR_CODES, ErrorClass
-from smlocal.ai_platform.lifecycle.job_states import JobState
+from smlocal.ai_platform.lifecycle.states import ERROR_CODES, ErrorClass, JobState
 from smlocal.ai_platform.model.members import ReplicaJobKind, is_structure, members
 from smlocal.ai_platform.run.stored_lifecycle import LIFECYCLE
 from smlocal.ai_platform.shape import job_kind

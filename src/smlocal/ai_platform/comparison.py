@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from smlocal.ai_platform.answer import stored_form, word_of
-from smlocal.ai_platform.lifecycle.entries import Decision, Happened
-from smlocal.ai_platform.lifecycle.job_states import JobState
+from smlocal.ai_platform.lifecycle.actions import Decision, Happened
+from smlocal.ai_platform.lifecycle.states import JobState
 from smlocal.ai_platform.model.members import ReplicaJobKind, members
 from smlocal.ai_platform.shape import JOB_SPEC, STATE, TRAINING_INPUT, WORKER_POOLS, camel, is_answer, job_kind
 from smlocal.ai_platform.validation.reading import read_document

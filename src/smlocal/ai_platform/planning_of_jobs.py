@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.ai_platform.answer import snake_case, stored_form
-from smlocal.ai_platform.coverage.lookup import recorded_members
+from smlocal.ai_platform.coverage import recorded_members
 from smlocal.ai_platform.identity import PROJECT, cloud_id, custom_job_number, resource_name
 from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile
 from smlocal.ai_platform.lifecycle.progress import GRACE

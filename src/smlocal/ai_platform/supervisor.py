@@ -9,23 +9,24 @@ from functools import partial
 from typing import Any, Final
 
 from smlocal.ai_platform.lifecycle import actions, events
-from smlocal.ai_platform.lifecycle.entries import Happened
-from smlocal.ai_platform.lifecycle.job_states import JobState
+from smlocal.ai_platform.lifecycle.actions import Happened
 from smlocal.ai_platform.lifecycle.lifecycle import Lifecycle
 from smlocal.ai_platform.lifecycle.progress import End, JobProgress
+from smlocal.ai_platform.lifecycle.states import JobState
 from smlocal.ai_platform.planned_job import PlannedJob
 from smlocal.ai_platform.run.container_events import (
     NUMBER_LABEL,
     FoundReplica,
     ReplicaContainer,
+    checkpoint_advice,
     found_replicas,
     is_lost,
+    mark_log,
     of_host,
     of_request,
     of_start,
     of_thread,
 )
-from smlocal.ai_platform.run.log_lines import checkpoint_advice, mark_log
 from smlocal.ai_platform.run.stored_lifecycle import LIFECYCLE, StoredLifecycle, read_lifecycle, reason_of
 from smlocal.ai_platform.views_of_jobs import what_follows_now, what_happened
 from smlocal.base.parallel import run_each

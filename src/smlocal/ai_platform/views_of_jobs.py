@@ -8,11 +8,10 @@ from itertools import groupby
 from typing import Any, Final
 
 from smlocal.ai_platform.answer import FINAL, kind_of, state_word, state_word_of, word_of
-from smlocal.ai_platform.lifecycle.entries import Decision, Happened
-from smlocal.ai_platform.lifecycle.error_classes import MOST_REPLICA_RESTARTS
+from smlocal.ai_platform.lifecycle.actions import Decision, Happened
 from smlocal.ai_platform.lifecycle.events import CancelCause
-from smlocal.ai_platform.lifecycle.job_states import JobState
 from smlocal.ai_platform.lifecycle.messages import CANCELLED
+from smlocal.ai_platform.lifecycle.states import MOST_REPLICA_RESTARTS, JobState
 from smlocal.ai_platform.locations import output_locations
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.ai_platform.run.stored_lifecycle import LIFECYCLE

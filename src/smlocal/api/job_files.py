@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from smlocal.ai_platform import shape
 from smlocal.ai_platform.shape import job_kinds
@@ -13,7 +13,6 @@ from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
-from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
 from smlocal.terms.validation.suggestions import closest
 from smlocal.terms.validation.wording import shortened
@@ -21,6 +20,7 @@ from smlocal.terms.validation.wording import shortened
 if TYPE_CHECKING:
     from smlocal.engine.engines import Engines
     from smlocal.jobs.planning.model import JobPlan
+    from smlocal.jobs.planning.workload import Workload
     from smlocal.jobs.prepared import Prepared
     from smlocal.jobs.view import Reporter
     from smlocal.terms.compared_job import ComparedJob
@@ -116,21 +116,22 @@ def plan_job(job: AskedJob, *, name: str, home: str, engines: "Engines", strict:
 
 def absent_paths(job: AskedJob) -> list[str]:
     """A line for each local path that the job reads and that is not there."""
-    equal = as_training_job(job)
-    if equal is None:
+    work = workload_of(job)
+    if work is None:
         return []  # a folder for a bucket is made if it is not there
     from smlocal.jobs.planning.aspects.inputs.look import absent_paths as absent  # it loads the engine
 
-    with _limited_by(equal):
-        return absent(equal)
+    with _limited_by(job):
+        return absent(work)
 
 
-def as_training_job(job: AskedJob) -> JobFile | None:
-    """The training job that needs the same of this machine, which is the job itself if it is one; None if none does."""
-    if isinstance(job, JobFile):
-        return job
-    equal = getattr(_planning(job), "equal_training_job", None)
-    return None if equal is None else cast("JobFile", equal(job))
+def workload_of(job: AskedJob) -> "Workload | None":
+    """What the job needs of machines; None for kinds whose jobs are not one set of hosts."""
+    kind = kind_of(job.document.data)
+    if not kind.workload:
+        return None
+    work: Workload = import_module(kind.workload).workload_of(job)
+    return work
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from smlocal.ai_platform.coverage.lookup import coverage_json
+from smlocal.ai_platform.coverage import coverage_json
 from smlocal.ai_platform.model.members import ReplicaJobKind
 from smlocal.sagemaker.requests import REQUESTS
 

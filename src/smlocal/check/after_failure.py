@@ -12,38 +12,36 @@ from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.examine import examine
 from smlocal.check.image_files import PROGRAMS, SCRIPTS, ImageEntry, ImageFiles
 from smlocal.check.interface import Finding, Rule, RuleResult
-from smlocal.check.rules import (
-    entrypoint_script,
-    entrypoint_shell_form,
-    entrypoint_without_exec,
-    train_format,
-    train_interpreter,
-    train_line_endings,
-    train_missing,
-    train_not_executable,
-)
+from smlocal.check.rules import entrypoint, program
 from smlocal.check.subject import Subject
 from smlocal.errors import EngineError, SmlocalError
 from smlocal.jobs.planning.aspects.image.plan import MODEL_TRAINER_STOP, is_model_trainer
 from smlocal.jobs.planning.model import JobPlan
 
-_RULES = (train_missing, train_not_executable, train_line_endings, train_interpreter, train_format, entrypoint_script)
+_RULES = (
+    program.TRAIN_MISSING,
+    program.TRAIN_NOT_EXECUTABLE,
+    program.TRAIN_LINE_ENDINGS,
+    program.TRAIN_INTERPRETER,
+    program.TRAIN_FORMAT,
+    entrypoint.ENTRYPOINT_SCRIPT,
+)
 """Those about the program that is started, in the order in which they explain."""
-_RULES_OF_SIGNALS = (entrypoint_shell_form, entrypoint_without_exec)
+_RULES_OF_SIGNALS = (entrypoint.ENTRYPOINT_SHELL_FORM, entrypoint.ENTRYPOINT_WITHOUT_EXEC)
 """Those about a shell that does not pass SIGTERM on."""
 Archive = Callable[[str], Generator[bytes, None, None]]
 
 
 def program_hint(plan: JobPlan, archive: Archive) -> str | None:
     """The problem and its remedy; None if no rule finds anything. `archive`: of a path in the container."""
-    return _first([each.RULE for each in _RULES], plan, archive)
+    return _first(_RULES, plan, archive)
 
 
 def signal_hint(plan: JobPlan, archive: Archive) -> str | None:
     """Why SIGTERM does not reach it; None if no rule knows."""
     if is_model_trainer((*(plan.image.entrypoint or ()), *(plan.image.command or ()))):  # its command cannot be changed
         return f"T{MODEL_TRAINER_STOP[1:]}."
-    return _first([each.RULE for each in _RULES_OF_SIGNALS], plan, archive)
+    return _first(_RULES_OF_SIGNALS, plan, archive)
 
 
 def _first(rules: Sequence[Rule], plan: JobPlan, archive: Archive) -> str | None:

@@ -75,10 +75,10 @@ class Example:
 
     bad: str
     """A Dockerfile that the rule has something to say about."""
-    good: str
-    """The same without the mistake."""
     output: str
     """The rule's findings in the bad one: its messages, one a line."""
+    good: str | None = None
+    """The same without the mistake; None: the mistake lies beside the Dockerfile."""
     bad_files: tuple[tuple[str, str], ...] = ()
     """Name and content of what lies beside the bad Dockerfile. Files that begin with `#!` are executable."""
     good_files: tuple[tuple[str, str], ...] | None = None
@@ -93,7 +93,7 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """One rule: a module of `smlocal.check.rules` has it under the name `RULE`."""
+    """One rule. A module of `smlocal.check.rules` has those of its topic in `RULES`, in the order of the report."""
 
     id: str
     severity: Severity

@@ -3,35 +3,43 @@
 import json
 import os
 import shlex
-from typing import Any
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any, Self
 
 import click
 
 from smlocal.api.image_name import is_image_name
 from smlocal.api.job_source import read_any, read_document, read_file
 from smlocal.api.overrides import Overrides
-from smlocal.base.ci.services import CiService
+from smlocal.base.ci.junit import junit
+from smlocal.base.ci.services import CiService, group_begin, group_end, harmless
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.check.cannot_look import JOB_FILE_NEEDED
 from smlocal.check.check_image import check_image
 from smlocal.check.examine import Ignore, ignores_of
-from smlocal.check.interface import Severity
-from smlocal.check.report_forms import check_document
+from smlocal.check.interface import CheckReport, Finding, Outcome, RuleResult, Severity
+from smlocal.check.report_forms import check_annotations, check_document, check_suite, check_summary, sarif
 from smlocal.check.serving.model import ServingSubject, model_image
 from smlocal.check.subject import LaunchProfile, ProcessingCommand
-from smlocal.cli.check_for_ci import ReportPaths, annotate_check, show_in_group
-from smlocal.cli.ci_messages import annotated_errors
+from smlocal.cli.ci_messages import add_summary, annotate, annotated_errors, file_of_repository
 from smlocal.cli.described_documents import use_described_request
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.image_build import folder_image
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
 from smlocal.cli.request_body import read_body
+from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.views.check_report import not_counted, not_tested, show_check
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import ImageMissingError, UsageRefusedError
 from smlocal.errors.hosting import ModelMissingError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import AskedJob
+from smlocal.jobs.finish.report_path import check_report_path, write_report
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
 from smlocal.jobs.store.home import home_directory
 from smlocal.sagemaker.jobfile.job_file import JobFile
@@ -234,3 +242,153 @@ def _words_again(
         *(word for each in profiles for word in ("--for", each)),
     ]
     return shlex.join(["smlocal", "check", subject, *more])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportPaths:
+    """Files that can be written; None for what was not asked for."""
+
+    junit: str | None
+    sarif: str | None
+
+    @classmethod
+    def checked(cls, *, junit: str | None, sarif: str | None, anchor: str) -> Self:
+        """Raise an error now for what could not be written at the end. Findings are put at the file `anchor`."""
+        if sarif is not None and not file_of_repository(anchor or None):
+            missing = f"{anchor} is not in it" if anchor else "name the Dockerfile with --dockerfile"
+            raise click.UsageError(f"--sarif: each finding needs a file of the repository; {missing}.")
+        paths = [os.path.abspath(path) for path in (junit, sarif) if path is not None]
+        for path in paths:
+            check_report_path(path)
+        if len(set(paths)) < len(paths):
+            raise click.UsageError("--junit and --sarif name the same file.")
+        return cls(junit=junit, sarif=sarif)
+
+    def write(self, report: CheckReport, fail_on: Severity) -> None:
+        """Write each of them, completely or not at all."""
+        if self.junit is not None:
+            write_report(self.junit, junit([check_suite(report, fail_on)]))
+        if self.sarif is not None:
+            from importlib.metadata import version  # takes 10 ms
+
+            write_report(self.sarif, sarif(report, version=version("smlocal"), place=file_of_repository))
+
+
+def show_in_group(service: CiService, title: str, show: Callable[[], None]) -> None:
+    """Show a text in a part of the log that can be folded, and keep the service from obeying what is in it."""
+    with redirect_stdout(StringIO()) as shown:
+        show()
+    for line in (
+        group_begin(service, title, time.time()),
+        harmless(shown.getvalue()).removesuffix("\n"),
+        group_end(service, title, time.time()),
+    ):
+        click.echo(line, color=True)  # GitLab's lines are made of escapes, which click removes
+
+
+def annotate_check(service: CiService, report: CheckReport, *, to_stderr: bool) -> None:
+    """Each finding at its line, and the whole check on the page of the run."""
+    annotate(service, check_annotations(report, file_of_repository), None if to_stderr else sys.stdout)
+    add_summary(service, check_summary(report))
+
+
+_MARKS = {"error": "✗", "warning": "!", "info": "·"}
+_SKIPPED = "?"
+_INDENT = 2
+_MOST_NAMED = 4
+"""Rules in a command, or in the last line."""
+
+
+def show_check(report: CheckReport, again: str = "smlocal check …") -> None:
+    """Show what was found, what was skipped, and how it ended; `again`: the command for another look."""
+    name = max((len(result.rule.id) for result in report.results), default=0)
+    told = ""
+    for result in report.results:
+        for finding in result.findings:
+            _line(_MARKS[result.severity], result.rule.id, finding.message, name, where=_where(finding))
+            _details(finding.details, name)
+            told = "\n".join((told, finding.message, *finding.details))
+        if result.findings:
+            _more(result.remedy, name)
+        for ignored in result.ignored:
+            _line("-", result.rule.id, f"ignored ({ignored.reason}): {ignored.finding.message}", name)
+    for reason, results in _skipped(report).items():
+        ids = [each.rule.id for each in results]
+        _line(_SKIPPED, ids[0] if len(ids) == 1 else f"{len(ids)} rules", f"skipped: {reason}", name)
+        if len(ids) > 1:
+            _more(", ".join(ids), name)
+        details = results[0].skipped_details
+        if not all(line.strip() in told for line in details):  # the job whose end is the reason is often a finding
+            _details(details, name)
+        told = "\n".join((told, reason, *details))
+        if test := results[0].test:
+            command = "" if test == JOB_FILE_NEEDED else f", then: {_only(again, ids)}"
+            _more(f"to test {'it' if len(ids) == 1 else 'them'}: {test}{command}", name)
+    click.echo(_conclusion(report), err=True)
+
+
+def _only(again: str, ids: list[str]) -> str:
+    """The command for these rules; without them where they are many."""
+    return again if len(ids) > _MOST_NAMED else " ".join([again, *(f"--only {each}" for each in ids)])
+
+
+def not_tested(report: CheckReport, again: str, *, static: bool) -> Iterator[str]:
+    """What nobody should take for passed."""
+    ids = [result.rule.id for result in report.results if result.test]
+    if ids:
+        yield f"not tested: {', '.join(ids) if len(ids) <= _MOST_NAMED else f'{len(ids)} rules'} (how to test: above)"
+    if static:
+        yield f"not tested: what only jobs show, such as SIGTERM and a missing model; to test it: {again}"
+
+
+def not_counted(report: CheckReport, fail_on: str) -> Iterator[str]:
+    """Why the exit code is 0 although something was found."""
+    if not report.fails(Severity(fail_on)) and report.fails(Severity.WARNING):
+        yield "exit code 0: warnings do not count; they do with --fail-on warning"
+
+
+def _skipped(report: CheckReport) -> dict[str, list[RuleResult]]:
+    """The rules that were skipped, by the reason: a job that fails is the reason of a dozen."""
+    found: dict[str, list[RuleResult]] = {}
+    for result in report.results:
+        if result.skipped:
+            found.setdefault(result.skipped, []).append(result)
+    return found
+
+
+def _line(mark: str, rule: str, text: str, name: int, *, where: str = "") -> None:
+    head = f"{mark} {rule:<{name}}  "
+    width = width_of(sys.stdout)
+    shown = printable(f"{text} ({where})" if where else text)
+    click.echo(head + "\n".join(wrapped(" ".join(shown.split("\n")), indent=len(head), width=width)))
+
+
+def _more(text: str, name: int) -> None:
+    indent = name + _INDENT + 2
+    click.echo(" " * indent + "\n".join(wrapped(printable(text), indent=indent, width=width_of(sys.stdout))))
+
+
+def _details(lines: Iterable[str], name: int) -> None:
+    for line in lines:
+        text = line.lstrip()
+        _more(text, name + len(line) - len(text))
+
+
+def _where(finding: Finding) -> str:
+    places = [f"{finding.file}:{finding.line}" if finding.line else finding.file, finding.job, finding.host]
+    return ", ".join(place for place in places if place)
+
+
+def _conclusion(report: CheckReport) -> str:
+    counts = []
+    for severity in Severity:
+        number = sum(len(each.findings) for each in report.results if each.severity is severity)
+        if number:
+            word = {"error": "error", "warning": "warning", "info": "note"}[severity]
+            counts.append(f"{number} {word}{'s' * (number != 1)}")
+    passed = sum(result.outcome is Outcome.PASSED for result in report.results)
+    skipped = sum(result.outcome is Outcome.SKIPPED for result in report.results)
+    ignored = sum(len(result.ignored) for result in report.results)
+    counts.append(f"{passed} of {len(report.results)} rules passed")
+    counts += [f"{skipped} skipped"] * bool(skipped) + [f"{ignored} ignored"] * bool(ignored)
+    return printable(f"{report.image}: {', '.join(counts)}")

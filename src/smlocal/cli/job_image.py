@@ -4,41 +4,38 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.api.job_files import as_training_job
+from smlocal.api.job_files import workload_of
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.engine.build import build_image
 from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import Engine
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
-from smlocal.sagemaker.contract.requested_hosts import hosts_of
-from smlocal.sagemaker.jobfile.job_file import JobFile
 
 if TYPE_CHECKING:
     from smlocal.jobfile.job_reading import AskedJob
+    from smlocal.jobs.planning.workload import Workload
 
 
 def build_job_image(job: "AskedJob", folder: str, *, quiet: bool) -> None:
     """Build the Dockerfile in the folder, under the name of the job's image."""
-    equal = as_training_job(job)
-    if equal is None:
+    work = workload_of(job)
+    if work is None:
         raise click.UsageError("--build is for CreateTrainingJob requests, which have one image: build it first.")
-    specification = equal.request.AlgorithmSpecification
-    image = (specification.TrainingImage if specification is not None else None) or ""
+    image = work.image
     if "@" in image:
         raise click.UsageError(f"--build: {image} has a digest, which a new image cannot get. Give a tag with --image.")
     with ended_by_signals():
-        engines = [*engines_named(_used(equal))]
+        engines = [*engines_named(_used(work))]
         build_image(engines[0], folder, image, quiet=quiet)
         for engine in engines[1:]:
             _bring(image, engines[0], engine, quiet=quiet)
 
 
-def _used(job: JobFile) -> list[str]:
+def _used(work: "Workload") -> list[str]:
     """Names of the engines that run the job's hosts. Empty if the default engine runs them all."""
-    resources, local = job.request.ResourceConfig, job.local
-    if not local.Engines or resources is None:
+    if not work.local.Engines:
         return []
-    placed = engine_of_each([host.name for host in hosts_of(resources)], local.Engines, local.Placement)
+    placed = engine_of_each([host.name for host in work.hosts], work.local.Engines, work.local.Placement)
     return list(dict.fromkeys(placed.values()))
 
 

@@ -19,6 +19,7 @@ from smlocal.errors import EnvFileError, JobFileMissingError, VariableUnsetError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Form, Head, Option
 from smlocal.jobfile.settings import OPTIONS
+from smlocal.sagemaker.kinds import TRANSFORM, TUNING
 
 if TYPE_CHECKING:
     from smlocal.jobfile.job_reading import AskedJob
@@ -117,7 +118,6 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
         except JobFileMissingError as error:
             raise _with_image_remedy(error, path) from error
     from smlocal.api.job_files import REPLICAS, kind_of
-    from smlocal.sagemaker.kinds import TRANSFORM, TUNING
 
     kind = kind_of(document.data)
     if kind is TUNING:

@@ -18,9 +18,7 @@ from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import asked_document, said
 from smlocal.cli.screen_options import screen_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.views.followed_job import job_there
-from smlocal.cli.views.followed_tuning import tuning_job_there
-from smlocal.cli.views.job_there import run_there
+from smlocal.cli.views.job_there import job_there, run_there, tuning_job_there
 from smlocal.errors import RegionMissingError
 from smlocal.errors.submitting import SubmitNotConfirmedError
 from smlocal.jobfile.document import Document

@@ -34,6 +34,8 @@ class Kind:
     """The module that says what is recorded of a job that waits; by default that which plans."""
     container_alone: bool = False
     """True if a container can be started as a job would have it at its beginning, without a job."""
+    workload: str = ""
+    """The module whose `workload_of` says what a job needs; empty for jobs that are not one set of hosts."""
     refusal: type[RequestRefusedError] | None = None
     """The error where another kind is wanted; None: it is never refused as such."""
     remedies: tuple[str, ...] = ()

@@ -13,8 +13,7 @@ import smlocal
 from smlocal.api.endpoints import address_of, deploy_in_background, invoke, model_to_deploy, wait_in_service
 from smlocal.api.stopping import wait_for_jobs
 from smlocal.errors import EngineForbiddenError, EngineUnreachableError, JobFinishedError, JobUnknownError, SmlocalError
-from smlocal.pytest_plugin.this_run import exists, explained, unique_name
-from smlocal.pytest_plugin.training_jobs import FinishedJob
+from smlocal.pytest_plugin.training_jobs import FinishedJob, exists, explained, unique_name
 
 _LINES = 20
 """The lines of an endpoint's log in the report of a failed test."""

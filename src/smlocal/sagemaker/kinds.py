@@ -26,6 +26,7 @@ PROCESSING: Final = Kind(
     stem="ProcessingJob",
     log_group="/aws/sagemaker/ProcessingJobs",
     container_alone=True,
+    workload="smlocal.sagemaker.processing.workload",
     refusal=IsAProcessingJobError,
     remedies=("Run it here: smlocal run FILE", "On the service: smlocal submit FILE --upload-to s3://bucket/prefix"),
 )
@@ -76,6 +77,7 @@ TRAINING: Final = Kind(
     log_group="/aws/sagemaker/TrainingJobs",
     waiting="smlocal.sagemaker.waiting",
     container_alone=True,
+    workload="smlocal.sagemaker.workload",
 )
 KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT)
 """Training jobs come last of all kinds: theirs is what nothing else recognises."""

@@ -3,9 +3,8 @@
 `docs/fidelity.md` has one row for each id.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
-from smlocal.jobs.data_parallel.requested import DISTRIBUTED_RULES
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
 from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
@@ -20,30 +19,20 @@ from smlocal.jobs.planning.aspects.output.show import MERGED_RULES, OUTPUT_RULES
 from smlocal.jobs.planning.aspects.rules.show import RULE_RULES
 from smlocal.jobs.planning.aspects.warm_pool.show import WARM_POOL_RULES
 from smlocal.jobs.planning.model import JobPlan, Note
-from smlocal.jobs.planning.note_rule import NoteRule, some
+from smlocal.jobs.planning.note_rule import NoteRule, notes_of, some
+from smlocal.jobs.planning.workload import Workload
+from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.hosts import INTERFACE
-from smlocal.sagemaker.contract.instance_types import is_this_machine
-from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.terms.masking import without_passwords
+from smlocal.sagemaker.data_parallel import DISTRIBUTED_RULES
 
 
-def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:
+def notes(plan: JobPlan, work: Workload) -> tuple[Note, ...]:
     """Every note that applies to this job, warnings first."""
-    return notes_of(RULES, plan, job)
+    return notes_of(RULES, plan, work)
 
 
-def notes_of(
-    rules: Iterable[NoteRule], plan: JobPlan, job: JobFile, own: Iterable[tuple[str, str]] = ()
-) -> tuple[Note, ...]:
-    """The notes of the rules that apply, and the kind's own ones (ids and texts); warnings first."""
-    found = [(rule.id, rule.says(plan, job), rule.warning) for rule in rules]
-    found += [(name, text, False) for name, text in own]
-    applying = [Note(id=name, text=without_passwords(text), warning=warning) for name, text, warning in found if text]
-    return tuple(sorted(applying, key=lambda note: not note.warning))
-
-
-def _relaxed_instance(plan: JobPlan, job: JobFile) -> str | None:
-    here = [host.host.instance_type for host in plan.hosts if is_this_machine(host.host.instance_type)]
+def _relaxed_instance(plan: JobPlan, work: Workload) -> str | None:
+    here = [host.host.instance_type for host in plan.hosts if host.host.is_this_machine]
     return (
         f"the instance type {some(here)} means this machine; the service requires a real instance type"
         if here
@@ -51,15 +40,15 @@ def _relaxed_instance(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
-def _relaxed_name(plan: JobPlan, job: JobFile) -> str | None:
-    return None if "TrainingJobName" in job.raw else "TrainingJobName is missing; the service requires it"
+def _relaxed_name(plan: JobPlan, work: Workload) -> str | None:
+    return None if "TrainingJobName" in work.document.data else "TrainingJobName is missing; the service requires it"
 
 
-def _relaxed_role(plan: JobPlan, job: JobFile) -> str | None:
-    return None if job.request.RoleArn else "RoleArn is missing; the service requires it"
+def _relaxed_role(plan: JobPlan, work: Workload) -> str | None:
+    return None if work.role else "RoleArn is missing; the service requires it"
 
 
-def _relaxed_uri(plan: JobPlan, job: JobFile) -> str | None:
+def _relaxed_uri(plan: JobPlan, work: Workload) -> str | None:
     uris = [*(channel.uri for channel in inputs(plan)), plan.output.uri]
     if plan.mirrored.checkpoints is not None:
         uris.append(plan.mirrored.checkpoints.uri)
@@ -68,27 +57,26 @@ def _relaxed_uri(plan: JobPlan, job: JobFile) -> str | None:
     return f"local paths are used where the service requires s3:// URIs ({some(local)})" if local else None
 
 
-def _encryption(plan: JobPlan, job: JobFile) -> str | None:
-    request = job.request
+def _encryption(plan: JobPlan, work: Workload) -> str | None:
     publishes = plan.output.publish or plan.mirrored.published
+    resources = plan.request.get("ResourceConfig") or {}
     keys = [
         name
         for name, value in (
-            ("OutputDataConfig.KmsKeyId", None if publishes else request.OutputDataConfig.KmsKeyId),
-            ("ResourceConfig.VolumeKmsKeyId", request.ResourceConfig and request.ResourceConfig.VolumeKmsKeyId),
-            ("EnableInterContainerTrafficEncryption", request.EnableInterContainerTrafficEncryption),
+            ("OutputDataConfig.KmsKeyId", None if publishes else work.output.kms_key),
+            ("ResourceConfig.VolumeKmsKeyId", resources.get("VolumeKmsKeyId")),
+            ("EnableInterContainerTrafficEncryption", plan.request.get("EnableInterContainerTrafficEncryption")),
         )
         if value
     ]
     return f"nothing is encrypted here; {', '.join(keys)} recorded only" if keys else None
 
 
-def _vpc(plan: JobPlan, job: JobFile) -> str | None:
-    given = job.request.VpcConfig is not None
-    return "VpcConfig is recorded; the container is on a network of this engine" if given else None
+def _vpc(plan: JobPlan, work: Workload) -> str | None:
+    return "VpcConfig is recorded; the container is on a network of this engine" if work.in_vpc else None
 
 
-def _recorded(plan: JobPlan, job: JobFile) -> str | None:
+def _recorded(plan: JobPlan, work: Workload) -> str | None:
     members = (
         "Tags",
         "ExperimentConfig",
@@ -98,37 +86,86 @@ def _recorded(plan: JobPlan, job: JobFile) -> str | None:
         "MlflowConfig",
         "ModelPackageConfig",
     )
-    given = [name for name in members if getattr(job.request, name) is not None]
+    given = [name for name in members if plan.request.get(name) is not None]
     return f"recorded, no effect here: {', '.join(given)}" if given else None
 
 
-def _code(plan: JobPlan, job: JobFile) -> str | None:
+def _code(plan: JobPlan, work: Workload) -> str | None:
     if plan.inputs.code is None:
         return None
     return f"/opt/ml/code comes from {plan.inputs.code.listing.root}; on the service the toolkit downloads the code"
 
 
-def _submit_directory(plan: JobPlan, job: JobFile) -> str | None:
-    given = (job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"')
-    if not given.startswith("s3://") or plan.inputs.code is not None or "s3" in job.local.Endpoints:
+def _hyperparameters(plan: JobPlan) -> Mapping[str, str]:
+    found: Mapping[str, str] = plan.request.get("HyperParameters") or {}
+    return found
+
+
+def _submitted(plan: JobPlan) -> str | None:
+    """The place in S3 from which the toolkit would get its code; None if it has other code, or asks for none."""
+    given = _hyperparameters(plan).get("sagemaker_submit_directory", "").strip('"')
+    return given if given.startswith("s3://") and plan.inputs.code is None else None
+
+
+def _submit_directory(plan: JobPlan, work: Workload) -> str | None:
+    given = _submitted(plan)
+    if given is None or "s3" in work.local.Endpoints:
         return None
     return f"the toolkit will download its code from {given}; use --code DIR (Local.Code) to run without S3"
 
 
-def _peer_grace(plan: JobPlan, job: JobFile) -> str | None:
+def _isolated_code(plan: JobPlan, work: Workload) -> str | None:
+    given = _submitted(plan)
+    if given is None or not work.isolated:
+        return None
+    return f"the toolkit cannot download its code from {given}: with EnableNetworkIsolation, use a channel for it"
+
+
+def _code_unread(plan: JobPlan, work: Workload) -> str | None:
+    """Only what starts the program is known, not what it reads."""
+    image = plan.image.facts
+    if plan.inputs.code is None or image is None:
+        return None
+    program = plan.image.entrypoint or (*(image.entrypoint or ()), image.working_directory)
+    hyperparameters, environment = _hyperparameters(plan), work.variables
+    settings = {*hyperparameters, *environment, *image.environment}
+    values = (*program, *(plan.image.command or ()), *environment.values(), *image.environment.values())
+    if settings & _TOOLKIT_SETTINGS or any(paths.CODE in value for value in (*values, *hyperparameters.values())):
+        return None
+    scripts = sorted(path for path in plan.inputs.code.listing.paths if path.endswith(".py") and "/" not in path)
+    script = next((name for name in ("train.py", "main.py", *scripts) if name in scripts), "SCRIPT")
+    folder, source = paths.CODE, plan.inputs.code.listing.root
+    return (
+        f"nothing in the image's configuration or in the request names {folder}: the program of the image runs, and may"
+        f" not read the files from {source}. To run that: --entrypoint 'python {folder}/{script}'"
+    )
+
+
+def _peer_grace(plan: JobPlan, work: Workload) -> str | None:
     if len(plan.hosts) == 1:
         return None
     return f"when a host fails, the others get SIGTERM and {plan.stop.peer_grace} s (inferred; Local.PeerGraceSeconds)"
 
 
-def _resource_config(plan: JobPlan, job: JobFile) -> str | None:
-    local, said = job.local, []
+def _resource_config(plan: JobPlan, work: Workload) -> str | None:
+    local, said = work.local, []
     if local.ResourceConfigKeys != "newest":
         said.append(f"resourceconfig.json has the keys of older jobs ({local.ResourceConfigKeys})")
     if local.NetworkInterface != INTERFACE:
         said.append(f"resourceconfig.json names the interface {local.NetworkInterface}, which is {INTERFACE} here")
     return "; ".join(said) or None
 
+
+_TOOLKIT_SETTINGS = frozenset(
+    {
+        "SAGEMAKER_PROGRAM",
+        "SAGEMAKER_SUBMIT_DIRECTORY",
+        "SAGEMAKER_TRAINING_MODULE",
+        "sagemaker_program",
+        "sagemaker_submit_directory",
+    }
+)
+"""With one of these, AWS's training toolkit starts a script of `/opt/ml/code`."""
 
 GENERAL_RULES = (
     NoteRule(id="relaxed-role", says=_relaxed_role),
@@ -141,6 +178,7 @@ GENERAL_RULES = (
 RULES = (
     *INPUT_RULES,
     *IMAGE_RULES,
+    NoteRule(id="code-unread", says=_code_unread, warning=True),
     NoteRule(id="submit-directory", says=_submit_directory, warning=True),
     *GPU_RULES,
     *LIMIT_RULES,
@@ -159,6 +197,7 @@ RULES = (
     NoteRule(id="encryption", says=_encryption),
     NoteRule(id="vpc", says=_vpc),
     *ENGINE_RULES,
+    NoteRule(id="isolated-code", says=_isolated_code, warning=True),
     *NETWORK_RULES,
     *DEBUG_RULES,
     *METRIC_RULES,

@@ -2,8 +2,9 @@
 
 from smlocal.errors import InstancesUnavailableError
 from smlocal.jobfile.settings import Fault
+from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.submission.limit_exceeded import limit_exceeded
-from smlocal.sagemaker.contract.requested_hosts import NO_INSTANCES, hosts_of, selected_preference
+from smlocal.sagemaker.contract.requested_hosts import NO_INSTANCES, selected_preference
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
 
@@ -23,15 +24,13 @@ def faults_to_come(job: JobFile) -> list[Fault]:
     return [fault for fault in job.local.Faults if not (chooses and fault.Kind == NO_INSTANCES)]
 
 
-def refuse_above_limit(job: JobFile) -> None:
+def refuse_above_limit(work: Workload) -> None:
     """`InstanceLimitError` for a new job, if that is simulated."""
-    resources = job.request.ResourceConfig
-    if resources is not None and any(fault.Kind == "ResourceLimitExceeded" for fault in job.local.Faults):
-        hosts = hosts_of(resources)
+    if any(fault.Kind == "ResourceLimitExceeded" for fault in work.local.Faults):
         raise limit_exceeded(
-            hosts[0].instance_type,
+            work.hosts[0].instance_type,
             limit=0,
-            asked=len(hosts),
+            asked=len(work.hosts),
             used=0,
             remedy="Local.Faults simulates this limit: remove ResourceLimitExceeded there.",
         )

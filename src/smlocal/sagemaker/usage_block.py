@@ -65,9 +65,7 @@ def planned_usage(plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | No
             instance_type=host.host.instance_type,
             oom_killed=host.host.name in killed,
             gpus=host.accelerators.gpu_count,
-            memory_limit=own_memory_limit(
-                host.host.instance_type, host.limits, memory_mib=plan.engines.machine.memory_mib
-            ),
+            memory_limit=own_memory_limit(host.host, host.limits, memory_mib=plan.engines.machine.memory_mib),
         )
         for host in plan.hosts
     ]

@@ -6,42 +6,33 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.output.asked import is_remote_output, model_uri
 from smlocal.jobs.planning.aspects.output.look import output_folder
+from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.submission.recording import WaitingJob
-from smlocal.sagemaker.contract.identity import sagemaker_arn
-from smlocal.sagemaker.contract.requested_hosts import hosts_of
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.name import NAME
-from smlocal.sagemaker.prepare import account_of, region_of
+from smlocal.sagemaker.place import arn_of, region_of
 from smlocal.sagemaker.simulated import refuse_above_limit
+from smlocal.sagemaker.workload import workload_of
 
 
 def waiting_job(job: JobFile, name: str, *, strict: bool = False) -> WaitingJob:
     """What is recorded of a validated job. Faults that refuse its creation are an error."""
-    refuse_above_limit(job)
-    resources = job.request.ResourceConfig
-    if resources is None:
-        raise AssertionError(name)  # validation requires it
-    hosts = hosts_of(resources)
-    region, output = region_of(job), output_folder(job)
-    document = job.document
+    work = workload_of(job)
+    refuse_above_limit(work)
+    document, output = job.document, output_folder(work)
+    local = {**(document.data.get(LOCAL) or {}), **pinned(work, output)}
     return WaitingJob(
         platform=NAME,
-        arn=sagemaker_arn("training-job", name, region=region, account=account_of(job)),
-        model_uri=model_uri(job.request.OutputDataConfig, output, name),
+        arn=arn_of(work, "training-job", name),
+        model_uri=model_uri(work.output, output, name),
         request={"TrainingJobName": name, **job.raw},
-        job={
-            **document.record(),
-            "Data": {**document.data, LOCAL: _pinned(job, region=region, output=output)},
-            STRICT: strict,
-        },
-        instances=len(hosts),
-        needs=((hosts[0].instance_type, len(hosts)),),
+        job={**document.record(), "Data": {**document.data, LOCAL: local}, STRICT: strict},
+        instances=len(work.hosts),
+        needs=((work.hosts[0].instance_type, len(work.hosts)),),
     )
 
 
-def _pinned(job: JobFile, *, region: str, output: str) -> dict[str, Any]:
-    """The `Local` block with what else would depend on the process that starts the job: its environment and folder."""
-    local = {**(job.document.data.get(LOCAL) or {}), "Region": region}
-    if is_remote_output(job.request.OutputDataConfig):
-        local["Output"] = output
-    return local
+def pinned(work: Workload, output: str) -> dict[str, Any]:
+    """Settings that would depend on the process that starts the job: on its environment and its folder."""
+    remote = {"Output": output} if is_remote_output(work.output.uri) else {}
+    return {"Region": region_of(work.local, work.image), **remote}

@@ -25,6 +25,15 @@ class Host:
     """That a machine of its type has; `EVERY`: all that there are."""
     neuron: int = 0
     """Neuron devices that a machine of its type has."""
+    vcpus: int = 0
+    """Processors of a machine of its type; 0 of this machine, which is no type."""
+    memory_mib: int = 0
+    """Its memory; 0 of this machine."""
+
+    @property
+    def is_this_machine(self) -> bool:
+        """True if its type names no size."""
+        return not self.vcpus
 
 
 def listed(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.kit.fault_programs import FAULTS, Fault
 
-from smlocal.ai_platform.lifecycle.error_classes import ErrorClass
+from smlocal.ai_platform.lifecycle.states import ErrorClass
 
 AT_ONCE = 4
 ONCE = """import os

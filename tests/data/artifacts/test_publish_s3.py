@@ -16,7 +16,7 @@ from tests.kit import Run, until
 from tests.kit.noise import noise
 from tests.kit.reasons import assert_reason
 from tests.kit.s3_servers import REGION, S3Server, environment, opened
-from tests.unit.sagemaker.conftest import FACTS, job
+from tests.unit.sagemaker.conftest import FACTS, job, planned
 
 from smlocal.data.artifacts.job_artifacts import Artifacts, write_artifacts
 from smlocal.data.artifacts.s3_publish import Publisher, PublishResult
@@ -26,7 +26,6 @@ from smlocal.data.sources.s3.writer import UploadTarget
 from smlocal.errors import ArtifactError
 from smlocal.jobs.planning.recall import remember
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.plan import build_plan
 from smlocal.terms.statuses import COMPLETED, JobStatus
 
 PREFIX = "models/a b/job/output/"
@@ -267,7 +266,7 @@ def finished(smlocal_home: Path, tmp_path: Path, model: Path, data: Path) -> Cal
             )
             local["Artifacts"] |= {"Model": done.model, "Output": done.output}
         request = {"OutputDataConfig": {"S3OutputPath": uri, "CompressionType": compression}}
-        plan = build_plan(job(request, {"Publish": True}), replace(FACTS, region=REGION), name=name)
+        plan = planned(job(request, {"Publish": True}), replace(FACTS, region=REGION), name=name)
         with Store.open(str(smlocal_home)) as jobs:
             documents = {"request": request, "recall": remember(plan)}
             lease = jobs.create(name, run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=None)

@@ -74,9 +74,9 @@ def test_an_example(rule: Rule, smlocal_run: Run, tmp_path: Path, smlocal_home: 
     found = result_of(rule, bad)
     assert "\n".join(each["Message"] for each in found.get("Findings", ())) == example.output, bad.stderr
     assert bad.returncode == 1
-    image = built(
-        tmp_path / "good", example.good, example.bad_files if example.good_files is None else example.good_files
-    )
+    dockerfile = example.bad if example.good is None else example.good
+    files = example.bad_files if example.good_files is None else example.good_files
+    image = built(tmp_path / "good", dockerfile, files)
     members = example.bad_job if example.good_job is None else example.good_job
     good = smlocal_run("check", subject(tmp_path, image, members), *options)
     assert result_of(rule, good)["Outcome"] == "passed", good.stderr

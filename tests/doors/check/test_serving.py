@@ -16,7 +16,7 @@ import pytest
 from tests.kit import Run
 from tests.kit.fixtures import build_image, run_docker
 
-from smlocal.check.serving.examples import BASE, COPIED, server
+from smlocal.check.rules.serving import BASE, COPIED, server
 
 _WITHIN = 200.0
 

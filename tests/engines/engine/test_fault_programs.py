@@ -8,7 +8,7 @@ import pytest
 from tests.kit.fault_programs import FAULTS, KILLED_FROM_OUTSIDE, Fault
 from tests.kit.fixtures import IMAGES, build_image
 
-from smlocal.ai_platform.lifecycle.error_classes import ErrorClass, error_class
+from smlocal.ai_platform.lifecycle.states import ErrorClass, error_class
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import JOB_LABEL
 

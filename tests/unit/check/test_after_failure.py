@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 from tests.unit.check.images import LINK, SCRIPT, file, layer, messages, program, subject
-from tests.unit.sagemaker.conftest import FACTS, job
+from tests.unit.sagemaker.conftest import FACTS, job, planned
 
 from smlocal.check.after_failure import container_files, program_hint, signal_hint
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.errors import EngineError, EngineLostError
-from smlocal.sagemaker.plan import build_plan
 
 FOLDER = b"5"
 Tree = Mapping[str, tuple[Any, bytes]]
@@ -49,7 +48,7 @@ class Container:
 def hint(container: Container, **image: Any) -> str | None:
     assert FACTS.image is not None
     facts = replace(FACTS, image=replace(FACTS.image, **image))
-    said = program_hint(build_plan(job({}, {}), facts, name="job-1"), container.archive)
+    said = program_hint(planned(job({}, {}), facts), container.archive)
     assert container.open == 0
     return said
 
@@ -157,7 +156,7 @@ def test_a_shell_in_front_of_the_program() -> None:
     def said(container: Container, **image: Any) -> str | None:
         assert FACTS.image is not None
         facts = replace(FACTS, image=replace(FACTS.image, **image))
-        return signal_hint(build_plan(job({}, {}), facts, name="job-1"), container.archive)
+        return signal_hint(planned(job({}, {}), facts), container.archive)
 
     script = program("usr/bin/train", b"#!/bin/sh\npython /opt/train.py\n")
     found = said(Container(SHELL, script))
@@ -172,7 +171,7 @@ def test_a_shell_in_front_of_the_program() -> None:
 def test_the_shell_of_a_client_is_not_to_be_changed() -> None:
     words = {"ContainerEntrypoint": ["/bin/bash", "-c"], "ContainerArguments": ["/opt/ml/input/data/sm_drivers/x.sh"]}
     algorithm = {"TrainingImage": "x", "TrainingInputMode": "File", **words}
-    plan = build_plan(job({"AlgorithmSpecification": algorithm}, {}), FACTS, name="job-1")
+    plan = planned(job({"AlgorithmSpecification": algorithm}, {}), FACTS)
     said = signal_hint(plan, Container(SHELL).archive)
     assert said is not None
     assert said.startswith("The first process of a ModelTrainer job is bash")

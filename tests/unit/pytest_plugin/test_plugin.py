@@ -8,7 +8,7 @@ import pytest
 from tests.kit.pytest_plugin_option import WITH_PLUGIN
 
 from smlocal.jobs.store.jobs import Store
-from smlocal.pytest_plugin.this_run import unique_name
+from smlocal.pytest_plugin.training_jobs import unique_name
 from smlocal.terms.statuses import COMPLETED
 
 ROOT = Path(__file__).parents[3]

@@ -16,6 +16,7 @@ from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.plan import build_plan
+from smlocal.sagemaker.workload import workload_of
 from smlocal.terms.listing import Listing
 
 LISTING = Listing(
@@ -79,7 +80,8 @@ PLACES: dict[str, tuple[str, str]] = {
     "engine": ("engines", "first"),
     **{name: ("engines", name) for name in ("machine", "shares", "manager")},
     **{name: ("inputs", name) for name in ("listings", "file_systems", "code", "sources", "only_s3", "no_fuse")},
-    **{name: ("mirrored", name) for name in ("checkpoints", "collectors")},
+    "checkpoints": ("mirrored", "checkpoints"),
+    "collectors": ("mirrored", "folders"),
     **{name: ("network", name) for name in ("subnet", "gateway", "loopback_only")},
     "output": ("output", "folder"),
     "output_free": ("output", "free"),
@@ -108,12 +110,16 @@ def job(changes: Mapping[str, Any], local: Mapping[str, Any]) -> JobFile:
     return read_job(Document(data, name="job.yaml", directory="/work"), strict=False)
 
 
+def planned(asked: JobFile, facts: Facts, *, name: str = "job-1") -> JobPlan:
+    return build_plan(asked, workload_of(asked), facts, name=name)
+
+
 @pytest.fixture
 def plan() -> Planner:
     """Plan the usual job with some members, settings or facts changed; a member of None is left out."""
 
     def make(changes: Mapping[str, Any] | None = None, local: Mapping[str, Any] | None = None, **facts: Any) -> JobPlan:
-        return build_plan(job(changes or {}, local or {}), changed(FACTS, **facts), name="job-1")
+        return planned(job(changes or {}, local or {}), changed(FACTS, **facts))
 
     return make
 

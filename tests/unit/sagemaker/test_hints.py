@@ -5,12 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.sagemaker.conftest import FACTS, LISTING, REQUEST, job
+from tests.unit.sagemaker.conftest import FACTS, LISTING, REQUEST, job, planned
 
 from smlocal.jobs.decide.attempt_outcome import Symptoms, Trouble
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.sagemaker.hints import log_hint, lost_model
-from smlocal.sagemaker.plan import build_plan
 
 DATA = "/opt/ml/input/data"
 SOURCE = REQUEST["InputDataConfig"][0]["DataSource"]
@@ -37,7 +36,7 @@ def hint(
         inputs=InputFacts(listings=known, file_systems=known),
         image=replace(FACTS.image, **(image or {})),
     )
-    plan = build_plan(job({"InputDataConfig": None, **changes}, {}), facts, name="job-1")
+    plan = planned(job({"InputDataConfig": None, **changes}, {}), facts)
     return log_hint(plan, plan.hosts[0], Symptoms(trouble=Trouble.FAILED, log=log, failure=failure))
 
 

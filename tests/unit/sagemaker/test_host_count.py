@@ -7,7 +7,7 @@ import pytest
 from smlocal.errors import TooManyHostsError
 from smlocal.jobfile.document import Document
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.sagemaker.prepare import check_host_count
+from smlocal.sagemaker.prepare import check_host_count, requested_hosts
 
 
 def job(resources: dict[str, Any]) -> JobFile:
@@ -34,13 +34,13 @@ def groups(*counts: int) -> JobFile:
 @pytest.mark.parametrize("asked", [one_kind(33), groups(20, 13)])
 def test_more_than_a_run_may_have(asked: JobFile) -> None:
     with pytest.raises(TooManyHostsError, match="33 hosts would be 33 containers at once") as caught:
-        check_host_count(asked, most=32)
+        check_host_count(requested_hosts(asked), most=32)
     assert caught.value.exit_code == 3
-    check_host_count(asked, most=33)
-    check_host_count(asked, most=None)
+    check_host_count(requested_hosts(asked), most=33)
+    check_host_count(requested_hosts(asked), most=None)
 
 
 @pytest.mark.parametrize("asked", [one_kind(10_000), one_kind(2_000_000_000), groups(500, 501)])
 def test_more_than_can_be_planned(asked: JobFile) -> None:
     with pytest.raises(TooManyHostsError, match="the maximum is 1000"):
-        check_host_count(asked, most=None)
+        check_host_count(requested_hosts(asked), most=None)

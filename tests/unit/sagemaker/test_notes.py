@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.sagemaker.conftest import REQUEST
+from tests.unit.sagemaker.conftest import REQUEST, planned
 
 from smlocal.jobfile.document import Document, RanBefore
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts, GpuFacts
@@ -16,7 +16,6 @@ from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.jobfile.job_file import read_job
 from smlocal.sagemaker.notes import RULES
-from smlocal.sagemaker.plan import build_plan
 from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]
@@ -430,7 +429,7 @@ def test_a_small_output_is_noted_before_the_start(free: int | None, said: bool, 
 def test_another_image_of_the_same_name_is_noted(image: str, image_id: str, said: bool, facts: Facts) -> None:
     before = Document(deepcopy(REQUEST), name="the request of first", directory="/work")
     before.ran_before = RanBefore(job="first", image=image, image_id=image_id)
-    made = build_plan(read_job(before, strict=False), facts, name="job-1")
+    made = planned(read_job(before, strict=False), facts)
     found = [note.text for note in made.notes if note.id == "image-changed"]
     assert found == (["held-tree:latest is now another image (1) than the one that first ran (0)"] if said else [])
 

@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any, ClassVar, Final
 
 from smlocal.ai_platform.comparison import request_of_answer
-from smlocal.ai_platform.coverage.lookup import table
+from smlocal.ai_platform.coverage import table
 from smlocal.ai_platform.identity import DEFAULT_REGION, broken_name_rule, job_name
 from smlocal.ai_platform.locations import wrong_sources
 from smlocal.ai_platform.model.members import ReplicaJobKind

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from smlocal.ai_platform.answer import snake_name
-from smlocal.ai_platform.coverage.lookup import table
-from smlocal.ai_platform.coverage.tables import CoverageRow
+from smlocal.ai_platform.coverage import CoverageRow, table
 from smlocal.ai_platform.jobfile.job_file import KINDS, READING
 from smlocal.ai_platform.machine_types import offered
 from smlocal.ai_platform.model.members import ModelMember, ReplicaJobKind, is_structure, members

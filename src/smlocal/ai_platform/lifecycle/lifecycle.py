@@ -13,21 +13,16 @@ from smlocal.ai_platform.lifecycle import messages
 from smlocal.ai_platform.lifecycle.actions import (
     Action,
     AttachError,
+    Decision,
     EnterState,
+    Happened,
+    HistoryEntry,
     Kill,
     Record,
     Restart,
     Start,
     Terminate,
-)
-from smlocal.ai_platform.lifecycle.entries import Decision, Happened, HistoryEntry, end_entry
-from smlocal.ai_platform.lifecycle.error_classes import (
-    CANCELLED,
-    ERROR_CODES,
-    MOST_REPLICA_RESTARTS,
-    MOST_RETRIES,
-    ErrorClass,
-    error_class,
+    end_entry,
 )
 from smlocal.ai_platform.lifecycle.events import (
     CancelAsked,
@@ -42,8 +37,16 @@ from smlocal.ai_platform.lifecycle.events import (
     StartRefused,
     StockOut,
 )
-from smlocal.ai_platform.lifecycle.job_states import JobState
 from smlocal.ai_platform.lifecycle.progress import AttemptVerdict, End, JobProgress, ReplicaProgress, Rules
+from smlocal.ai_platform.lifecycle.states import (
+    CANCELLED,
+    ERROR_CODES,
+    MOST_REPLICA_RESTARTS,
+    MOST_RETRIES,
+    ErrorClass,
+    JobState,
+    error_class,
+)
 from smlocal.base.quick_dataclass import dataclass
 
 _ReplicaEnd = ReplicaExited | ReplicaLost | StartRefused

@@ -5,9 +5,8 @@ from dataclasses import field, fields
 from enum import StrEnum
 from typing import Any
 
-from smlocal.ai_platform.lifecycle.error_classes import ErrorClass
-from smlocal.ai_platform.lifecycle.job_states import JobState
 from smlocal.ai_platform.lifecycle.messages import OTHER_REGION_OR_ACCELERATOR
+from smlocal.ai_platform.lifecycle.states import ErrorClass, JobState
 from smlocal.base.quick_dataclass import dataclass
 
 

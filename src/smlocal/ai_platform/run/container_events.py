@@ -1,18 +1,23 @@
-"""Events of a job's containers, in the words of the lifecycle."""
+"""Events of a job's containers in the words of the lifecycle, and the lines that smlocal itself writes into logs."""
 
+import os
+import time
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from itertools import chain
 from typing import Final
 
 from smlocal.ai_platform.lifecycle import events
+from smlocal.ai_platform.locations import mounted_path
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
-from smlocal.engine.interface import ContainerState, Engine
+from smlocal.engine.interface import ContainerState, Engine, Written
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError, MachineNotReadyError
 from smlocal.jobs.containers import HOST_LABEL, owned_by
 from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide import events as job_events
 from smlocal.jobs.decide.events import ContainerExited, ContainerLost, ThreadDied
+from smlocal.jobs.logs.log_file import LogFile
 from smlocal.jobs.planning.model import JobPlan
 
 _NOT_FOUND = 404
@@ -123,3 +128,73 @@ def found_replicas(engines: Engines, plan: JobPlan, started: "FoundContainers") 
             state, running = (None, False) if known is None else (known.state, known.running)
             found[host] = FoundReplica(id=each.id, number=number, running=running, state=state)
     return found
+
+
+_FOUR_HOURS: Final = 4 * 3600
+
+
+def checkpoint_advice(
+    buckets: Mapping[str, str], environment: Mapping[str, str], *, began: float, ended: float
+) -> str | None:
+    """For a job that ran for more than four hours and wrote nothing where checkpoints belong; None for others.
+
+    They belong in AIP_CHECKPOINT_DIR. A job without it may save them in any of its buckets, which are folders here.
+    """
+    if ended - began <= _FOUR_HOURS:
+        return None
+    location = environment.get("AIP_CHECKPOINT_DIR")
+    folders = list(buckets.values()) if location is None else [_folder_of(location, buckets)]
+    if any(
+        _is_newer(os.path.join(top, name), began)
+        for each in folders
+        for top, _, names in os.walk(each)
+        for name in names
+    ):
+        return None
+    where = location or "a bucket"
+    return (
+        f"it ran for more than 4 hours and wrote nothing to {where}; on the service a job should save a checkpoint at"
+        " least every 4 hours, because its replicas are restarted"
+    )
+
+
+def _folder_of(location: str, buckets: Mapping[str, str]) -> str:
+    """The folder of this machine that a location is, in the innermost bucket folder that has it."""
+    path = mounted_path(location)
+    around = max((each for each in buckets if path.startswith(f"{mounted_path(each)}/")), key=len)
+    return os.path.join(buckets[around], path.removeprefix(f"{mounted_path(around)}/"))
+
+
+def _is_newer(path: str, began: float) -> bool:
+    try:
+        return os.lstat(path).st_mtime >= began
+    except OSError:  # removed meanwhile
+        return False
+
+
+def mark_log(path: str, text: str, show: Callable[[Written], None]) -> None:
+    """Write the line, and show it as output of the replica.
+
+    If the log ends with it, an earlier supervisor was killed before the container wrote anything.
+    """
+    line = f"smlocal: {text}\n".encode()
+    end = _end(path, len(line))
+    if end == line:
+        return
+    if end and not end.endswith(b"\n"):
+        line = b"\n" + line
+    log = LogFile(path)
+    try:
+        log.write(line, time.time())
+    finally:
+        log.close()
+    show(Written(line, [(1, line)]))
+
+
+def _end(path: str, size: int) -> bytes:
+    try:
+        with open(path, "rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - size))
+            return log.read()
+    except OSError:
+        return b""

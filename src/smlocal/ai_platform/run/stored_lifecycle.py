@@ -5,10 +5,10 @@ from dataclasses import field
 from typing import Any, Final
 
 from smlocal.ai_platform.lifecycle import messages
-from smlocal.ai_platform.lifecycle.entries import HistoryEntry
-from smlocal.ai_platform.lifecycle.error_classes import ErrorClass
+from smlocal.ai_platform.lifecycle.actions import HistoryEntry
 from smlocal.ai_platform.lifecycle.events import CancelCause
 from smlocal.ai_platform.lifecycle.progress import AttemptVerdict, JobProgress, read_progress
+from smlocal.ai_platform.lifecycle.states import ErrorClass
 from smlocal.base.quick_dataclass import dataclass
 
 LIFECYCLE: Final = "lifecycle"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.ai_platform.coverage import lookup
+from smlocal.ai_platform import coverage
 from smlocal.ai_platform.identity import JOB_ID
 from smlocal.ai_platform.machine_types import (
     ATTACHABLE,
@@ -335,7 +335,9 @@ def read_request(data: Mapping[str, Any], *, strict: bool) -> RequestReading:
     violations = [_second_shape(kind, kinds[kind], name) for name in others] + reading.violations
     violations += [_mixed(kind, kinds[kind], name) for name in foreign]
     violations += [_violation(reading, path, text) for path, text in _broken(reading, strict=strict)]
-    refused = [(name, _violation(reading, path, text)) for name, path, text in lookup.refused(kind, reading.request)]
+    refused = [
+        (name, _violation(reading, path, text)) for name, path, text in coverage.refused_members(kind, reading.request)
+    ]
     return RequestReading(kind=kind, request=reading.request, violations=violations, refused=refused)
 
 

@@ -1,1 +1,0 @@
-"""Jobs on tiny data, which a check runs to see what an image does."""

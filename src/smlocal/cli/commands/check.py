@@ -21,10 +21,10 @@ _LEVELS = ("error", "warning", "info")
 def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """For the completion of a shell."""
     del context
-    from smlocal.check.registry import RULES
+    from smlocal.check.registry import all_rules
 
     end = "=" if parameter.name == "ignores" else ""
-    return [rule + end for name in RULES if (rule := name.replace("_", "-")).startswith(incomplete)]
+    return [rule.id + end for rule in all_rules() if rule.id.startswith(incomplete)]
 
 
 @shown_command(

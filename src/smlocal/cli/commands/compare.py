@@ -58,7 +58,7 @@ def command(
     A and B are each a job of this machine (NAME), a job of the service (service:NAME), or a saved description or
     request (a path). Exit codes: 0 nothing differs, 1 something differs.
     """
-    from smlocal.service.compare.differences import compare
+    from smlocal.service.compare.differences import compare, comparison_document
     from smlocal.service.compare.find import check_same_kind, find_subject
 
     @cache
@@ -71,8 +71,6 @@ def command(
     check_same_kind(one, other)
     found = compare(one, other)
     if as_json:
-        from smlocal.service.compare.differences import comparison_document
-
         click.echo(json_without_commands(json.dumps(comparison_document(found), indent=2, default=str)))
     else:
         for line in comparison_lines(found, width=width_of(sys.stdout)):

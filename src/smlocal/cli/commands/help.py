@@ -4,20 +4,21 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from importlib import import_module
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, command_named, load_command
-from smlocal.cli.documentation import section
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
-from smlocal.cli.terminal.links import with_page_links
+from smlocal.cli.terminal.links import section, with_page_links
 from smlocal.cli.terminal.pager import pages
 from smlocal.debugger.rule_texts import rule_modules, rule_text
 from smlocal.terms.validation.suggestions import closest
+
+if TYPE_CHECKING:
+    from smlocal.check.interface import Rule
 
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
@@ -179,16 +180,15 @@ def _page_rows(rows: Iterable[tuple[str, str]], stream: TextIO) -> Iterator[str]
         yield from row(f"{head:<{_COLUMN}}", text, width=width_of(stream))
 
 
-def _rules() -> dict[str, str]:
-    """The module of each rule of check, by the rule's id."""
-    from smlocal.check.registry import RULES
+def _rules() -> dict[str, "Rule"]:
+    """The rules of check, by their ids."""
+    from smlocal.check.registry import all_rules
 
-    return {name.replace("_", "-"): name for name in RULES}
+    return {rule.id: rule for rule in all_rules()}
 
 
-def _rule_lines(module: str, stream: TextIO) -> Iterator[str]:
+def _rule_lines(rule: "Rule", stream: TextIO) -> Iterator[str]:
     """What docs/checks.md says about a rule, without its example."""
-    rule = import_module(f"smlocal.check.rules.{module}").RULE
     profiles = " or ".join(each.option for each in sorted(rule.profiles))
     yield f"{rule.id}   {rule.severity} of smlocal check{f', with {profiles}' if profiles else ''}"
     yield ""

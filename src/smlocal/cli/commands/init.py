@@ -14,7 +14,6 @@ from smlocal.cli.image_build import folder_image
 from smlocal.cli.new_file import check_new_file, write_new_file
 from smlocal.cli.shown_help import shown_command
 from smlocal.errors import ImageNameError, InitSourceError
-from smlocal.jobfile.document import Document
 
 _DEFAULT_IMAGE = "my-image:latest"
 _FILE_OPTION = "--file"
@@ -105,28 +104,22 @@ def _from_image(image: str, file: str) -> str:
 
 
 def _from_answer(path: str, file: str) -> str:
-    from smlocal.api.job_files import REPLICAS
+    from smlocal.api.job_files import REPLICAS, replica_job_text, replica_kind
     from smlocal.service.described_job import described_job, read_answer
     from smlocal.service.job_file_text import check_local_paths, job_file_text
 
     document = read_answer(path)
     if REPLICAS.describes(document.data):
-        return _from_answer_of_replicas(document, file)
+        text = replica_job_text(document, file=file)
+        if text is None:
+            raise InitSourceError(
+                f"{document.name} is the job file of a {replica_kind(document.data)} already",
+                remedy=[f"Run it:  smlocal run {_quoted(document.name)}"],
+            )
+        return text
     job = described_job(document.data, name=document.name)
     check_local_paths(job, name=document.name)
     return job_file_text(job, file=file)
-
-
-def _from_answer_of_replicas(document: "Document", file: str) -> str:
-    from smlocal.api.job_files import replica_job_text, replica_kind
-
-    text = replica_job_text(document, file=file)
-    if text is None:
-        raise InitSourceError(
-            f"{document.name} is the job file of a {replica_kind(document.data)} already",
-            remedy=[f"Run it:  smlocal run {_quoted(document.name)}"],
-        )
-    return text
 
 
 def _data_folders(file: str) -> dict[str, str]:

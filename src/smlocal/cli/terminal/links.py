@@ -6,10 +6,18 @@ They are added to text that is laid out already: a terminal shows the same as wi
 import os
 import re
 from collections.abc import Iterable
-from typing import TextIO
+from typing import Final, TextIO
 
 from smlocal.base.readable import short_path
-from smlocal.cli.documentation import DOCUMENTATION, section
+
+DOCUMENTATION: Final = "https://smlocal.github.io/smlocal/latest/"
+"""The pages of the newest release: ids of errors and of rules stay. Tests compare it with pyproject.toml."""
+
+
+def section(page: str, anchor: str) -> str:
+    """The address of a section of a page, such as that of an error on the page `errors`."""
+    return f"{DOCUMENTATION}{page}/#{anchor}"
+
 
 VARIABLE = "SMLOCAL_HYPERLINKS"
 """The setting: `auto`, `always` (on any terminal but a dumb one) or `never`."""

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import re
+import struct
 import time
+from binascii import crc32
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import field
@@ -18,7 +20,6 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.web.bodies import BodyContent
 from smlocal.base.web.rules import BODY_SECONDS
 from smlocal.endpoint.invocations.connections import BrokenOffError, Connections, EndpointAnswer
-from smlocal.endpoint.invocations.event_stream import CONTENT_TYPE, model_stream_error, payload_part
 from smlocal.endpoint.large_requests import in_thread, room_for_body, states_more
 from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Problem
@@ -332,3 +333,38 @@ def _refusal(error: _RefusedError) -> Response:
         media_type="application/json",
         headers={"x-amzn-errortype": error.code, "x-amzn-requestid": str(uuid4())},
     )
+
+
+CONTENT_TYPE: Final = "application/vnd.amazon.eventstream"
+_TEXT: Final = 7
+"""The type of a header whose value is text."""
+_PRELUDE: Final = 12
+_CHECKSUM: Final = 4
+
+
+def payload_part(content: bytes) -> bytes:
+    """One piece of the container's answer."""
+    headers = {":message-type": "event", ":event-type": "PayloadPart", ":content-type": "application/octet-stream"}
+    return _message(headers, content)
+
+
+def model_stream_error(code: str, message: str) -> bytes:
+    """The container's answer has broken off."""
+    headers = {
+        ":message-type": "exception",
+        ":exception-type": "ModelStreamError",
+        ":content-type": "application/json",
+    }
+    return _message(headers, json.dumps({"Message": message, "ErrorCode": code}).encode())
+
+
+def _message(headers: dict[str, str], payload: bytes) -> bytes:
+    head = b"".join(_header(name.encode(), value.encode()) for name, value in headers.items())
+    size = _PRELUDE + len(head) + len(payload) + _CHECKSUM
+    prelude = struct.pack("!II", size, len(head))
+    begun = prelude + struct.pack("!I", crc32(prelude)) + head + payload
+    return begun + struct.pack("!I", crc32(begun))
+
+
+def _header(name: bytes, value: bytes) -> bytes:
+    return struct.pack("!B", len(name)) + name + struct.pack("!BH", _TEXT, len(value)) + value

@@ -24,9 +24,8 @@ from smlocal.endpoint.large_requests import BodyTooLargeError, BodyTooSlowError,
 from smlocal.endpoint.page import responses
 from smlocal.endpoint.page.addresses import LOGIN, PREFIX, job_address, page_key
 from smlocal.endpoint.page.live_views import STATUSES, JobsAsked, OpenJob, OpenJobs, job_parts, jobs_page
-from smlocal.endpoint.page.log_feed import LogFeed, read_piece, read_tail, size_of
 from smlocal.endpoint.page.responses import DATA_HEADERS, html, moved, own_file, problem
-from smlocal.endpoint.page.topic import ALIVE, BEGIN, Topics, event, part_event
+from smlocal.endpoint.page.topic import ALIVE, BEGIN, LogFeed, Topics, event, part_event, read_piece, read_tail, size_of
 from smlocal.endpoint.protocol.query import form_fields
 from smlocal.endpoint.sagemaker.creating import with_data
 from smlocal.endpoint.sagemaker.job_operations import limit_to_rights, start

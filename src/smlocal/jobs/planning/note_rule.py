@@ -1,10 +1,11 @@
-"""The class of the rules that make notes."""
+"""Rules that make notes, and the notes of those that apply to a job."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.planning.model import JobPlan
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.model import JobPlan, Note
+from smlocal.jobs.planning.workload import Workload
+from smlocal.terms.masking import without_passwords
 
 _SHOWN = 3
 
@@ -14,8 +15,18 @@ class NoteRule:
     """Makes one note: a sentence if it applies to a job, else None."""
 
     id: str
-    says: Callable[[JobPlan, JobFile], str | None]
+    says: Callable[[JobPlan, Workload], str | None]
     warning: bool = False
+
+
+def notes_of(
+    rules: Iterable[NoteRule], plan: JobPlan, work: Workload, own: Iterable[tuple[str, str]] = ()
+) -> tuple[Note, ...]:
+    """The notes of the rules that apply, and the kind's own ones (ids and texts); warnings first."""
+    found = [(rule.id, rule.says(plan, work), rule.warning) for rule in rules]
+    found += [(name, text, False) for name, text in own]
+    applying = [Note(id=name, text=without_passwords(text), warning=warning) for name, text, warning in found if text]
+    return tuple(sorted(applying, key=lambda note: not note.warning))
 
 
 def some(items: list[str]) -> str:

@@ -19,7 +19,7 @@ from smlocal.jobs.planning.aspects.network.plan import HostNames, NetworkFacts
 from smlocal.jobs.planning.aspects.serving.plan import ModelPlan, ServerPlan
 from smlocal.jobs.planning.model import HostPlan
 from smlocal.sagemaker.contract import identity
-from smlocal.sagemaker.contract.instance_types import type_gpus, type_neuron
+from smlocal.sagemaker.contract.documents.hosts import host_of_type
 from smlocal.sagemaker.hosting.model_data import mounted
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.model_file import ModelFile
@@ -101,13 +101,7 @@ def instances(model: ModelFile) -> tuple[Instance, ...]:
     for variant in model.variants:
         kind = _kind(variant)
         for number in range(1, instance_count(model, variant) + 1):
-            host = Host(
-                name=facts.instance_name(variant.name, number),
-                number=len(found) + 1,
-                instance_type=kind,
-                gpus=type_gpus(kind),
-                neuron=type_neuron(kind),
-            )
+            host = host_of_type(facts.instance_name(variant.name, number), len(found) + 1, kind)
             found.append(Instance(variant=variant, number=number, host=host))
     return tuple(found)
 

@@ -9,10 +9,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.base.accounts import other_users, why_a_key
-from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.facts import EngineFacts, ImageFacts
-from smlocal.errors import ImagePullError, RegionNameError
+from smlocal.errors import ImagePullError
 from smlocal.errors.hosting import EndpointUnreachableError, PortLabelMissingError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
@@ -33,15 +32,14 @@ from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan, VariantPlan
 from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan, Note, StopPlan
-from smlocal.jobs.planning.note_rule import some
+from smlocal.jobs.planning.note_rule import notes_of, some
+from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.identity import sagemaker_arn
-from smlocal.sagemaker.contract.instance_types import is_this_machine
-from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest, OutputDataConfig
 from smlocal.sagemaker.hosting.hosts import (
     HostsShared,
     Images,
@@ -54,8 +52,7 @@ from smlocal.sagemaker.hosting.hosts import (
     program,
 )
 from smlocal.sagemaker.hosting.model_data import ModelSearch
-from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.notes import notes_of
+from smlocal.sagemaker.place import arn_of, region_of
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.address import OPEN_TO_ALL
 from smlocal.sagemaker.serving.members import recorded_members
@@ -125,7 +122,12 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
 
 def find_models(model: ModelFile) -> Models:
     """The models of each container, by its place in the document."""
-    search = ModelSearch(document=model.document, local=model.local, region=region_of(model), role=model.role)
+    search = ModelSearch(
+        document=model.document,
+        local=model.local,
+        region=region_of(model.local, image_name(model.containers[0])),
+        role=model.role,
+    )
     return {each.at: search.models(each.definition, each.at) for each in model.containers}
 
 
@@ -156,13 +158,8 @@ def check_label(name: str, image: ImageFacts | None) -> None:
 
 
 def _asked(model: ModelFile) -> Asked:
-    return Asked(
-        hosts=tuple(each.host for each in instances(model)),
-        local=model.local,
-        document=model.document,
-        image=image_name(model.containers[0]),
-        required=True,
-    )
+    work = workload_of(model)
+    return Asked(hosts=work.hosts, local=work.local, document=work.document, image=work.image, required=True)
 
 
 def _has_address(engine: EngineFacts) -> bool:
@@ -197,21 +194,6 @@ def _check_folders(data: Models, engine: EngineFacts, placed: PlacedEngine, imag
         )
 
 
-def region_of(model: ModelFile) -> str:
-    """The region of its ARN."""
-    found = identity.region(
-        stated=model.local.Region,
-        environment=os.environ,
-        profile=profile_region(),
-        image=image_name(model.containers[0]),
-    )
-    if not identity.is_region_name(found):
-        raise RegionNameError(
-            f"'{found}' is not a valid region", remedy=["Set AWS_REGION, for example to us-east-1, or Local.Region."]
-        )
-    return found
-
-
 def plan_endpoint(
     model: ModelFile,
     data: Models,
@@ -239,7 +221,7 @@ def plan_endpoint(
         remove_leftovers=True,
     )
     first = image_name(model.containers[0])
-    region, account = region_of(model), identity.account(role=model.role, image=first)
+    region, account = region_of(local, first), identity.account(role=model.role, image=first)
     own = None
     if model.isolated:
         hosts = [each.name for each in containers]
@@ -323,24 +305,30 @@ def notes_of_model(
     models = [each for host in plan.hosts if host.server is not None for each in host.server.models]
     located = [*((each.uri, each.path) for each in models), *read]
     general = (*_relaxed(plan, model, [*(uri for uri, _ in located), *written]), *_read_from(located))
-    return notes_of(_NOTE_RULES, plan, _as_training_job(model), (*general, *own))
+    return notes_of(_NOTE_RULES, plan, workload_of(model), (*general, *own))
 
 
-def _as_training_job(model: ModelFile) -> JobFile:
-    """The members that rules of any job read: local settings, role, isolation and variables."""
-    request = CreateTrainingJobRequest(
-        OutputDataConfig=OutputDataConfig(S3OutputPath=""),
-        RoleArn=model.role or None,
-        EnableNetworkIsolation=model.isolated,
-        Environment=model.containers[0].definition.Environment,
+def workload_of(model: ModelFile) -> Workload:
+    """What the hosts of all variants need. Their models are no channels: each container has its own."""
+    first = model.containers[0]
+    return Workload(
+        document=model.document,
+        local=model.local,
+        image=image_name(first),
+        hosts=tuple(each.host for each in instances(model)),
+        variables=first.definition.Environment or {},
+        folders=_FOLDERS,
+        role=model.role,
+        role_member="ExecutionRoleArn",
+        isolated=model.isolated,
+        stop=StopPlan(max_runtime=_NO_END, grace=model.grace, peer_grace=model.grace),
     )
-    return JobFile(request=request, local=model.local, raw=model.raw, document=model.document)
 
 
 def _relaxed(plan: JobPlan, model: ModelFile, uris: Sequence[str]) -> Iterator[tuple[str, str]]:
     if not model.role:
         yield "relaxed-role", "ExecutionRoleArn is missing; the service requires it of the model"
-    if any(is_this_machine(host.host.instance_type) for host in plan.hosts):
+    if any(host.host.is_this_machine for host in plan.hosts):
         yield (
             "relaxed-instance",
             "the instance type local means this machine; the service requires a real instance type",
@@ -389,10 +377,9 @@ def waiting_job(model: ModelFile, name: str) -> WaitingJob:
     It counts as no instance, because it has no end: others would wait for it.
     """
     called = model.raw.get("EndpointName", name)
-    account = identity.account(role=model.role, image=image_name(model.containers[0]))
     return WaitingJob(
         platform=facts.NAME,
-        arn=sagemaker_arn(facts.IN_ARN, called, region=region_of(model), account=account),
+        arn=arn_of(workload_of(model), facts.IN_ARN, called),
         request={**model.raw, "EndpointName": called},
         job=model.document.record(),
     )

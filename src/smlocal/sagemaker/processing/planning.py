@@ -1,43 +1,45 @@
-"""From a validated processing job to its plan: that of the equal training job, with its own contents.
+"""From a validated processing job to its plan, with its notes and its files in /opt/ml/config.
 
-These are its notes and its files in /opt/ml/config. Also recording a job that is started in a process of its own.
+Also recording a job that is started in a process of its own.
 """
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs import looking
 from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
 from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
 from smlocal.jobs.planning.aspects.engines.show import ENGINE_RULES
-from smlocal.jobs.planning.aspects.inputs.plan import HostInputs
 from smlocal.jobs.planning.aspects.inputs.show import INPUT_RULES, inputs
 from smlocal.jobs.planning.aspects.limits.show import LIMIT_RULES
-from smlocal.jobs.planning.aspects.mirrored.plan import MirroredPlan
 from smlocal.jobs.planning.aspects.mirrored.show import MIRRORED_RULES
 from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
-from smlocal.jobs.planning.model import ContainerFolders, HostPlan, JobPlan, Note
-from smlocal.jobs.planning.note_rule import some
+from smlocal.jobs.planning.facts import Facts
+from smlocal.jobs.planning.model import JobPlan, Note
+from smlocal.jobs.planning.note_rule import notes_of, some
+from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
+from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
-from smlocal.sagemaker import prepare as training
-from smlocal.sagemaker.contract.identity import sagemaker_arn
+from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname, sagemaker_arn
 from smlocal.sagemaker.contract.model.processing import ProcessingInput, ProcessingOutput
-from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.notes import GENERAL_RULES, notes_of
-from smlocal.sagemaker.prepare import account_of, region_of
-from smlocal.sagemaker.processing import facts
-from smlocal.sagemaker.processing.equal_training_job import equal_training_job
+from smlocal.sagemaker.notes import GENERAL_RULES
+from smlocal.sagemaker.place import arn_of, place_of
+from smlocal.sagemaker.prepare import check_host_count
+from smlocal.sagemaker.processing import facts as kind
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
 from smlocal.sagemaker.processing.members import MEMBERS
-from smlocal.sagemaker.processing.outputs import collectors_of
+from smlocal.sagemaker.processing.workload import check_outputs, workload_of
+from smlocal.sagemaker.simulated import refuse_above_limit
 from smlocal.terms.hosts import Host
 from smlocal.terms.json_size import compact
 
@@ -52,22 +54,6 @@ _NOTE_RULES = (
     *NETWORK_RULES,
     *DEBUG_RULES,
 )
-_FOLDERS: Final = ContainerFolders(
-    root=facts.ROOT,
-    input=facts.CONFIG,
-    data=facts.PROCESSING,
-    model="",
-    output=facts.OUTPUT,
-    output_data="",
-    failure=facts.MESSAGE,
-)
-_OF_TRAINING: Final = frozenset(
-    {
-        *("TRAINING_JOB_NAME", "TRAINING_JOB_ARN", "DMLC_INTERFACE", "SAGEMAKER_METRICS_DIRECTORY"),
-        "SAGEMAKER_MANAGED_WARMPOOL_CACHE_DIRECTORY",
-    }
-)
-"""Variables that no processing container has, unless its request says so."""
 
 
 def prepare(
@@ -84,12 +70,20 @@ def prepare(
 
     `run_id`: of a job that is already recorded.
     """
-    equal = equal_training_job(job)
-    collectors_of(job, directory="")  # folders that cannot be used are an error before the image is pulled
-    prepared = training.prepare(
-        equal, name=name, home=home, engines=engines, reporter=reporter, strict=strict, run_id=run_id
+    check_outputs(job)  # before the image is pulled
+    check_host_count(job.instances[1], most=job.local.MaxHosts)
+    work = workload_of(job)
+    if run_id is None:
+        refuse_above_limit(work)
+    place = place_of(work, name=name, home=home, engines=engines, run_id=run_id)
+    return looking.prepare(
+        work,
+        place,
+        partial(build_plan, job, work, name=name),
+        reporter=reporter,
+        strict=strict,
+        job=job.document.record(),
     )
-    return replace(prepared, plan=as_processing(prepared.plan, job, equal), job=job.document.record())
 
 
 def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
@@ -109,56 +103,38 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
 
 def plan_job(job: ProcessingFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs are not an error."""
-    equal = equal_training_job(job)
-    plan = training.plan_job(equal, name=name, home=home, engines=engines, strict=strict)
-    return as_processing(plan, job, equal)
+    check_host_count(job.instances[1], most=None)
+    work = workload_of(job)
+    place = place_of(work, name=name, home=home, engines=engines)
+    return looking.only_plan(work, place, partial(build_plan, job, work, name=name), strict=strict)
 
 
-def as_processing(plan: JobPlan, job: ProcessingFile, equal: JobFile) -> JobPlan:
-    """The plan of a processing job from that of the training job that needs the same."""
-    identity, app, config = plan.identity, job.request.AppSpecification, job.request.ProcessingOutputConfig
-    arn = sagemaker_arn(facts.IN_ARN, plan.name, region=identity.region, account=identity.account)
-    planned = replace(
-        plan,
-        platform=facts.NAME,
-        request={"ProcessingJobName": plan.name, **job.raw},
-        identity=replace(identity, arn=arn),
-        image=replace(
-            plan.image,
-            entrypoint=None if app.ContainerEntrypoint is None else tuple(app.ContainerEntrypoint),
-            command=None if app.ContainerArguments is None else tuple(app.ContainerArguments),
-        ),
-        folders=_FOLDERS,
-        hosts=tuple(_host(plan, host, job, arn) for host in plan.hosts),
-        output=replace(
-            plan.output, uri="", model_uri="", publish=False, kms_key=None if config is None else config.KmsKeyId
-        ),
-        mirrored=MirroredPlan(collectors=collectors_of(job, directory=plan.output.directory)),
-    )
-    return replace(planned, notes=notes(planned, job, equal))
-
-
-def _host(plan: JobPlan, host: HostPlan, job: ProcessingFile, arn: str) -> HostPlan:
-    targets = {each.name: each.path for each in job.inputs}
-    pipes = tuple(replace(each, target=targets[each.name]) for each in host.inputs.pipes)
-    folders = [facts.OUTPUT, facts.PROCESSING, *(each.path for each in job.outputs)]
-    requested = job.request.Environment or {}
-    return replace(
-        host,
-        directories=(facts.CONFIG, *folders, *(os.path.dirname(each.target) for each in pipes)),
-        files=config_files(job, host.host, [each.host for each in plan.hosts], name=plan.name, arn=arn),
-        environment={
-            name: value for name, value in host.environment.items() if name in requested or name not in _OF_TRAINING
-        },
-        inputs=HostInputs(
-            trees=tuple(replace(each, target=targets[each.name]) for each in host.inputs.trees), pipes=pipes
-        ),
+def build_plan(job: ProcessingFile, work: Workload, facts: Facts, *, name: str) -> JobPlan:
+    """The plan of this request on this machine."""
+    arn = sagemaker_arn(kind.IN_ARN, name, region=facts.region, account=facts.account)
+    request = {"ProcessingJobName": name, **job.raw}
+    named = Named(platform=kind.NAME, name=name, arn=arn, request=request, session=SESSION_NAME)
+    folders = (
+        *(kind.CONFIG, kind.OUTPUT, kind.PROCESSING),
+        *(each.path for each in job.outputs),
+        *(os.path.dirname(each.path) for each in job.inputs if each.pipe),
     )
 
+    def contents(host: Host) -> HostContents:
+        return HostContents(
+            hostname=instance_hostname(host.number, facts.region),
+            directories=folders,
+            files=config_files(job, host, work.hosts, name=name, arn=arn),
+            variables={"AWS_REGION": facts.region},
+        )
 
-def notes(plan: JobPlan, job: ProcessingFile, equal: JobFile) -> tuple[Note, ...]:
-    """Every note that applies. `equal`: the training job that needs the same."""
-    return notes_of(_NOTE_RULES, plan, equal, _own_notes(plan, job))
+    plan = plan_of(work, facts, named, contents)
+    return replace(plan, notes=notes(plan, job, work))
+
+
+def notes(plan: JobPlan, job: ProcessingFile, work: Workload) -> tuple[Note, ...]:
+    """Every note that applies."""
+    return notes_of(_NOTE_RULES, plan, work, _own_notes(plan, job))
 
 
 def _own_notes(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
@@ -183,8 +159,8 @@ def _own_notes(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
 def config_files(job: ProcessingFile, host: Host, hosts: Sequence[Host], *, name: str, arn: str) -> dict[str, bytes]:
     """The files in /opt/ml/config by their paths, for the container of one host."""
     return {
-        f"{facts.CONFIG}/processingjobconfig.json": compact(_job_config(job, name=name, arn=arn)),
-        f"{facts.CONFIG}/resourceconfig.json": compact(
+        f"{kind.CONFIG}/processingjobconfig.json": compact(_job_config(job, name=name, arn=arn)),
+        f"{kind.CONFIG}/resourceconfig.json": compact(
             {"current_host": host.name, "hosts": sorted(each.name for each in hosts)}
         ),
     }
@@ -196,7 +172,7 @@ def _job_config(job: ProcessingFile, *, name: str, arn: str) -> dict[str, Any]:
     app, config = request.AppSpecification, request.ProcessingOutputConfig
     resources = request.ProcessingResources
     cluster = None if resources is None else resources.ClusterConfig
-    kind, count = job.instances
+    instance_type, count = job.instances
     network = request.NetworkConfig
     return {
         "ProcessingJobArn": arn,
@@ -215,7 +191,7 @@ def _job_config(job: ProcessingFile, *, name: str, arn: str) -> dict[str, Any]:
         "ProcessingResources": {
             "ClusterConfig": {
                 "InstanceCount": count,
-                "InstanceType": kind,
+                "InstanceType": instance_type,
                 "VolumeSizeInGB": job.volume_gb,
                 "VolumeKmsKeyId": None if cluster is None else cluster.VolumeKmsKeyId,
             }
@@ -262,14 +238,14 @@ def _output_document(given: ProcessingOutput) -> dict[str, Any]:
 
 def waiting_job(job: ProcessingFile, name: str) -> WaitingJob:
     """What is recorded of a validated job. Folders that cannot be used are an error."""
-    equal = equal_training_job(job)
-    collectors_of(job, directory="")
-    kind, count = job.instances
+    check_outputs(job)
+    work = workload_of(job)
+    count = len(work.hosts)
     return WaitingJob(
-        platform=facts.NAME,
-        arn=sagemaker_arn(facts.IN_ARN, name, region=region_of(equal), account=account_of(equal)),
+        platform=kind.NAME,
+        arn=arn_of(work, kind.IN_ARN, name),
         request={"ProcessingJobName": name, **job.raw},
         job={**job.document.record(), STRICT: False},
         instances=count,
-        needs=((kind, count),),
+        needs=((work.hosts[0].instance_type, count),),
     )

@@ -15,7 +15,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.plan_rows import environment_rows, host_names, note_rows, one_line, request_text
 from smlocal.sagemaker import preparing as training
 from smlocal.sagemaker.processing import planning
-from smlocal.sagemaker.processing.outputs import shown
+from smlocal.sagemaker.processing.workload import shown
 
 _OF_TRAINING: Final = frozenset(
     {"Version", "TrainingJobName", "TrainingJobArn", "Checkpoints", "Collectors", "Rules", "Output"}

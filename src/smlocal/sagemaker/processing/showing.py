@@ -13,7 +13,7 @@ from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, OutputFolder, Stage, StartView
 from smlocal.sagemaker import showing as training
 from smlocal.sagemaker.processing import facts
-from smlocal.sagemaker.processing.outputs import shown
+from smlocal.sagemaker.processing.workload import shown
 from smlocal.terms.statuses import JobPhase, JobStatus
 
 EXIT_MESSAGE: Final = "ExitMessage"

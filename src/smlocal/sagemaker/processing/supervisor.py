@@ -8,8 +8,8 @@ from smlocal.jobs.host.symptoms import failure_file
 from smlocal.jobs.planning.model import collector_directory
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.sagemaker.processing import facts
-from smlocal.sagemaker.processing.outputs import shown
 from smlocal.sagemaker.processing.showing import EXIT_MESSAGE, OUTPUTS
+from smlocal.sagemaker.processing.workload import shown
 from smlocal.terms.failures import input_failure
 from smlocal.terms.statuses import FAILED, Ending, JobStatus
 

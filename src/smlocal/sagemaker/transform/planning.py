@@ -17,11 +17,11 @@ from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
-from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.identity import sagemaker_arn
-from smlocal.sagemaker.hosting.planning import notes_of_model, region_of
+from smlocal.sagemaker.hosting.planning import notes_of_model, workload_of
 from smlocal.sagemaker.hosting.planning import plan_job as plan_endpoint
 from smlocal.sagemaker.hosting.planning import prepare as prepare_endpoint
+from smlocal.sagemaker.place import arn_of
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.inputs import list_objects, store_of
 from smlocal.sagemaker.transform.members import MEMBERS
@@ -142,11 +142,9 @@ def _own_notes(plan: JobPlan, asked: TransformFile) -> Iterator[tuple[str, str]]
 
 def waiting_job(asked: TransformFile, name: str) -> WaitingJob:
     """What is recorded of a validated job."""
-    container = asked.raw.get("PrimaryContainer") or {}
-    account = identity.account(role=asked.model.role, image=container.get("Image"))
     return WaitingJob(
         platform=facts.NAME,
-        arn=sagemaker_arn(facts.IN_ARN, name, region=region_of(asked.model), account=account),
+        arn=arn_of(workload_of(asked.model), facts.IN_ARN, name),
         request={**asked.raw, "TransformJobName": name},
         job=asked.document.record(),
         instances=_CONTAINERS,

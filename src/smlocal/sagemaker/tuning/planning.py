@@ -16,7 +16,6 @@ from smlocal.jobs.planning.aspects.image.plan import ImagePlan
 from smlocal.jobs.planning.aspects.inputs.plan import InputsPlan
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredPlan
 from smlocal.jobs.planning.aspects.network.plan import JobNetwork
-from smlocal.jobs.planning.aspects.output.asked import is_remote_output
 from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.aspects.rules.plan import RulesPlan
 from smlocal.jobs.planning.model import IdentityPlan, JobPlan, KeptPlan, Note, StopPlan
@@ -27,14 +26,15 @@ from smlocal.jobs.submission.recording import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker import prepare as training
 from smlocal.sagemaker.contract.identity import sagemaker_arn
-from smlocal.sagemaker.contract.requested_hosts import hosts_of
-from smlocal.sagemaker.prepare import account_of, region_of
+from smlocal.sagemaker.place import arn_of
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.children import local_of, training_job
 from smlocal.sagemaker.tuning.search import SearchPlan, first_points
 from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of
+from smlocal.sagemaker.waiting import pinned
+from smlocal.sagemaker.workload import workload_of
 
 _NOTE_OF_STRATEGY: Final = {
     "Grid": "every combination runs once, as on the service; their order is smlocal's",
@@ -229,17 +229,13 @@ def _quotas(plan: SearchPlan) -> Iterator[tuple[str, str]]:
 def waiting_job(file: TuningFile, name: str) -> WaitingJob:
     """What is recorded of a validated tuning job. Its training jobs count, and it does not."""
     jobs = [training_job(file, index, _sample(file, index)) for index in range(len(file.definitions))]
-    hosts = [hosts_of(each.request.ResourceConfig) for each in jobs if each.request.ResourceConfig is not None]
-    job = jobs[0]
-    region = region_of(job)
-    local = {**(file.document.data.get(LOCAL) or {}), "Region": region}
-    if is_remote_output(job.request.OutputDataConfig):
-        local["Output"] = output_folder(job)
+    each = [workload_of(job) for job in jobs]
+    local = {**(file.document.data.get(LOCAL) or {}), **pinned(each[0], output_folder(each[0]))}
     return WaitingJob(
         platform=facts.NAME,
-        arn=sagemaker_arn(facts.IN_ARN, name, region=region, account=account_of(job)),
+        arn=arn_of(each[0], facts.IN_ARN, name),
         request={"HyperParameterTuningJobName": name, **file.raw},
         job=_record(file, local),
-        needs=tuple((each[0].instance_type, len(each)) for each in hosts),
+        needs=tuple((work.hosts[0].instance_type, len(work.hosts)) for work in each),
         leads=True,
     )

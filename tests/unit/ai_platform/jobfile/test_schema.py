@@ -9,7 +9,7 @@ import fastjsonschema
 import pytest
 
 from smlocal.ai_platform.answer import snake_case
-from smlocal.ai_platform.coverage.lookup import table
+from smlocal.ai_platform.coverage import table
 from smlocal.ai_platform.jobfile.job_file import ReplicaReading, read_job
 from smlocal.ai_platform.jobfile.schema import job_file_schema
 from smlocal.ai_platform.model.members import ReplicaJobKind

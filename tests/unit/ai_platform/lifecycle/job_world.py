@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from smlocal.ai_platform.lifecycle.actions import (
     Action,
     AttachError,
+    Decision,
     EnterState,
+    Happened,
+    HistoryEntry,
     Kill,
     Record,
     Restart,
     Start,
     Terminate,
 )
-from smlocal.ai_platform.lifecycle.entries import Decision, Happened, HistoryEntry
-from smlocal.ai_platform.lifecycle.error_classes import MOST_REPLICA_RESTARTS
 from smlocal.ai_platform.lifecycle.events import Event, ReplicaExited, ReplicaLost, ReplicaReady, StartRefused
-from smlocal.ai_platform.lifecycle.job_states import FOLLOWING, JobState
 from smlocal.ai_platform.lifecycle.lifecycle import Lifecycle
 from smlocal.ai_platform.lifecycle.progress import JobProgress, ReplicaProgress, Rules, read_progress
+from smlocal.ai_platform.lifecycle.states import FOLLOWING, MOST_REPLICA_RESTARTS, JobState
 
 PRIMARY = "workerpool0-0"
 REPLICAS = (

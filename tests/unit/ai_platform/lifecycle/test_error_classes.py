@@ -3,7 +3,7 @@
 import pytest
 from tests.kit.fault_programs import FAULTS, Fault
 
-from smlocal.ai_platform.lifecycle.error_classes import MOST_RETRIES, ErrorClass, error_class
+from smlocal.ai_platform.lifecycle.states import MOST_RETRIES, ErrorClass, error_class
 
 
 @pytest.mark.parametrize("code", [6, 11, 134, 139])

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from tests.unit.ai_platform.lifecycle.job_world import PRIMARY, World
 
-from smlocal.ai_platform.lifecycle.actions import Kill, Restart, Terminate
-from smlocal.ai_platform.lifecycle.entries import Decision, Happened
+from smlocal.ai_platform.lifecycle.actions import Decision, Happened, Kill, Restart, Terminate
 from smlocal.ai_platform.lifecycle.events import (
     CancelAsked,
     CancelAskedAgain,
@@ -16,8 +15,8 @@ from smlocal.ai_platform.lifecycle.events import (
     ReplicaReady,
     StockOut,
 )
-from smlocal.ai_platform.lifecycle.job_states import JobState
 from smlocal.ai_platform.lifecycle.progress import ReplicaProgress, Rules
+from smlocal.ai_platform.lifecycle.states import JobState
 
 WORKER, OTHER = "workerpool1-0", "workerpool1-1"
 

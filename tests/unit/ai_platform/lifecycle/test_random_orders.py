@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.ai_platform.lifecycle.job_world import PRIMARY, REPLICAS, World
 
-from smlocal.ai_platform.lifecycle.entries import Decision, Happened
-from smlocal.ai_platform.lifecycle.error_classes import MOST_REPLICA_RESTARTS, MOST_RETRIES, ErrorClass
+from smlocal.ai_platform.lifecycle.actions import Decision, Happened
 from smlocal.ai_platform.lifecycle.events import (
     CancelAsked,
     CancelAskedAgain,
@@ -21,6 +20,7 @@ from smlocal.ai_platform.lifecycle.events import (
 )
 from smlocal.ai_platform.lifecycle.lifecycle import Lifecycle
 from smlocal.ai_platform.lifecycle.progress import Rules, read_progress
+from smlocal.ai_platform.lifecycle.states import MOST_REPLICA_RESTARTS, MOST_RETRIES, ErrorClass
 
 PERMANENT = {ErrorClass.USER_EXCEPTION, ErrorClass.OUT_OF_MEMORY}
 RULES = st.builds(

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.ai_platform.run.log_lines import checkpoint_advice
+from smlocal.ai_platform.run.container_events import checkpoint_advice
 
 _BEGAN = 1_795_000_000.0
 _LATE = _BEGAN + 4 * 3600 + 1

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from smlocal.ai_platform.run.log_lines import mark_log
+from smlocal.ai_platform.run.container_events import mark_log
 from smlocal.engine.interface import Written
 
 

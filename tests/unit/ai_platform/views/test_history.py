@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.ai_platform.lifecycle.entries import Decision, Happened
+from smlocal.ai_platform.lifecycle.actions import Decision, Happened
 from smlocal.ai_platform.views_of_jobs import entry_text, what_follows_now
 
 

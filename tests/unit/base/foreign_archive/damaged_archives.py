@@ -55,7 +55,7 @@ def readers(folder: Path) -> dict[str, Attempt]:
         "report": lambda content: read_contents(str(path), len(content)),
         "conformance": lambda _: collect([str(path)], version="0"),
         "api": api,
-        "reserved": lambda content: reserved_files(pieces(content)),
+        "reserved": lambda content: reserved_files(pieces(content), "/opt/ml"),
     }
 
 

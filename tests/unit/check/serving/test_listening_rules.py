@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.rules import localhost_only, no_listener
+from smlocal.check.rules.serving import LOCALHOST_ONLY, NO_LISTENER
 from smlocal.check.serving.interface import EndpointSeen, ListenAddress
 from smlocal.check.subject import Subject
 from smlocal.engine.facts import ImageFacts
@@ -49,17 +49,17 @@ def said(rule: Any, *listeners: ListenAddress, port: int) -> list[str]:
         working_directory="",
     )
     subject = Subject(image="i", facts=facts, served=Trial(*listeners, port=port))
-    return [finding.message for finding in rule.RULE.check(subject)]
+    return [finding.message for finding in rule.check(subject)]
 
 
 @pytest.mark.parametrize("port", [8080, 8180])
 def test_the_port_is_that_of_the_container(port: int) -> None:
     hidden, open_, other = ListenAddress(True, port), ListenAddress(False, port), ListenAddress(False, 8090)
-    assert said(no_listener, hidden, port=port) == said(no_listener, open_, port=port) == []
+    assert said(NO_LISTENER, hidden, port=port) == said(NO_LISTENER, open_, port=port) == []
     expected = f"nothing listens on port {port} within 5 s; the container listens on port 8090"
-    assert said(no_listener, other, port=port) == [expected]
-    assert said(localhost_only, open_, port=port) == []
-    (finding,) = said(localhost_only, hidden, other, port=port)
+    assert said(NO_LISTENER, other, port=port) == [expected]
+    assert said(LOCALHOST_ONLY, open_, port=port) == []
+    (finding,) = said(LOCALHOST_ONLY, hidden, other, port=port)
     assert finding.startswith(f"port {port} is bound to the loopback address")
     with pytest.raises(CannotLookError):
-        said(localhost_only, other, port=port)
+        said(LOCALHOST_ONLY, other, port=port)

@@ -5,7 +5,7 @@ import pytest
 from smlocal.check.cannot_look import JOB_FILE_NEEDED
 from smlocal.check.interface import CheckReport, Finding, Ignored, RuleResult, Severity
 from smlocal.check.registry import all_rules
-from smlocal.cli.views.check_report import not_counted, not_tested, show_check
+from smlocal.cli.checking import not_counted, not_tested, show_check
 
 
 def test_rules_that_are_skipped_for_one_reason_are_shown_once(capsys: pytest.CaptureFixture[str]) -> None:

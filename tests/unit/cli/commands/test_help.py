@@ -1,16 +1,16 @@
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from smlocal import errors
-from smlocal.check.registry import RULES
+from smlocal.check.interface import Rule
+from smlocal.check.registry import all_rules
 from smlocal.cli.command_table import COMMANDS, SYNONYMS
 from smlocal.cli.commands.help import TOPICS, error_pages
 from smlocal.cli.commands.run import EXIT_CODES
-from smlocal.cli.documentation import DOCUMENTATION
 from smlocal.cli.main import run_command_line
+from smlocal.cli.terminal.links import DOCUMENTATION
 from smlocal.debugger.rule_texts import rule_modules, rule_text
 
 
@@ -64,12 +64,11 @@ def test_the_page_of_every_error(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow(0.5)
-@pytest.mark.parametrize("rule", RULES)
-def test_the_page_of_every_rule_of_check(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("about", all_rules(), ids=lambda rule: rule.id)
+def test_the_page_of_every_rule_of_check(about: Rule, capsys: pytest.CaptureFixture[str]) -> None:
     # An error of a run has the same id as one of the rules.
-    text = shown(capsys, "help", rule.replace("_", "-")).split("\n\n", maxsplit=2 * (rule == "image_architecture"))[-1]
+    text = shown(capsys, "help", about.id).split("\n\n", maxsplit=2 * (about.id == "image-architecture"))[-1]
     head, _, *rows = text.splitlines()
-    about = import_module(f"smlocal.check.rules.{rule}").RULE
     assert head.startswith(f"{about.id}   {about.severity} of smlocal check")
     assert all(profile.option in head for profile in about.profiles)
     assert [line[:12].strip() for line in rows] == ["It finds", "Why", "What to do", "More"]
@@ -84,7 +83,7 @@ def test_a_name_of_an_error_and_of_a_rule_shows_both(capsys: pytest.CaptureFixtu
 
 
 def test_topics_and_commands_hide_no_error_and_no_rule() -> None:
-    pages = {*error_pages(), *(name.replace("_", "-") for name in RULES)}
+    pages = {*error_pages(), *(rule.id for rule in all_rules())}
     assert not pages & {*TOPICS, *COMMANDS, *SYNONYMS}
 
 

@@ -7,7 +7,7 @@ from botocore.eventstream import EventStreamBuffer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.endpoint.invocations.event_stream import model_stream_error, payload_part
+from smlocal.endpoint.invocations.front import model_stream_error, payload_part
 
 
 @given(st.lists(st.binary(max_size=5000), max_size=5), st.integers(1, 700))

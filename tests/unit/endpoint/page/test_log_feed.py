@@ -5,8 +5,7 @@ from tempfile import NamedTemporaryFile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.endpoint.page.log_feed import LogFeed, read_piece, read_tail
-from smlocal.endpoint.page.topic import event
+from smlocal.endpoint.page.topic import LogFeed, event, read_piece, read_tail
 from smlocal.terms.log_view import view_of
 
 

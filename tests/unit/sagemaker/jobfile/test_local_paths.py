@@ -18,6 +18,7 @@ from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.aspects.rules.asked import rule_locations
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.jobfile.local_paths import local_locations, locations
+from smlocal.sagemaker.workload import workload_of
 from smlocal.terms.validation.violation import Path as Place
 
 _MODEL = Path(botocore.__file__).parent / "data" / "sagemaker" / "2017-07-24" / "service-2.json.gz"
@@ -35,7 +36,8 @@ REQUEST: dict[str, Any] = {
 
 
 def listed(job: JobFile) -> InputFacts:
-    return list_inputs(job, strict=False, region="us-east-1", store=store_of(job, "us-east-1"))
+    work = workload_of(job)
+    return list_inputs(work, strict=False, region="us-east-1", store=store_of(work, "us-east-1"))
 
 
 def filled(name: str, text: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.hosts import INTERFACE, ResourceConfigKeys, resource_config
 from smlocal.sagemaker.contract.model.request import Channel, CreateTrainingJobRequest, FileSystemDataSource
-from smlocal.terms.gpus import VISIBLE_DEVICES
+from smlocal.sagemaker.contract.model.shapes import TrainingInputMode
 from smlocal.terms.hosts import Host
 from smlocal.terms.json_size import compact
 from smlocal.terms.listing import Listing
@@ -88,7 +88,7 @@ def is_for(channel: Channel, host: Host) -> bool:
     return not groups or host.group in groups
 
 
-def effective_mode(channel: Channel, request: CreateTrainingJobRequest) -> str:
+def effective_mode(channel: Channel, request: CreateTrainingJobRequest) -> TrainingInputMode:
     """The channel's own input mode, else the job's."""
     specification = request.AlgorithmSpecification
     return channel.InputMode or (specification.TrainingInputMode if specification is not None else "File")
@@ -200,28 +200,16 @@ def _encoded(text: str) -> bytes:
 # The environment variables that the service sets in a container, without those that toolkits add later.
 
 
-def container_environment(
-    requested: Mapping[str, str],
-    *,
-    job_name: str,
-    job_arn: str,
-    region: str,
-    hides_gpus: bool = False,
-    endpoints: Mapping[str, str] | None = None,
-) -> dict[str, str]:
-    """All variables of one container. Those of the request override the others. `endpoints` is `Local.Endpoints`.
+def platform_variables(*, job_name: str, job_arn: str, region: str) -> dict[str, str]:
+    """Those of one container, without the request's, which override them.
 
-    `NVIDIA_VISIBLE_DEVICES` is what the image says; with GPUs the engine sets it. `hides_gpus`: it is the only thing
-    that keeps GPUs out of this container.
     There is no `SM_*`: the service does not set it, so an image that relies on it must fail.
     """
-    environment = {
+    return {
         "TRAINING_JOB_NAME": job_name,
         "TRAINING_JOB_ARN": job_arn,
         "AWS_REGION": region,
         "DMLC_INTERFACE": INTERFACE,
         "SAGEMAKER_METRICS_DIRECTORY": paths.METRICS,
         "SAGEMAKER_MANAGED_WARMPOOL_CACHE_DIRECTORY": paths.WARM_POOL,
-        **(endpoints or {}),
     }
-    return {**environment, **requested, **({VISIBLE_DEVICES: "void"} if hides_gpus else {})}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from smlocal.sagemaker.contract.instance_types import type_gpus, type_neuron
+from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine, type_gpus, type_neuron
 from smlocal.terms.hosts import GROUP, Host
 
 INTERFACE = "eth0"
@@ -23,17 +23,22 @@ def homogeneous(count: int, instance_type: str) -> tuple[Host, ...]:
 
 def heterogeneous(groups: Sequence[tuple[str, str, int]]) -> tuple[Host, ...]:
     """The hosts of instance groups (name, type, count), numbered in the order of the groups."""
-    kinds = [(name, instance_type) for name, instance_type, count in groups for _ in range(count)]
-    return tuple(
-        Host(
-            name=f"algo-{n}",
-            number=n,
-            instance_type=instance_type,
-            group=name,
-            gpus=type_gpus(instance_type),
-            neuron=type_neuron(instance_type),
-        )
-        for n, (name, instance_type) in enumerate(kinds, start=1)
+    kinds = [(group, kind) for group, kind, count in groups for _ in range(count)]
+    return tuple(host_of_type(f"algo-{n}", n, kind, group=group) for n, (group, kind) in enumerate(kinds, start=1))
+
+
+def host_of_type(name: str, number: int, kind: str, *, group: str = GROUP) -> Host:
+    """A host of an instance type, with the size of that type."""
+    size = None if is_this_machine(kind) else instance_type(kind)
+    return Host(
+        name=name,
+        number=number,
+        instance_type=kind,
+        group=group,
+        gpus=type_gpus(kind),
+        neuron=type_neuron(kind),
+        vcpus=0 if size is None else size.vcpus,
+        memory_mib=0 if size is None else size.memory_mib,
     )
 
 

@@ -6,7 +6,7 @@ from shlex import quote
 from smlocal.jobs.planning.aspects.accelerators.plan import HostAccelerators
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
 from smlocal.terms.gpus import GpuDevices
 from smlocal.terms.hosts import EVERY
 
@@ -49,12 +49,12 @@ def device_options(given: HostAccelerators) -> Iterator[str]:
     yield from (f"--device {quote(path)}" for path in (*names, *given.neuron))
 
 
-def _allow_cpu(plan: JobPlan, job: JobFile) -> str | None:
+def _allow_cpu(plan: JobPlan, work: Workload) -> str | None:
     without = [_has(host) for host in plan.hosts if host.host.gpus and host.accelerators.gpus is None]
     without += [_has_neuron(host) for host in plan.hosts if host.host.neuron and not host.accelerators.neuron]
     if not without:
         return None
-    why = "--allow-cpu is set" if job.local.AllowCpu else f"Local.Gpus is {job.local.Gpus}"
+    why = "--allow-cpu is set" if work.local.AllowCpu else f"Local.Gpus is {work.local.Gpus}"
     return f"{some(without)}; this run has none, because {why}"
 
 
@@ -68,7 +68,7 @@ def _has(host: HostPlan) -> str:
     return f"{name} has {'all' if count == EVERY else count} GPU{'s' * (count != 1)}"
 
 
-def _gpu_count(plan: JobPlan, job: JobFile) -> str | None:
+def _gpu_count(plan: JobPlan, work: Workload) -> str | None:
     differing = [
         f"{_has(host)}, {host.host.name} gets {host.accelerators.gpu_count or 'all'}"
         for host in plan.hosts
@@ -77,7 +77,7 @@ def _gpu_count(plan: JobPlan, job: JobFile) -> str | None:
     return f"number of GPUs differs from the service: {some(differing)}" if differing else None
 
 
-def _unseen(plan: JobPlan, job: JobFile) -> str | None:
+def _unseen(plan: JobPlan, work: Workload) -> str | None:
     facts, asked = plan.engines.machine.accelerators.gpus, sum(host.accelerators.gpu_count for host in plan.hosts)
     if all(host.accelerators.gpus is None for host in plan.hosts) or (
         facts.ids is not None and asked <= len(facts.ids)
@@ -90,7 +90,7 @@ def _unseen(plan: JobPlan, job: JobFile) -> str | None:
     return f"the job requests {gpus}, and {said}: a run starts only if the engine provides them anyway"
 
 
-def _neuron_unseen(plan: JobPlan, job: JobFile) -> str | None:
+def _neuron_unseen(plan: JobPlan, work: Workload) -> str | None:
     there, asked = plan.engines.machine.accelerators.neuron, sum(len(host.accelerators.neuron) for host in plan.hosts)
     if not asked or (there is not None and asked <= there):
         return None
@@ -100,7 +100,7 @@ def _neuron_unseen(plan: JobPlan, job: JobFile) -> str | None:
     return f"{demand} and this machine has {there}: a run will be refused (--allow-cpu runs it without them)"
 
 
-def _shared(plan: JobPlan, job: JobFile) -> str | None:
+def _shared(plan: JobPlan, work: Workload) -> str | None:
     busy = plan.engines.machine.accelerators.gpus.busy
     mine = [gpu for host in plan.hosts if host.accelerators.gpus is not None for gpu in host.accelerators.gpus.ids]
     used = [f"GPU {gpu} is also used by the job {busy[gpu]}" for gpu in mine if gpu in busy]

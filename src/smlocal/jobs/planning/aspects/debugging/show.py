@@ -6,7 +6,7 @@ from shlex import quote
 from smlocal.jobs.planning.aspects.debugging.asked import debug_variables
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
 
 
 def debug_text(plan: JobPlan) -> str | None:
@@ -28,7 +28,7 @@ def debug_options(plan: JobPlan, host: HostPlan) -> Iterator[str]:
         yield from (f"-e {quote(f'{name}={value}')}" for name, value in debug_variables(plan, host).items())
 
 
-def _debug(plan: JobPlan, job: JobFile) -> str | None:
+def _debug(plan: JobPlan, work: Workload) -> str | None:
     return debug_text(plan)
 
 

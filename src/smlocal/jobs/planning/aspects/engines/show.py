@@ -6,7 +6,7 @@ from smlocal.engine.facts import SLOW
 from smlocal.jobs.planning.aspects.network.asked import local_port
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
 
 
 def engine_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
@@ -16,7 +16,7 @@ def engine_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
         yield "" if index else "Engines", f"{engine.address}: {', '.join(hosts)}"
 
 
-def _podman(plan: JobPlan, job: JobFile) -> str | None:
+def _podman(plan: JobPlan, work: Workload) -> str | None:
     if plan.engines.first.product != "podman":
         return None
     return (
@@ -25,19 +25,19 @@ def _podman(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
-def _rootless(plan: JobPlan, job: JobFile) -> str | None:
+def _rootless(plan: JobPlan, work: Workload) -> str | None:
     if not plan.engines.first.rootless:
         return None
     return "the engine is rootless: root in the container is your user; other users have no equal on this machine"
 
 
-def _ulimits(plan: JobPlan, job: JobFile) -> str | None:
-    if not job.local.Ulimits or not plan.engines.first.rootless or plan.engines.first.product != "podman":
+def _ulimits(plan: JobPlan, work: Workload) -> str | None:
+    if not work.local.Ulimits or not plan.engines.first.rootless or plan.engines.first.product != "podman":
         return None
     return "rootless Podman silently caps Local.Ulimits at its own limits"
 
 
-def _remote(plan: JobPlan, job: JobFile) -> str | None:
+def _remote(plan: JobPlan, work: Workload) -> str | None:
     if plan.engines.first.shares_folders or plan.engines.several:
         return None
     why = "is on another machine" if plan.engines.first.elsewhere else "does not see the folders of this machine"
@@ -47,7 +47,7 @@ def _remote(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
-def _several(plan: JobPlan, job: JobFile) -> str | None:
+def _several(plan: JobPlan, work: Workload) -> str | None:
     if not plan.engines.several:
         return None
     data = (
@@ -61,7 +61,7 @@ def _several(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
-def _untried(plan: JobPlan, job: JobFile) -> str | None:
+def _untried(plan: JobPlan, work: Workload) -> str | None:
     engine = next((each for each in plan.engines.each if each.untried is not None), None)
     if engine is None:
         return None
@@ -72,7 +72,7 @@ def _untried(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
-def _slow(plan: JobPlan, job: JobFile) -> str | None:
+def _slow(plan: JobPlan, work: Workload) -> str | None:
     times = max(each.slowness or 0 for each in plan.engines.each)
     if times < SLOW or not plan.engines.first.shares_folders:
         return None
@@ -82,13 +82,13 @@ def _slow(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
-def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
+def _endpoints(plan: JobPlan, work: Workload) -> str | None:
     engine = next((each for each in plan.engines.each if each.rootless or not each.local), None)
-    if not job.local.Endpoints or engine is None:
+    if not work.local.Endpoints or engine is None:
         return None
     if plan.network.own is not None and plan.network.own.isolated:
         return None
-    here = [url for url in job.local.Endpoints.values() if local_port(url) is not None]
+    here = [url for url in work.local.Endpoints.values() if local_port(url) is not None]
     if not here:
         return None
     where = "on another machine" if engine.elsewhere else "in a network of its own"
@@ -96,7 +96,7 @@ def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
     return f"{', '.join(here)} is not this machine in the containers: {which} is {where}"
 
 
-def _isolation(plan: JobPlan, job: JobFile) -> str | None:
+def _isolation(plan: JobPlan, work: Workload) -> str | None:
     own = plan.network.own
     if own is None or not own.isolated:
         return None

@@ -14,7 +14,6 @@ from smlocal.engine.interface import Engine, PullState
 from smlocal.errors import EngineError, ImageArchitectureError, ImageDiffersError, ImageMissingError, ImagePullError
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines
 from smlocal.jobs.store.remembered import image_files, store_image_files
-from smlocal.sagemaker.contract import paths
 
 Pull = Literal["missing", "always", "never"]
 _ABSENT: Final = 404
@@ -135,12 +134,12 @@ def check_architecture(name: str, image: ImageFacts | None, engine: EngineFacts)
         )
 
 
-def with_reserved_files(image: ImageFacts, engine: Engine, home: str) -> ImageFacts:
-    """The image's facts with the first of these files; without any if the engine refuses to list them."""
+def with_reserved_files(image: ImageFacts, engine: Engine, home: str, *, root: str) -> ImageFacts:
+    """The image's facts with the first of the files below `root`; without any if the engine refuses to list them."""
     files = image_files(home, image.id)
     if files is None:
         try:
-            files = _find(image.id, engine)
+            files = _find(image.id, engine, root)
         except EngineError as error:
             if not error.status:
                 raise
@@ -149,27 +148,27 @@ def with_reserved_files(image: ImageFacts, engine: Engine, home: str) -> ImageFa
     return replace(image, reserved_files=files)
 
 
-def _find(image: str, engine: Engine) -> tuple[str, ...]:
+def _find(image: str, engine: Engine, root: str) -> tuple[str, ...]:
     try:
         with (
             idle_container(engine, image, label=_LABEL) as container,
-            closing(engine.get_archive(container, paths.ROOT)) as archive,
+            closing(engine.get_archive(container, root)) as archive,
         ):
-            return reserved_files(archive)
+            return reserved_files(archive, root)
     except EngineError as error:
         if error.status != _ABSENT:
             raise
         return ()
 
 
-def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
+def reserved_files(archive: Iterator[bytes], root: str) -> tuple[str, ...]:
     """The first files in an archive of `/opt/ml`, as paths in the container, without `code`, which stays visible."""
     found: list[str] = []
     with suppress(ArchiveError):  # cut off at the limit
         for member in ForeignArchive(archive, ArchiveLimits(content=_MAX_BYTES), compressed=False):
             below = member.name.rstrip("/").partition("/")[2]
             if below and member.kind != "folder" and f"{below}/".partition("/")[0] != "code":
-                found.append(f"{paths.ROOT}/{_printable(below)}")
+                found.append(f"{root}/{_printable(below)}")
             if len(found) == _MAX_FILES:
                 break
     return tuple(found)

@@ -28,9 +28,7 @@ from smlocal.jobs.planning.aspects.engines.look_folders import (
     is_listing_seen,
 )
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
-from smlocal.sagemaker.contract.documents.config_files import effective_mode
-from smlocal.sagemaker.contract.model.request import Channel
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import AskedChannel, AskedFileSystem, Workload
 from smlocal.terms.listing import Listing
 from smlocal.terms.model.structure import is_local_path
 from smlocal.terms.s3_uri import s3_form, split_s3_uri
@@ -41,59 +39,58 @@ _CONNECT_SECONDS = 3.0
 """To connect to S3: a wrong endpoint should be reported soon."""
 
 
-def store_of(job: JobFile, region: str) -> Callable[[], ObjectStore]:
+def store_of(work: Workload, region: str) -> Callable[[], ObjectStore]:
     """Opens S3 when something is to be listed there."""
 
     @cache
     def store() -> ObjectStore:
         from smlocal.data.sources.s3.client import open_store  # most jobs read nothing from S3
 
-        return open_store(region, rights=job.local.rights, connect_seconds=_CONNECT_SECONDS)
+        return open_store(region, rights=work.local.rights, connect_seconds=_CONNECT_SECONDS)
 
     return store
 
 
-def list_inputs(job: JobFile, *, strict: bool, region: str, store: Callable[[], ObjectStore]) -> InputFacts:
-    """List the channels and the code. What CreateTrainingJob would refuse is an error."""
+def list_inputs(work: Workload, *, strict: bool, region: str, store: Callable[[], ObjectStore]) -> InputFacts:
+    """List the channels and the code. What the service would refuse is an error."""
     listings, file_systems = {}, {}
-    for index, channel in enumerate(job.request.InputDataConfig or ()):
-        path: Path = ("InputDataConfig", index, "DataSource")
-        if channel.DataSource.S3DataSource is not None:
-            try:
-                listings[channel.ChannelName] = _objects(job, channel, path, strict=strict, region=region, store=store)
-            except SourceEmptyError as error:
-                if not job.document.empty_source_fails:
-                    raise
-                listings[channel.ChannelName] = _no_objects(job, channel.DataSource.S3DataSource.S3Uri, error)
-            except CredentialsMissingError as error:
-                uri = channel.DataSource.S3DataSource.S3Uri.rstrip("/")
-                raise CredentialsMissingError(
-                    error.sentence,
-                    details=error.details,
-                    remedy=(*error.remedy, f"Or use a local folder, without AWS: --source {uri}=DIR"),
-                ) from error
-        elif channel.DataSource.FileSystemDataSource is not None:
-            file_systems[channel.ChannelName] = _file_system(job, channel, path)
-    directory, rights = job.document.directory, job.local.rights
+    for channel in work.channels:
+        if channel.file_system is not None:
+            file_systems[channel.name] = _file_system(work, channel, channel.file_system)
+            continue
+        try:
+            listings[channel.name] = _objects(work, channel, strict=strict, region=region, store=store)
+        except SourceEmptyError as error:
+            if not work.empty_source_fails:
+                raise
+            listings[channel.name] = _no_objects(work, channel.uri, error)
+        except CredentialsMissingError as error:
+            uri = channel.uri.rstrip("/")
+            raise CredentialsMissingError(
+                error.sentence,
+                details=error.details,
+                remedy=(*error.remedy, f"Or use a local folder, without AWS: --source {uri}=DIR"),
+            ) from error
+    directory, rights = work.document.directory, work.local.rights
     return InputFacts(
         listings=listings,
         file_systems=file_systems,
-        code=_code(job),
+        code=_code(work),
         sources={
-            uri: os.path.abspath(local_path(folder, directory, rights)) for uri, folder in job.local.Sources.items()
+            uri: os.path.abspath(local_path(folder, directory, rights)) for uri, folder in work.local.Sources.items()
         },
-        only_s3=frozenset(each.ChannelName for each in job.request.InputDataConfig or () if _names_only_s3(job, each)),
+        only_s3=frozenset(each.name for each in work.channels if _names_only_s3(work, each)),
     )
 
 
-def _no_objects(job: JobFile, uri: str, error: SourceEmptyError) -> Listing:
+def _no_objects(work: Workload, uri: str, error: SourceEmptyError) -> Listing:
     """The listing of a channel whose download fails because there is nothing to download."""
-    match = longest_match(uri, job.local.Sources)
+    match = longest_match(uri, work.local.Sources)
     folder = (None if is_remote(uri) else uri) if match is None else match.value
     in_s3 = error.sentence.startswith("No S3 objects found")
     bucket_uri, key = split_s3_uri(s3_form(uri)) if is_remote(uri) else (_THIS_MACHINE, uri.lstrip("/"))
     return Listing(
-        root="" if folder is None else local_path(folder, job.document.directory, job.local.rights),
+        root="" if folder is None else local_path(folder, work.document.directory, work.local.rights),
         bucket_uri=bucket_uri,
         prefix=key,
         key_base=key[: key.rfind("/") + 1],
@@ -104,99 +101,92 @@ def _no_objects(job: JobFile, uri: str, error: SourceEmptyError) -> Listing:
     )
 
 
-def _names_only_s3(job: JobFile, channel: Channel) -> bool:
+def _names_only_s3(work: Workload, channel: AskedChannel) -> bool:
     """Whether a manifest of the channel may name no files of this machine: in a description of a job of the service."""
-    source = channel.DataSource.S3DataSource
-    return job.document.elsewhere is not None and source is not None and is_remote(source.S3Uri)
+    return work.document.elsewhere is not None and channel.file_system is None and is_remote(channel.uri)
 
 
-def _where(job: JobFile, path: Path) -> str | None:
-    line = job.document.line(path)
-    return None if line is None else f"{job.document.name}:{line}"
+def _where(work: Workload, path: Path) -> str | None:
+    line = work.document.line(path)
+    return None if line is None else f"{work.document.name}:{line}"
 
 
 def _objects(
-    job: JobFile, channel: Channel, path: Path, *, strict: bool, region: str, store: Callable[[], ObjectStore]
+    work: Workload, channel: AskedChannel, *, strict: bool, region: str, store: Callable[[], ObjectStore]
 ) -> Listing:
-    source = channel.DataSource.S3DataSource
-    if source is None:
-        raise AssertionError(channel.ChannelName)
     listing = list_channel(
         ChannelSource(
-            name=channel.ChannelName,
-            uri=source.S3Uri,
-            data_type=source.S3DataType,
-            mode=effective_mode(channel, job.request),
-            directory=job.document.directory,
-            where=_where(job, (*path, "S3DataSource", "S3Uri")),
+            name=channel.name,
+            uri=channel.uri,
+            data_type=channel.data_type,
+            mode=channel.mode,
+            directory=work.document.directory,
+            where=_where(work, channel.place),
         ),
-        mapping=job.local.Sources,
+        mapping=work.local.Sources,
         strict=strict,
         region=region,
-        role=job.request.RoleArn or "",
+        role=work.role,
         store=store,
-        rights=job.local.rights,
+        rights=work.local.rights,
     )
-    if listing.bucket_uri == _THIS_MACHINE and _names_only_s3(job, channel):
-        at = job.document.where((*path, "S3DataSource", "S3Uri"))
+    if listing.bucket_uri == _THIS_MACHINE and _names_only_s3(work, channel):
         raise PathInDescriptionError(
-            f'the manifest of the channel "{channel.ChannelName}" names files of this machine',
-            details=[f"{at}   {source.S3Uri}", f"its prefix: file:///{listing.prefix}"],
+            f'the manifest of the channel "{channel.name}" names files of this machine',
+            details=[
+                f"{work.document.where(channel.place)}   {channel.uri}",
+                f"its prefix: file:///{listing.prefix}",
+            ],
             remedy=[
-                f"{job.document.name} is the description of a job of the service, where manifests name objects of S3.",
+                f"{work.document.name} is the description of a job of the service, where manifests name objects of S3.",
                 "Correct the manifest, or give a folder of your own: --channel NAME=DIR.",
             ],
         )
-    if job.local.Sample is None:
+    if work.local.Sample is None:
         return listing
-    return first_objects(listing, job.local.Sample)
+    return first_objects(listing, work.local.Sample)
 
 
-def _file_system(job: JobFile, channel: Channel, path: Path) -> Listing:
-    source = channel.DataSource.FileSystemDataSource
-    if source is None:
-        raise AssertionError(channel.ChannelName)
+def _file_system(work: Workload, channel: AskedChannel, asked: AskedFileSystem) -> Listing:
     system = RequestedSource(
-        subject=f'channel "{channel.ChannelName}"',
+        subject=f'channel "{channel.name}"',
         member="FileSystemId",
-        uri=source.FileSystemId,
-        where=_where(job, (*path, "FileSystemDataSource", "FileSystemId")),
-        directory=job.document.directory,
-        rights=job.local.rights,
+        uri=asked.system,
+        where=_where(work, channel.place),
+        directory=work.document.directory,
+        rights=work.local.rights,
     )
-    asked = replace(system, member="DirectoryPath", uri=source.DirectoryPath)
-    folder = locate_file_system(system, asked, mapping=job.local.Sources)
+    directory = replace(system, member="DirectoryPath", uri=asked.directory)
+    folder = locate_file_system(system, directory, mapping=work.local.Sources)
     return Listing(
         root=folder, bucket_uri=_THIS_MACHINE, prefix="", key_base="", paths=(), total_bytes=None, whole_tree=True
     )
 
 
-def _code(job: JobFile) -> Listing | None:
-    if job.local.Code is None:
+def _code(work: Workload) -> Listing | None:
+    if work.local.Code is None:
         return None
     return list_folder(
-        job.local.Code,
+        work.local.Code,
         subject="the code",
         member="Local.Code",
-        directory=job.document.directory,
-        where=_where(job, ("Local", "Code")),
-        rights=job.local.rights,
+        directory=work.document.directory,
+        where=_where(work, ("Local", "Code")),
+        rights=work.local.rights,
     )
 
 
-def check_access(job: JobFile, placed: PlacedEngines) -> None:
+def check_access(work: Workload, placed: PlacedEngines) -> None:
     """Refuse what needs engines that see this machine's folders, or run on its kernel."""
     for engine in [each.facts for each in placed.each] if placed.blind is None else [placed.blind]:
-        _check_file_systems(job, engine)
-        _check_pipes(job, engine)
-        _check_late_names(job, engine)
+        _check_file_systems(work, engine)
+        _check_pipes(work, engine)
+        _check_late_names(work, engine)
 
 
-def _check_file_systems(job: JobFile, engine: EngineFacts) -> None:
+def _check_file_systems(work: Workload, engine: EngineFacts) -> None:
     """Channels that are file systems need an engine that can mount local folders."""
-    mounted = [
-        c.ChannelName for c in job.request.InputDataConfig or () if c.DataSource.FileSystemDataSource is not None
-    ]
+    mounted = [each.name for each in work.channels if each.file_system is not None]
     if mounted and not engine.shares_folders:
         raise EngineRemoteError(
             f'channel "{mounted[0]}": the engine at {engine.address} does not see the folders of this machine '
@@ -205,9 +195,9 @@ def _check_file_systems(job: JobFile, engine: EngineFacts) -> None:
         )
 
 
-def _check_late_names(job: JobFile, engine: EngineFacts) -> None:
+def _check_late_names(work: Workload, engine: EngineFacts) -> None:
     """`LateNames` changes a file of this machine that the containers see."""
-    if any(fault.Kind == "LateNames" for fault in job.local.Faults) and not engine.shares_folders:
+    if any(fault.Kind == "LateNames" for fault in work.local.Faults) and not engine.shares_folders:
         raise EngineRemoteError(
             f"Local.Faults: LateNames is not possible with the engine at {engine.address}, which does not see "
             "the folders of this machine",
@@ -215,9 +205,9 @@ def _check_late_names(job: JobFile, engine: EngineFacts) -> None:
         )
 
 
-def _check_pipes(job: JobFile, engine: EngineFacts) -> None:
+def _check_pipes(work: Workload, engine: EngineFacts) -> None:
     """A FIFO connects two processes of one kernel. The containers of some engines run on another one."""
-    pipes = [c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"]
+    pipes = [each.name for each in work.channels if each.mode == "Pipe"]
     if not pipes or (engine.shares_folders and engine.local and not engine.desktop):
         return
     if engine.desktop:
@@ -238,10 +228,9 @@ def _how(engine: EngineFacts) -> str:
     return "change Local.Engines, or --engine" if engine.named else "docker context use default, or unset DOCKER_HOST"
 
 
-def no_fuse(job: JobFile, inputs: InputFacts, engines: Sequence[EngineFacts]) -> str | None:
+def no_fuse(work: Workload, inputs: InputFacts, engines: Sequence[EngineFacts]) -> str | None:
     """Why FUSE cannot be used. Only checked if a channel would use it."""
-    channels = job.request.InputDataConfig or ()
-    streamed = [c.ChannelName for c in channels if effective_mode(c, job.request) == "FastFile"]
+    streamed = [each.name for each in work.channels if each.mode == "FastFile"]
     if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):
         return None
     if any(each.desktop for each in engines):
@@ -253,7 +242,7 @@ def no_fuse(job: JobFile, inputs: InputFacts, engines: Sequence[EngineFacts]) ->
     return why_no_fuse()
 
 
-def seen_inputs(job: JobFile, inputs: InputFacts, placed: PlacedEngines, image: str) -> InputFacts:
+def seen_inputs(work: Workload, inputs: InputFacts, placed: PlacedEngines, image: str) -> InputFacts:
     """Have folders that cannot be mounted copied. A file system that cannot be mounted is an error."""
     engines = engines_with_other_mounts(placed.each)
     if not engines:
@@ -273,7 +262,7 @@ def seen_inputs(job: JobFile, inputs: InputFacts, placed: PlacedEngines, image: 
             return listing
         return replace(listing, copy_reasons=(f"the engine does not see {listing.root}",))
 
-    pipes = {c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"}
+    pipes = {each.name for each in work.channels if each.mode == "Pipe"}
     return replace(
         inputs,
         listings={name: each if name in pipes else judged(each) for name, each in inputs.listings.items()},
@@ -281,22 +270,21 @@ def seen_inputs(job: JobFile, inputs: InputFacts, placed: PlacedEngines, image: 
     )
 
 
-def absent_paths(job: JobFile) -> list[str]:
+def absent_paths(work: Workload) -> list[str]:
     """A line for each path that the job reads and that is not there."""
-    document = job.document
+    document = work.document
     return [
         f"{document.where(place)}   {path} does not exist here"
-        for place, path in _paths(job)
-        if not os.path.exists(local_path(path, document.directory, job.local.rights))
+        for place, path in _paths(work)
+        if not os.path.exists(local_path(path, document.directory, work.local.rights))
     ]
 
 
-def _paths(job: JobFile) -> Iterator[tuple[Path, str]]:
-    for index, channel in enumerate(job.request.InputDataConfig or ()):
-        source = channel.DataSource.S3DataSource
-        if source is not None and is_local_path(source.S3Uri):
-            yield ("InputDataConfig", index, "DataSource", "S3DataSource", "S3Uri"), source.S3Uri
-    for prefix, folder in job.local.Sources.items():
+def _paths(work: Workload) -> Iterator[tuple[Path, str]]:
+    for channel in work.channels:
+        if channel.file_system is None and is_local_path(channel.uri):
+            yield channel.place, channel.uri
+    for prefix, folder in work.local.Sources.items():
         yield (LOCAL, "Sources", prefix), folder
-    if job.local.Code is not None:
-        yield (LOCAL, "Code"), job.local.Code
+    if work.local.Code is not None:
+        yield (LOCAL, "Code"), work.local.Code

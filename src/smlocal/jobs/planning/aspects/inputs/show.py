@@ -8,8 +8,7 @@ from smlocal.jobs.planning.aspects.inputs.plan import PipePlan, TreePlan
 from smlocal.jobs.planning.aspects.rules.asked import rule_locations
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
-from smlocal.sagemaker.contract.documents.config_files import effective_mode
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
 from smlocal.terms.listing import Listing
 
 _IN_PLACE = {"overlay", "bind"}
@@ -97,7 +96,7 @@ def _source(uri: str, listing: Listing) -> dict[str, Any]:
     }
 
 
-def _mapped_sources(plan: JobPlan, job: JobFile) -> str | None:
+def _mapped_sources(plan: JobPlan, work: Workload) -> str | None:
     mapped = [
         f"{channel.uri} from {channel.listing.root}"
         for channel in inputs(plan)
@@ -106,47 +105,41 @@ def _mapped_sources(plan: JobPlan, job: JobFile) -> str | None:
     return f"read from this machine through Local.Sources: {some(mapped)}" if mapped else None
 
 
-def _own_credentials(plan: JobPlan, job: JobFile) -> str | None:
+def _own_credentials(plan: JobPlan, work: Workload) -> str | None:
     read = [channel.uri for channel in inputs(plan) if channel.listing.remote]
     return f"read from S3 with your own credentials, not those of RoleArn: {some(read)}" if read else None
 
 
-def _download_fails(plan: JobPlan, job: JobFile) -> str | None:
+def _download_fails(plan: JobPlan, work: Workload) -> str | None:
     failing = [f"{c.name}: {c.listing.failure}" for c in inputs(plan) if c.listing.failure is not None]
     return f"the download will fail as on the service: {some(failing)}" if failing else None
 
 
-def _file_systems(plan: JobPlan, job: JobFile) -> str | None:
+def _file_systems(plan: JobPlan, work: Workload) -> str | None:
     mounted = [f"{c.uri} is {c.listing.root}" for c in plan.trees if c.mode == "FileSystem"]
     return f"local folders are mounted in place of file systems, without a copy: {some(mounted)}" if mounted else None
 
 
-def _file_system_vpc(plan: JobPlan, job: JobFile) -> str | None:
+def _file_system_vpc(plan: JobPlan, work: Workload) -> str | None:
     mounted = [c.uri for c in plan.trees if c.mode == "FileSystem"]
-    if not mounted or job.request.VpcConfig is not None:
+    if not mounted or work.in_vpc:
         return None
     return f"a job that mounts a file system needs a VpcConfig on the service: {some(mounted)}"
 
 
-def _fastfile_downloaded(plan: JobPlan, job: JobFile) -> str | None:
+def _fastfile_downloaded(plan: JobPlan, work: Workload) -> str | None:
     whole = [f"{c.name} ({c.reason})" for c in plan.trees if c.mode == "FastFile" and c.reason is not None]
     return (
         f"downloaded completely before the start and mounted read-only, not streamed: {some(whole)}" if whole else None
     )
 
 
-def _fastfile_sharded(plan: JobPlan, job: JobFile) -> str | None:
-    sharded = [
-        channel.ChannelName
-        for channel in job.request.InputDataConfig or ()
-        if effective_mode(channel, job.request) == "FastFile"
-        and channel.DataSource.S3DataSource is not None
-        and channel.DataSource.S3DataSource.S3DataDistributionType == "ShardedByS3Key"
-    ]
+def _fastfile_sharded(plan: JobPlan, work: Workload) -> str | None:
+    sharded = [channel.name for channel in work.channels if channel.mode == "FastFile" and channel.sharded]
     return f"FastFile is sharded like File mode (inferred): {some(sharded)}" if sharded else None
 
 
-def _fastfile_folder(plan: JobPlan, job: JobFile) -> str | None:
+def _fastfile_folder(plan: JobPlan, work: Workload) -> str | None:
     folders = [channel.uri for channel in plan.trees if channel.mode == "FastFile" and _is_folder(channel.listing)]
     if not folders:
         return None
@@ -160,34 +153,28 @@ def _is_folder(listing: Listing) -> bool:
     return in_s3 and bool(prefix) and prefix[-1] != "/" and bool(listing.paths) and listing.key(0) != prefix
 
 
-def _fastfile_converse(plan: JobPlan, job: JobFile) -> str | None:
-    sources = {channel.ChannelName: channel.DataSource.S3DataSource for channel in job.request.InputDataConfig or ()}
-    read = [
-        tree.name
-        for tree in plan.trees
-        if tree.mode == "FastFile" and (source := sources[tree.name]) and source.S3DataType == "Converse"
-    ]
+def _fastfile_converse(plan: JobPlan, work: Workload) -> str | None:
+    read = [each.name for each in work.channels if each.mode == "FastFile" and each.data_type == "Converse"]
     return f"AWS documents FastFile for S3DataType S3Prefix only, not for Converse: {some(read)}" if read else None
 
 
-def _shuffled(plan: JobPlan, job: JobFile) -> str | None:
+def _shuffled(plan: JobPlan, work: Workload) -> str | None:
     shuffled = [pipe.name for pipe in plan.pipes if pipe.seed is not None]
     return f"shuffled with our own permutation; the service's is not known: {some(shuffled)}" if shuffled else None
 
 
-def _shuffle_ignored(plan: JobPlan, job: JobFile) -> str | None:
+def _shuffle_ignored(plan: JobPlan, work: Workload) -> str | None:
     piped = {pipe.name for pipe in plan.pipes}
-    given = [c.ChannelName for c in job.request.InputDataConfig or () if c.ShuffleConfig is not None]
-    ignored = [name for name in given if name not in piped]
+    ignored = [each.name for each in work.channels if each.seed is not None and each.name not in piped]
     return f"ShuffleConfig has no effect outside Pipe mode (inferred): {some(ignored)}" if ignored else None
 
 
-def _attribute_text(plan: JobPlan, job: JobFile) -> str | None:
+def _attribute_text(plan: JobPlan, work: Workload) -> str | None:
     sent = [pipe.name for pipe in plan.pipes if pipe.attributes]
     return f"strings of an augmented manifest are sent without their quotes (inferred): {some(sent)}" if sent else None
 
 
-def _unused_sources(plan: JobPlan, job: JobFile) -> str | None:
+def _unused_sources(plan: JobPlan, work: Workload) -> str | None:
     uris = [channel.uri for channel in inputs(plan)]
     # Objects named by a manifest may be anywhere, and file systems are mapped by their id.
     uris += [channel.listing.bucket_uri + channel.listing.prefix for channel in inputs(plan)]
@@ -197,23 +184,23 @@ def _unused_sources(plan: JobPlan, job: JobFile) -> str | None:
     if plan.mirrored.checkpoints is not None:
         uris.append(plan.mirrored.checkpoints.uri)
     uris += [each.uri for each in plan.mirrored.collectors]
-    for rule in job.request.DebugRuleConfigurations or ():
-        uris += rule_locations(rule.RuleParameters or {})
-    folders = {key: key.rstrip("/") for key in job.local.Sources}
+    for rule in work.rules:
+        uris += rule_locations(rule.parameters)
+    folders = {key: key.rstrip("/") for key in work.local.Sources}
     unused = [
         key for key, folder in folders.items() if not any(u == folder or u.startswith(f"{folder}/") for u in uris)
     ]
     return f"unused entries of Local.Sources: {some(unused)}" if unused else None
 
 
-def _modes(plan: JobPlan, job: JobFile) -> str | None:
+def _modes(plan: JobPlan, work: Workload) -> str | None:
     trees = [tree.name for tree in plan.trees if tree.staging in _IN_PLACE and tree.listing.unlike_service_modes]
     if not trees:
         return None
     return f"files in {some(trees)} keep their owner and mode; on the service they belong to root, with mode 0644"
 
 
-def _empty_directories(plan: JobPlan, job: JobFile) -> str | None:
+def _empty_directories(plan: JobPlan, work: Workload) -> str | None:
     trees = [tree.name for tree in plan.trees if tree.staging in _IN_PLACE and _has_empty(tree)]
     return f"empty folders in {some(trees)} are visible; S3 has no empty folders" if trees else None
 
@@ -223,18 +210,18 @@ def _has_empty(tree: TreePlan) -> bool:
     return bool(tree.listing.directories) and not tree.listing.remote
 
 
-def _skipped(plan: JobPlan, job: JobFile) -> str | None:
+def _skipped(plan: JobPlan, work: Workload) -> str | None:
     found: list[TreePlan | PipePlan] = [*_trees(plan), *plan.pipes]
     skipped = [f"{tree.name}/{reason}" for tree in found for reason in tree.listing.skipped]
     return f"skipped, not regular files: {some(skipped)}" if skipped else None
 
 
-def _copied(plan: JobPlan, job: JobFile) -> str | None:
+def _copied(plan: JobPlan, work: Workload) -> str | None:
     copied = [f"{tree.name} ({tree.reason})" for tree in _trees(plan) if tree.staging == "copy" and tree.reason]
     return f"copied before the start, not mounted copy-on-write: {some(copied)}" if copied else None
 
 
-def _no_renames(plan: JobPlan, job: JobFile) -> str | None:
+def _no_renames(plan: JobPlan, work: Workload) -> str | None:
     shown = [tree.name for tree in _trees(plan) if tree.staging == "overlay"] if plan.engines.first.rootless else []
     return f"the engine is rootless: existing folders in {some(shown)} cannot be renamed" if shown else None
 
@@ -245,14 +232,15 @@ def _trees(plan: JobPlan) -> Iterator[TreePlan]:
         yield plan.inputs.code
 
 
-def _sample(plan: JobPlan, job: JobFile) -> str | None:
-    if job.local.Sample is None:
+def _sample(plan: JobPlan, work: Workload) -> str | None:
+    if work.local.Sample is None:
         return None
     cut = [f"{each.name} (without {each.listing.left_out:,})" for each in inputs(plan) if each.listing.left_out]
     cut += [f"{pipe.name} (lines of its manifest)" for pipe in plan.pipes if pipe.lines is not None]
     if not cut:
-        return f"Local.Sample has no effect: no channel has more than {job.local.Sample:,} objects"
-    first = "only the first object is" if job.local.Sample == 1 else f"only the first {job.local.Sample:,} objects are"
+        return f"Local.Sample has no effect: no channel has more than {work.local.Sample:,} objects"
+    count = work.local.Sample
+    first = "only the first object is" if count == 1 else f"only the first {count:,} objects are"
     return f"{first} taken (Local.Sample) of {some(cut)}; the service takes all"
 
 

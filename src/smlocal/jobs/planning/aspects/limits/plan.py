@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.terms.hosts import Host
 from smlocal.terms.limits import Limits, read_size, read_ulimit
 
@@ -67,16 +66,15 @@ def limits_of(
     limits = asked_limits(local)
     if not local.EnforceInstanceLimits:
         return limits
-    if not is_this_machine(host.instance_type):
-        size = instance_type(host.instance_type)
-        memory = min(size.memory_mib, memory_mib) * MIB
-        limits = within(limits, memory=memory, cpus=float(min(size.vcpus, cpus)))
+    if not host.is_this_machine:
+        memory = min(host.memory_mib, memory_mib) * MIB
+        limits = within(limits, memory=memory, cpus=float(min(host.vcpus, cpus)))
     return replace(limits, disk=None if volume_gb is None else _disk(volume_gb * GIB - delivered, facts))
 
 
-def own_memory_limit(kind: str, limits: Limits, *, memory_mib: int) -> int:
+def own_memory_limit(host: Host, limits: Limits, *, memory_mib: int) -> int:
     """The bytes of Local.Memory, where that is what limits a host; 0 if its instance type or nothing does."""
-    of_type = 0 if is_this_machine(kind) else min(instance_type(kind).memory_mib, memory_mib) * MIB
+    of_type = min(host.memory_mib, memory_mib) * MIB
     return limits.memory if limits.memory and limits.memory != of_type else 0
 
 

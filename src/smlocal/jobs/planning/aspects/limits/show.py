@@ -9,8 +9,8 @@ from smlocal.jobs.planning.aspects.inputs.plan import delivered_bytes
 from smlocal.jobs.planning.aspects.limits.plan import MIB
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
-from smlocal.sagemaker.contract.instance_types import InstanceType, instance_type, is_this_machine
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
+from smlocal.terms.hosts import Host
 from smlocal.terms.limits import Limits
 from smlocal.terms.usage import readable_memory
 
@@ -59,13 +59,13 @@ def ulimit_options(limits: Limits) -> Iterator[str]:
     yield from (f"--ulimit {quote(f'{limit}={soft}:{hard}')}" for limit, (soft, hard) in limits.ulimits.items())
 
 
-def _types(plan: JobPlan) -> list[InstanceType]:
-    names = dict.fromkeys(host.host.instance_type for host in plan.hosts)
-    return [instance_type(name) for name in names if not is_this_machine(name)]
+def _types(plan: JobPlan) -> list[Host]:
+    """A host of each type that has a size."""
+    return list({each.host.instance_type: each.host for each in plan.hosts if not each.host.is_this_machine}.values())
 
 
-def _not_enforced(plan: JobPlan, job: JobFile) -> str | None:
-    if job.local.EnforceInstanceLimits:
+def _not_enforced(plan: JobPlan, work: Workload) -> str | None:
+    if work.local.EnforceInstanceLimits:
         return None
     machine = plan.engines.machine
     # A machine has a little less memory than its type says: the kernel and the firmware keep some.
@@ -83,14 +83,14 @@ def _not_enforced(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
-def _described(size: InstanceType) -> str:
-    return f"{size.name} ({size.vcpus} vCPU, {size.memory_mib // 1024} GiB)"
+def _described(size: Host) -> str:
+    return f"{size.instance_type} ({size.vcpus} vCPU, {size.memory_mib // 1024} GiB)"
 
 
-def _clamped(plan: JobPlan, job: JobFile) -> str | None:
+def _clamped(plan: JobPlan, work: Workload) -> str | None:
     machine = plan.engines.machine
     larger = [t for t in _types(plan) if t.vcpus > machine.cpus or t.memory_mib > machine.memory_mib]
-    if not job.local.EnforceInstanceLimits or not larger:
+    if not work.local.EnforceInstanceLimits or not larger:
         return None
     return (
         f"this machine is smaller than {some([_described(size) for size in larger])}: "
@@ -98,7 +98,7 @@ def _clamped(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
-def _together(plan: JobPlan, job: JobFile) -> str | None:
+def _together(plan: JobPlan, work: Workload) -> str | None:
     for address, machine in plan.engines.by_address.items():
         hosts = [host for host in plan.hosts if host.engine in {"", address}]
         allowed = sum(host.limits.memory or 0 for host in hosts)
@@ -112,35 +112,35 @@ def _together(plan: JobPlan, job: JobFile) -> str | None:
     return None
 
 
-def _own_limits(plan: JobPlan, job: JobFile) -> str | None:
+def _own_limits(plan: JobPlan, work: Workload) -> str | None:
     given = [
-        name for name in ("Memory", "Cpus", "ShmSize", "Ulimits", "Processes") if getattr(job.local, name) is not None
+        name for name in ("Memory", "Cpus", "ShmSize", "Ulimits", "Processes") if getattr(work.local, name) is not None
     ]
     return f"limits that the service does not have: {', '.join(f'Local.{name}' for name in given)}" if given else None
 
 
-def _unsupported(plan: JobPlan, job: JobFile) -> str | None:
+def _unsupported(plan: JobPlan, work: Workload) -> str | None:
     limits = plan.hosts[0].limits
     wanted = {"memory": limits.memory, "CPUs": limits.cpus, "processes": limits.processes}
     unheard = [name for name in plan.engines.machine.limits.unlimited if wanted.get(name) is not None]
     return f"the engine cannot limit {' and '.join(unheard)}: the limits have no effect" if unheard else None
 
 
-def _volume(plan: JobPlan, job: JobFile) -> str | None:
-    resources, facts = job.request.ResourceConfig, plan.engines.machine.limits
-    if resources is None or resources.VolumeSizeInGB is None:
+def _volume(plan: JobPlan, work: Workload) -> str | None:
+    facts = plan.engines.machine.limits
+    if work.volume_gb is None:
         return None
-    if not job.local.EnforceInstanceLimits:
+    if not work.local.EnforceInstanceLimits:
         return "VolumeSizeInGB is recorded, not enforced here (Local.EnforceInstanceLimits)"
     if facts.no_volume is not None:
         return f"VolumeSizeInGB is not enforced: {facts.no_volume}"
-    left = resources.VolumeSizeInGB * (MIB << 10) - max(delivered_bytes(host.inputs.trees) for host in plan.hosts)
+    left = work.volume_gb * (MIB << 10) - max(delivered_bytes(host.inputs.trees) for host in plan.hosts)
     if facts.free_disk is not None and facts.free_disk < left:
         return f"too little disk space for the volume: its size is {readable_memory(facts.free_disk)} instead"
     return None
 
 
-def _volume_full(plan: JobPlan, job: JobFile) -> str | None:
+def _volume_full(plan: JobPlan, work: Workload) -> str | None:
     over = [host.host.name for host in plan.hosts if host.limits.disk == 0]
     if not over:
         return None

@@ -1,84 +1,56 @@
-"""Which folders a request has mirrored, and to where."""
+"""Which folders a job has mirrored, and to where."""
 
-from collections.abc import Mapping
-
-from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.planning.aspects.mirrored.plan import (
-    TENSORS,
-    CheckpointPlan,
-    CollectorPlan,
-    MirroredFacts,
-    MirroredPlan,
-)
-from smlocal.sagemaker.contract import paths
-from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
-from smlocal.sagemaker.contract.paths import container_path, is_own_mount
+from smlocal.jobs.planning.aspects.mirrored.plan import CheckpointPlan, CollectorPlan, MirroredFacts, MirroredPlan
+from smlocal.jobs.planning.workload import AskedFolder, Workload
 from smlocal.terms.checkpoints import folder_key
 from smlocal.terms.s3_uri import s3_form
 
 
-def mirrored_of(
-    request: CreateTrainingJobRequest, local: LocalSettings, facts: MirroredFacts, *, output: str, name: str
-) -> MirroredPlan:
+def mirrored_of(work: Workload, facts: MirroredFacts, *, output: str, name: str) -> MirroredPlan:
     """The folders that are mirrored while the job runs. `output`: the job's own folder for results."""
     return MirroredPlan(
-        checkpoints=_checkpoints(request, local, facts, output=output),
-        collectors=_collectors(request, facts.collectors, name=name, output=output, publish=local.Publish),
+        checkpoints=_checkpoints(work, facts, output=output),
+        collectors=tuple(
+            _collector(each, facts.folders.get(each.name), name=name, output=output, publish=work.local.Publish)
+            for each in work.mirrored
+        ),
     )
 
 
-def _checkpoints(
-    request: CreateTrainingJobRequest, local: LocalSettings, facts: MirroredFacts, *, output: str
-) -> CheckpointPlan | None:
-    """Where checkpoints are; None without CheckpointConfig."""
-    config, listing = request.CheckpointConfig, facts.checkpoints
-    if config is None or listing is None:
+def _checkpoints(work: Workload, facts: MirroredFacts, *, output: str) -> CheckpointPlan | None:
+    """Where checkpoints are; None for a job without."""
+    asked, listing = work.checkpoints, facts.checkpoints
+    if asked is None or listing is None:
         return None
-    local_path = container_path(config.LocalPath)
+    published = work.local.Publish and listing.remote
     return CheckpointPlan(
         member="CheckpointConfig",
-        uri=config.S3Uri,
+        uri=asked.uri,
         directory=listing.root or f"{output}/checkpoints",
-        local_path=local_path,
-        own_mount=is_own_mount(local_path),
+        local_path=asked.path,
+        own_mount=asked.own_mount,
         listing=listing,
-        s3_prefix=f"{listing.bucket_uri}{folder_key(listing.prefix)}" if local.Publish and listing.remote else None,
+        s3_prefix=f"{listing.bucket_uri}{folder_key(listing.prefix)}" if published else None,
     )
 
 
-def _collectors(
-    request: CreateTrainingJobRequest, folders: Mapping[str, str], *, name: str, output: str, publish: bool
-) -> tuple[CollectorPlan, ...]:
-    """The collectors of a request; `folders` has the local folder used instead of S3OutputPath, by member."""
-    found = []
-    for member, config, kind, default, prefix, grows in (
-        (
-            "TensorBoardOutputConfig",
-            request.TensorBoardOutputConfig,
-            "tensorboard",
-            paths.TENSORBOARD,
-            "tensorboard-output",
-            True,
-        ),
-        ("DebugHookConfig", request.DebugHookConfig, TENSORS, paths.TENSORS, "debug-output", False),
-    ):
-        if config is None:
-            continue
-        folder = folders.get(member)
-        remote = s3_form(config.S3OutputPath)
-        local_path = container_path(config.LocalPath or default)
-        published = publish and folder is None and remote.startswith("s3://")
-        found.append(
-            CollectorPlan(
-                name=kind,
-                member=member,
-                uri=config.S3OutputPath,
-                directory=f"{output}/{prefix}" if folder is None else f"{folder.rstrip('/')}/{name}/{prefix}",
-                kept=folder is None,
-                s3_prefix=f"{remote.rstrip('/')}/{name}/{prefix}/" if published else None,
-                local_path=local_path,
-                own_mount=is_own_mount(local_path),
-                grows=grows,
-            )
-        )
-    return tuple(found)
+def _collector(asked: AskedFolder, folder: str | None, *, name: str, output: str, publish: bool) -> CollectorPlan:
+    """`folder`: the local one that is used instead of the location, if there is one."""
+    remote, below = s3_form(asked.uri), f"{name}/{asked.below}" if asked.below else ""
+    published = publish and folder is None and remote.startswith("s3://")
+    return CollectorPlan(
+        name=asked.name,
+        member=asked.member,
+        uri=asked.uri,
+        directory=f"{output}/{asked.kept_in}" if folder is None else _joined(folder, below),
+        kept=folder is None,
+        s3_prefix=f"{_joined(remote.rstrip('/'), below)}/" if published else None,
+        local_path=asked.path,
+        own_mount=asked.own_mount,
+        grows=asked.grows,
+        continuous=asked.continuous,
+    )
+
+
+def _joined(folder: str, below: str) -> str:
+    return f"{folder.rstrip('/')}/{below}" if below else folder

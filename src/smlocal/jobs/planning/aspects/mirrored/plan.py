@@ -17,8 +17,8 @@ class MirroredFacts:
 
     checkpoints: Listing | None = None
     """The objects of the checkpoint prefix; None if checkpoints are not saved."""
-    collectors: Mapping[str, str] = field(default_factory=dict)
-    """The local folder used instead of a collector's URI, by the member of the request."""
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """The local folder used instead of a location, by the name of the mirrored folder."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

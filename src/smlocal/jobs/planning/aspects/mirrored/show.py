@@ -8,7 +8,7 @@ from smlocal.base.readable import short_path
 from smlocal.jobs.planning.aspects.inputs.show import files_text
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
 from smlocal.terms.checkpoints import UPLOADING
 
 
@@ -82,14 +82,14 @@ def collector_commands(plan: JobPlan) -> Iterator[str]:
             yield f"touch {folder}/{quote(each.end_marker)}"
 
 
-def _mirrors_published(plan: JobPlan, job: JobFile) -> str | None:
+def _mirrors_published(plan: JobPlan, work: Workload) -> str | None:
     said = [f"{member} is mirrored to {prefix}" for member, prefix in plan.mirrored.published]
     if not said:
         return None
     return f"{'; '.join(said)}: files that the job writes or deletes are replaced or deleted there"
 
 
-def _checkpoints_local(plan: JobPlan, job: JobFile) -> str | None:
+def _checkpoints_local(plan: JobPlan, work: Workload) -> str | None:
     checkpoints = plan.mirrored.checkpoints
     if checkpoints is None or checkpoints.s3_prefix is not None:
         return None
@@ -98,17 +98,17 @@ def _checkpoints_local(plan: JobPlan, job: JobFile) -> str | None:
     return f"nothing is written to {checkpoints.uri}; checkpoints are mirrored to {checkpoints.directory}"
 
 
-def _collectors_local(plan: JobPlan, job: JobFile) -> str | None:
+def _collectors_local(plan: JobPlan, work: Workload) -> str | None:
     """No note for empty configs: version 2 of the SageMaker SDK sends them with every job."""
-    hook, profiler = job.request.DebugHookConfig, job.request.ProfilerConfig
-    empty = hook is not None and not hook.CollectionConfigurations and not hook.HookParameters
+    hook, profiler = plan.request.get("DebugHookConfig"), plan.request.get("ProfilerConfig") or {}
+    empty = hook is not None and not hook.get("CollectionConfigurations") and not hook.get("HookParameters")
     said = [
         f"{each.member}: nothing is written to {each.uri}; files go to {each.directory}"
         for each in plan.mirrored.collectors
         if each.kept and each.s3_prefix is None and not (empty and each.member == "DebugHookConfig")
     ]
-    asked = profiler is not None and not profiler.DisableProfiler
-    if profiler is not None and asked and (profiler.ProfilingIntervalInMilliseconds or profiler.ProfilingParameters):
+    profiled = not profiler.get("DisableProfiler")
+    if profiled and (profiler.get("ProfilingIntervalInMilliseconds") or profiler.get("ProfilingParameters")):
         said.append("ProfilerConfig: the config file is written; nothing is copied to the S3 path")
     return "; ".join(said) or None
 

@@ -8,8 +8,7 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.network.asked import variable
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
-from smlocal.sagemaker.contract.instance_types import instance_type
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
 
 
 def network_text(plan: JobPlan) -> str:
@@ -62,21 +61,22 @@ def joining_commands(plan: JobPlan, host: HostPlan) -> Iterator[str]:
         yield f'docker network connect {quote(name)} "by-hand-$job-{host.host.name}"'
 
 
-def _many_hosts(plan: JobPlan, job: JobFile) -> str | None:
-    count, most = len(plan.hosts), job.local.MaxHosts
+def _many_hosts(plan: JobPlan, work: Workload) -> str | None:
+    count, most = len(plan.hosts), work.local.MaxHosts
     if count <= most:
         return None
-    sizes = [instance_type(host.host.instance_type) for host in plan.hosts]
-    memory, cpus = sum(size.memory_mib for size in sizes) // 1024, sum(size.vcpus for size in sizes)
-    machine = plan.engines.machine
+    memory, cpus = sum(each.host.memory_mib for each in plan.hosts) // 1024, sum(each.host.vcpus for each in plan.hosts)
+    machine, on_the_service = plan.engines.machine, ""
+    if cpus:
+        on_the_service = f", with {cpus} vCPU and {memory} GiB in total on the service"
     return (
         f"{count} hosts exceed Local.MaxHosts ({most}), so a run is refused: they would be {count} containers "
-        f"at once, with {cpus} vCPU and {memory} GiB in total on the service; this machine has {machine.cpus} CPUs and "
+        f"at once{on_the_service}; this machine has {machine.cpus} CPUs and "
         f"{machine.memory_mib // 1024} GiB, {machine.memory_mib // count} MiB for each"
     )
 
 
-def _isolation(plan: JobPlan, job: JobFile) -> str | None:
+def _isolation(plan: JobPlan, work: Workload) -> str | None:
     if plan.network.own is None or not plan.network.own.isolated:
         return None
     who = "containers can reach only each other" if len(plan.hosts) > 1 else "the container can reach only itself"
@@ -84,18 +84,11 @@ def _isolation(plan: JobPlan, job: JobFile) -> str | None:
     return f"{who} (EnableNetworkIsolation); smlocal delivers the data"
 
 
-def _isolated_code(plan: JobPlan, job: JobFile) -> str | None:
-    given = (job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"')
-    if not job.request.EnableNetworkIsolation or not given.startswith("s3://") or plan.inputs.code is not None:
+def _endpoints(plan: JobPlan, work: Workload) -> str | None:
+    if not work.local.Endpoints or (plan.network.own is not None and plan.network.own.isolated):
         return None
-    return f"the toolkit cannot download its code from {given}: with EnableNetworkIsolation, use a channel for it"
-
-
-def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
-    if not job.local.Endpoints or (plan.network.own is not None and plan.network.own.isolated):
-        return None
-    names = [variable(service) for service in job.local.Endpoints]
-    own = job.request.Environment or {}
+    names = [variable(service) for service in work.local.Endpoints]
+    own = work.variables
     set_here = [name for name in names if name not in own]
     overruled = [name for name in names if name in own]
     said = [f"{', '.join(set_here)} set by Local.Endpoints; the service sets no such variable"] if set_here else []
@@ -103,21 +96,21 @@ def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
     return "; ".join(said)
 
 
-def _endpoints_on_loopback(plan: JobPlan, job: JobFile) -> str | None:
-    services = [service for service in job.local.Endpoints if service in plan.network.unreachable]
+def _endpoints_on_loopback(plan: JobPlan, work: Workload) -> str | None:
+    services = [service for service in work.local.Endpoints if service in plan.network.unreachable]
     if not services:
         return None
-    urls = ", ".join(job.local.Endpoints[service] for service in services)
+    urls = ", ".join(work.local.Endpoints[service] for service in services)
     return f"the server of {urls} listens only on 127.0.0.1, which containers cannot reach: bind it to 0.0.0.0"
 
 
-def _endpoints_unused(plan: JobPlan, job: JobFile) -> str | None:
-    if not job.local.Endpoints or plan.network.own is None or not plan.network.own.isolated:
+def _endpoints_unused(plan: JobPlan, work: Workload) -> str | None:
+    if not work.local.Endpoints or plan.network.own is None or not plan.network.own.isolated:
         return None
-    return f"Local.Endpoints ({', '.join(job.local.Endpoints)}) is not passed in: EnableNetworkIsolation blocks it"
+    return f"Local.Endpoints ({', '.join(work.local.Endpoints)}) is not passed in: EnableNetworkIsolation blocks it"
 
 
-def _joined(plan: JobPlan, job: JobFile) -> str | None:
+def _joined(plan: JobPlan, work: Workload) -> str | None:
     return joined_text(plan)
 
 
@@ -128,8 +121,8 @@ def joined_text(plan: JobPlan) -> str | None:
     return f"the hosts are on the network {' and '.join(plan.network.joined)} too; the service has no such network"
 
 
-def _added_hosts(plan: JobPlan, job: JobFile) -> str | None:
-    return added_hosts_text(job.local)
+def _added_hosts(plan: JobPlan, work: Workload) -> str | None:
+    return added_hosts_text(work.local)
 
 
 def added_hosts_text(local: LocalSettings) -> str | None:
@@ -141,7 +134,6 @@ def added_hosts_text(local: LocalSettings) -> str | None:
 
 NETWORK_RULES = (
     NoteRule(id="max-hosts", says=_many_hosts, warning=True),
-    NoteRule(id="isolated-code", says=_isolated_code, warning=True),
     NoteRule(id="endpoint-loopback", says=_endpoints_on_loopback, warning=True),
     NoteRule(id="isolation", says=_isolation),
     NoteRule(id="endpoints", says=_endpoints),

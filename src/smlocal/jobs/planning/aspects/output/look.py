@@ -5,7 +5,7 @@ import os
 from smlocal.data.sources.local_path import is_remote, local_path
 from smlocal.data.sources.mounts import mount_points
 from smlocal.errors import OutputUnusableError
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
 from smlocal.terms.rights import Rights
 
 DEFAULT_OUTPUT = "./smlocal-output"
@@ -36,12 +36,12 @@ def folder_at(uri: str, directory: str, rights: Rights) -> str:
     return path
 
 
-def output_folder(job: JobFile) -> str:
+def output_folder(work: Workload) -> str:
     """The path in the request if it is local, else Local.Output, else a folder in the current one."""
-    uri = job.request.OutputDataConfig.S3OutputPath
-    if uri.startswith(("s3://", "https://")):
-        uri = job.local.Output or os.path.abspath(DEFAULT_OUTPUT)
-    return folder_at(uri, job.document.directory, job.local.rights)
+    uri = work.output.uri
+    if not uri or uri.startswith(("s3://", "https://")):
+        uri = work.local.Output or os.path.abspath(DEFAULT_OUTPUT)
+    return folder_at(uri, work.document.directory, work.local.rights)
 
 
 def _kernel_file_system(folder: str) -> str | None:

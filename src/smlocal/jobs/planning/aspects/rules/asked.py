@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts
 from smlocal.jobs.planning.aspects.rules.plan import RuleFacts, RulePlan, RulesPlan
-from smlocal.sagemaker.contract.model.request import DebugRuleConfiguration
+from smlocal.jobs.planning.workload import AskedRule
 from smlocal.terms.validation.suggestions import closest
 
 SOURCE = "source_s3_uri"
@@ -16,9 +16,7 @@ _OF_AWS = {"sagemaker-debugger-rules", "sagemaker-debugger-rule-evaluator"}
 """Images that are closed, and are replaced by ours."""
 
 
-def rules_of(
-    rules: Sequence[DebugRuleConfiguration], local: LocalSettings, engines: EnginesFacts, facts: RuleFacts
-) -> RulesPlan:
+def rules_of(rules: Sequence[AskedRule], local: LocalSettings, engines: EnginesFacts, facts: RuleFacts) -> RulesPlan:
     """The rules that are evaluated here; none if tensors come at the end only, or from several engines."""
     if not local.Rules or not engines.first.shares_folders or engines.shares:
         return RulesPlan(actions=dict(local.OnRule))
@@ -40,16 +38,16 @@ def rule_locations(parameters: Mapping[str, str]) -> list[str]:
     return [*([parameters[SOURCE]] if parameters.get(SOURCE) else []), *(value for _, value in others)]
 
 
-def _rule(rule: DebugRuleConfiguration, facts: RuleFacts) -> RulePlan:
-    parameters = rule.RuleParameters or {}
+def _rule(rule: AskedRule, facts: RuleFacts) -> RulePlan:
+    parameters = rule.parameters
     locations, source = rule_locations(parameters), parameters.get(SOURCE) or None
-    image = None if is_image_of_aws(rule.RuleEvaluatorImage) else rule.RuleEvaluatorImage
+    image = None if is_image_of_aws(rule.image) else rule.image
     built_in = parameters.get(INVOKED, "") if image is None and source is None else None
     return RulePlan(
-        name=rule.RuleConfigurationName,
+        name=rule.name,
         image=image,
         parameters=dict(parameters),
-        local_path=(rule.LocalPath or _RULE_PATH).rstrip("/"),
+        local_path=(rule.local_path or _RULE_PATH).rstrip("/"),
         source=None if source is None else facts.paths.get(source, source),
         trials=tuple(facts.paths.get(uri, uri) for uri in locations[source is not None :]),
         recorded=built_in if built_in in facts.recorded else "",

@@ -7,7 +7,7 @@ from smlocal.jobs.planning.aspects.rules.asked import INVOKED
 from smlocal.jobs.planning.aspects.rules.plan import RulePlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
 
 
 def rule_text(rule: RulePlan) -> str:
@@ -35,35 +35,34 @@ def rule_documents(plan: JobPlan) -> list[dict[str, Any]]:
     ]
 
 
-def _rules_hook(plan: JobPlan, job: JobFile) -> str | None:
+def _rules_hook(plan: JobPlan, work: Workload) -> str | None:
     if not plan.rules.each or any(each.end_marker is not None for each in plan.mirrored.collectors):
         return None
     return "the job saves no tensors for its debugger rules: it has no DebugHookConfig"
 
 
-def _rules_unknown(plan: JobPlan, job: JobFile) -> str | None:
+def _rules_unknown(plan: JobPlan, work: Workload) -> str | None:
     return "; ".join(f"{rule.name}: {rule.unknown}" for rule in plan.rules.each if rule.unknown) or None
 
 
-def _rules_action(plan: JobPlan, job: JobFile) -> str | None:
-    named = {rule.RuleConfigurationName for rule in job.request.DebugRuleConfigurations or ()}
+def _rules_action(plan: JobPlan, work: Workload) -> str | None:
+    named = {rule.name for rule in work.rules}
     unknown = [name for name in plan.rules.actions if name != "*" and name not in named]
     return f"Local.OnRule names rules that the job does not have: {some(unknown)}" if unknown else None
 
 
-def _why_no_rules(plan: JobPlan, job: JobFile) -> str:
-    if not job.local.Rules:
+def _why_no_rules(plan: JobPlan, work: Workload) -> str:
+    if not work.local.Rules:
         return "Local.Rules is false"
     return (
         "the job has several engines" if plan.engines.several else "the engine does not see the folders of this machine"
     )
 
 
-def _rules(plan: JobPlan, job: JobFile) -> str | None:
+def _rules(plan: JobPlan, work: Workload) -> str | None:
     said = []
-    debugger, profiler = job.request.DebugRuleConfigurations, job.request.ProfilerRuleConfigurations
-    if debugger and not plan.rules.each:
-        said.append(f"debugger rules are recorded, not evaluated: {_why_no_rules(plan, job)}")
+    if work.rules and not plan.rules.each:
+        said.append(f"debugger rules are recorded, not evaluated: {_why_no_rules(plan, work)}")
     if any(rule.needs_evaluator for rule in plan.rules.each):
         said.append(
             "the images of AWS that evaluate debugger rules are closed: smlocal evaluates them with rules of its "
@@ -71,7 +70,7 @@ def _rules(plan: JobPlan, job: JobFile) -> str | None:
         )
     if recorded := [rule.recorded for rule in plan.rules.each if rule.recorded]:
         said.append(f"built-in rules that are recorded, not evaluated: {', '.join(recorded)}")
-    if profiler:
+    if plan.request.get("ProfilerRuleConfigurations"):
         said.append("profiler rules are recorded, not evaluated")
     return "; ".join(said) or None
 

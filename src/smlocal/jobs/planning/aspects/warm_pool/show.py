@@ -2,7 +2,7 @@
 
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
-from smlocal.sagemaker.jobfile.job_file import JobFile
+from smlocal.jobs.planning.workload import Workload
 
 
 def pool_text(plan: JobPlan) -> str:
@@ -13,7 +13,7 @@ def pool_text(plan: JobPlan) -> str:
     return f"that of a matching job's warm pool, or empty; kept for {pool.seconds} s after the job"
 
 
-def _warm_pool(plan: JobPlan, job: JobFile) -> str | None:
+def _warm_pool(plan: JobPlan, work: Workload) -> str | None:
     pool = plan.warm_pool
     if pool is None:
         return None

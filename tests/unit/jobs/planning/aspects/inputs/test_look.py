@@ -10,6 +10,7 @@ from smlocal.api.job_source import read_document, read_file
 from smlocal.api.overrides import Overrides
 from smlocal.errors import CredentialsMissingError
 from smlocal.jobs.planning.aspects.inputs.look import list_inputs, store_of
+from smlocal.sagemaker.workload import workload_of
 
 
 def channel(name: str, uri: str) -> dict[str, object]:
@@ -39,7 +40,8 @@ def test_without_credentials_a_local_folder_is_offered(tmp_path: Path, monkeypat
     path = tmp_path / "job.json"
     path.write_text(json.dumps(request))
     job, _ = read_document(read_file(str(path)), Overrides(), path=str(path), fill_in=False, strict=False)
+    work = workload_of(job)
     with pytest.raises(CredentialsMissingError) as caught:
-        list_inputs(job, strict=False, region="us-east-1", store=store_of(job, "us-east-1"))
+        list_inputs(work, strict=False, region="us-east-1", store=store_of(work, "us-east-1"))
     assert caught.value.remedy[0].startswith("Log in:")
     assert caught.value.remedy[-1] == "Or use a local folder, without AWS: --source s3://my-bucket/data=DIR"

@@ -10,6 +10,7 @@ from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.limits.plan import LimitFacts, own_memory_limit
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall, remember
+from smlocal.sagemaker.contract.documents.hosts import host_of_type
 from smlocal.sagemaker.script import shell_script
 from smlocal.terms.limits import Limits
 from smlocal.terms.listing import Listing
@@ -118,4 +119,5 @@ def test_the_script_has_them(plan: Planner, local: dict[str, Any], words: str) -
     ],
 )
 def test_only_a_limit_of_the_job_is_its_own(kind: str, memory: int | None, own: int) -> None:
-    assert own_memory_limit(kind, replace(Limits(), memory=memory), memory_mib=64_000) == own
+    host = host_of_type("algo-1", 1, kind)
+    assert own_memory_limit(host, replace(Limits(), memory=memory), memory_mib=64_000) == own

@@ -1,0 +1,42 @@
+"""Where a job of SageMaker's is: its region, its account, and its place on this machine."""
+
+import os
+
+from smlocal.data.sources.s3.aws_session import profile_region
+from smlocal.engine.engines import Engines
+from smlocal.errors import RegionNameError
+from smlocal.jobfile.settings import LocalSettings
+from smlocal.jobs.looking import JobPlace
+from smlocal.jobs.planning.workload import Workload
+from smlocal.sagemaker.contract import identity
+
+
+def place_of(work: Workload, *, name: str, home: str, engines: Engines, run_id: str | None = None) -> JobPlace:
+    """Where the job is. `run_id`: of a job that is already recorded."""
+    return JobPlace(
+        name=name,
+        region=region_of(work.local, work.image),
+        account=identity.account(role=work.role, image=work.image),
+        home=home,
+        engines=engines,
+        run_id=run_id,
+    )
+
+
+def arn_of(work: Workload, kind: str, name: str) -> str:
+    """The ARN of a job that is not planned yet."""
+    account = identity.account(role=work.role, image=work.image)
+    return identity.sagemaker_arn(kind, name, region=region_of(work.local, work.image), account=account)
+
+
+def region_of(local: LocalSettings, image: str) -> str:
+    """The region of a job; `RegionNameError` if the environment has none that is valid."""
+    region = identity.region(stated=local.Region, environment=os.environ, profile=profile_region(), image=image)
+    if identity.is_region_name(region):
+        return region
+    variables = ("AWS_REGION", "AWS_DEFAULT_REGION")
+    source = next((each for each in variables if os.environ.get(each) == region), "the AWS profile in use")
+    raise RegionNameError(
+        f"{source} says '{region}', which is not a valid region",
+        remedy=["Set AWS_REGION, for example to us-east-1, or Local.Region in the job file."],
+    )
