@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from smlocal.ai_platform import job_preparation, planning_of_jobs, views_of_jobs
+from smlocal.ai_platform import planning, planning_of_jobs, views_of_jobs
 from smlocal.jobs.kinds import Preparing
 from smlocal.jobs.planning.model import JobPlan
 
@@ -10,9 +10,9 @@ from smlocal.jobs.planning.model import JobPlan
 class ReplicaPreparing(Preparing[JobPlan]):
     """The decisions of this platform. A script would have to restart replicas, so there is none."""
 
-    read = staticmethod(job_preparation.read_recorded)
-    prepare = staticmethod(job_preparation.prepare)
-    plan_again = staticmethod(job_preparation.plan_again)
+    read = staticmethod(planning.read_recorded)
+    prepare = staticmethod(planning.prepare)
+    plan_again = staticmethod(planning.plan_again)
     plan_document = staticmethod(planning_of_jobs.plan_document)
     plan_rows = staticmethod(views_of_jobs.plan_rows)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from smlocal.ai_platform import shape
@@ -51,7 +50,6 @@ REPLICAS: Final = Kind(
     sign=shape.TRAINING_INPUT,
     describes=lambda data: bool(job_kinds(data)),
     reading="smlocal.ai_platform.jobfile.job_file",
-    planning="smlocal.ai_platform.job_preparation",
 )
 """Jobs of AI Platform Training, and custom jobs."""
 KINDS: Final = (PROCESSING, TRANSFORM, TUNING, REPLICAS, ENDPOINT, TRAINING)
@@ -63,7 +61,7 @@ def kind_of(data: Mapping[str, Any]) -> Kind:
 
 
 def _planning(job: AskedJob) -> JobPlanner:
-    module: JobPlanner = import_module(kind_of(job.document.data).planning)
+    module: JobPlanner = kind_of(job.document.data).planning
     return module
 
 
@@ -128,9 +126,9 @@ def absent_paths(job: AskedJob) -> list[str]:
 def workload_of(job: AskedJob) -> "Workload | None":
     """What the job needs of machines; None for kinds whose jobs are not one set of hosts."""
     kind = kind_of(job.document.data)
-    if not kind.workload:
+    if not kind.has_workload:
         return None
-    work: Workload = import_module(kind.workload).workload_of(job)
+    work: Workload = kind.planning.workload_of(job)
     return work
 
 

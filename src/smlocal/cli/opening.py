@@ -61,9 +61,9 @@ def _new(
         overrides, defaults = overrides_and_defaults(given)
         overrides["name"] = overrides["name"] or name
         job, name = read_recorded(name, overrides, defaults=defaults, strict=given["strict"])
-        if kind_of(job.document.data).container_alone:
+        if kind_of(job.document.data).has_workload:
             screen.warning(f"{name} has kept no container: this is a new one, as it was before the job began")
-    if not kind_of(job.document.data).container_alone:
+    if not kind_of(job.document.data).has_workload:
         raise click.UsageError(
             "A new container is made for CreateTrainingJob requests only. Other jobs have a shell while they run, and "
             "afterwards with smlocal run --keep all."

@@ -3,11 +3,26 @@
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import RequestRefusedError
 from smlocal.jobfile.job_reading import AskedJob, JobReading
+
+FOLDERS: Final[Mapping[str, str]] = {
+    "sagemaker": "smlocal.sagemaker.training",
+    "ai_platform": "smlocal.ai_platform",
+    "sagemaker_hosting": "smlocal.sagemaker.hosting",
+    "sagemaker_processing": "smlocal.sagemaker.processing",
+    "sagemaker_transform": "smlocal.sagemaker.transform",
+    "sagemaker_tuning": "smlocal.sagemaker.tuning",
+}
+"""The folder of each, by its name in plans and recorded jobs. Nothing below imports one in another way."""
+
+
+def module_of(kind: str, name: str) -> Any:
+    """One of the modules in the folder of a kind, by the kind's name: the only door to them."""
+    return import_module(f"{FOLDERS[kind]}.{name}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,18 +39,15 @@ class Kind:
     """True for the keys of one of its documents."""
     reading: str
     """The module that reads its documents, by `READING`."""
-    planning: str
-    """The module that plans its jobs."""
-    workload: str = ""
-    """The module whose `workload_of` says what a job needs; empty for jobs that are not one set of hosts."""
     stem: str = ""
     """What the names of its operations and members are made of, if clients make such jobs."""
     log_group: str = ""
     """The group of its logs, and the namespace of its metrics, for clients; empty: they know none for the kind."""
-    waiting: str = ""
-    """The module that says what is recorded of a job that waits; by default that which plans."""
-    container_alone: bool = False
-    """True if a container can be started as a job would have it at its beginning, without a job."""
+    has_workload: bool = False
+    """True for jobs that are one set of hosts: `workload_of` in its planning says what one needs of machines.
+
+    A container of it can be started as at the beginning of a job, without a job.
+    """
     refusal: type[RequestRefusedError] | None = None
     """The error where another kind is wanted; None: it is never refused as such."""
     remedies: tuple[str, ...] = ()
@@ -68,7 +80,12 @@ class Kind:
 
     def waiting_job(self, asked: AskedJob, name: str) -> Any:
         """What is recorded of a valid job that waits for its start: a `WaitingJob`, which stands above this room."""
-        return import_module(self.waiting or self.planning).waiting_job(asked, name)
+        return self.planning.waiting_job(asked, name)
+
+    @property
+    def planning(self) -> Any:
+        """The module that plans its jobs."""
+        return module_of(self.name, "planning")
 
     @property
     def reads(self) -> JobReading:

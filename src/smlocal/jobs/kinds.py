@@ -6,8 +6,7 @@ first three have an object of a class below, whose defaults decline or do what i
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
-from importlib import import_module
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines, engines_named
@@ -16,6 +15,7 @@ from smlocal.errors import JobFinishedError, JobNotFinishedError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.jobs.documents import REQUEST, STRICT
+from smlocal.jobs.kind import module_of
 from smlocal.jobs.planning.model import HostPlan, JobPlan, RecordedPlan
 from smlocal.jobs.prepared import PreparedPlan
 from smlocal.jobs.store.jobs import Store
@@ -289,32 +289,21 @@ class Showing(ABC, Generic[P]):
         return self.UNINTERRUPTIBLE
 
 
-KINDS: Final[Mapping[str, str]] = {
-    "sagemaker": "smlocal.sagemaker.training",
-    "ai_platform": "smlocal.ai_platform",
-    "sagemaker_hosting": "smlocal.sagemaker.hosting",
-    "sagemaker_processing": "smlocal.sagemaker.processing",
-    "sagemaker_transform": "smlocal.sagemaker.transform",
-    "sagemaker_tuning": "smlocal.sagemaker.tuning",
-}
-"""The folder of each, by its name in plans and recorded jobs. Nothing below imports one in another way."""
-
-
 def preparing(kind: str) -> Preparing[Any]:
     """What decides about its jobs before they run."""
-    part: Preparing[Any] = import_module(f"{KINDS[kind]}.preparing").PREPARING
+    part: Preparing[Any] = module_of(kind, "preparing").PREPARING
     return part
 
 
 def running(kind: str) -> Running:
     """What decides about a job that runs."""
-    part: Running = import_module(f"{KINDS[kind]}.running").RUNNING
+    part: Running = module_of(kind, "running").RUNNING
     return part
 
 
 def showing(kind: str) -> Showing[Any]:
     """What words its jobs."""
-    part: Showing[Any] = import_module(f"{KINDS[kind]}.showing").SHOWING
+    part: Showing[Any] = module_of(kind, "showing").SHOWING
     return part
 
 

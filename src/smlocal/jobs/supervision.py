@@ -8,7 +8,6 @@ attempt, and `ContainerRun` its container.
 import os
 import time
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
@@ -20,7 +19,8 @@ from smlocal.jobs.documents import JOB, PLAN, RECALL, REPORT_FILES, REQUEST
 from smlocal.jobs.finish.artifacts import REPLACED, artifacts_to_replace
 from smlocal.jobs.finish.cleanup import clear_kept
 from smlocal.jobs.finish.describe import DESCRIBE, reserve_space, view_job, write_copy
-from smlocal.jobs.kinds import KINDS, preparing
+from smlocal.jobs.kind import module_of
+from smlocal.jobs.kinds import preparing
 from smlocal.jobs.planning.recall import remember
 from smlocal.jobs.prepared import Prepared, PreparedPlan
 from smlocal.jobs.store.jobs import Store
@@ -182,5 +182,5 @@ def make_context(job: str, *, store: Store, reporter: Reporter, stop_requests: S
 
 def supervisor_of(kind: str) -> type[Supervisor]:
     """The class of the supervisors of such jobs."""
-    found: type[Supervisor] = import_module(f"{KINDS[kind]}.supervisor").SUPERVISOR
+    found: type[Supervisor] = module_of(kind, "supervisor").SUPERVISOR
     return found

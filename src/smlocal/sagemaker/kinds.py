@@ -21,11 +21,9 @@ PROCESSING: Final = Kind(
     sign="AppSpecification",
     describes=keys("AppSpecification", "ProcessingResources", "ProcessingInputs", "ProcessingOutputConfig"),
     reading="smlocal.sagemaker.processing.job_file",
-    planning="smlocal.sagemaker.processing.planning",
-    workload="smlocal.sagemaker.processing.workload",
     stem="ProcessingJob",
     log_group="/aws/sagemaker/ProcessingJobs",
-    container_alone=True,
+    has_workload=True,
     refusal=IsAProcessingJobError,
     remedies=("Run it here: smlocal run FILE", "On the service: smlocal submit FILE --upload-to s3://bucket/prefix"),
 )
@@ -35,7 +33,6 @@ TRANSFORM: Final = Kind(
     sign="TransformInput",
     describes=keys("TransformInput", unless=_ALGORITHM),
     reading="smlocal.sagemaker.transform.transform_file",
-    planning="smlocal.sagemaker.transform.planning",
     stem="TransformJob",
     log_group="/aws/sagemaker/TransformJobs",
     refusal=IsATransformJobError,
@@ -47,7 +44,6 @@ TUNING: Final = Kind(
     sign="HyperParameterTuningJobConfig",
     describes=keys("HyperParameterTuningJobConfig"),
     reading="smlocal.sagemaker.tuning.tuning_file",
-    planning="smlocal.sagemaker.tuning.planning",
     stem="HyperParameterTuningJob",
     refusal=IsATuningJobError,
     remedies=("A tuning job runs here with: smlocal run FILE",),
@@ -60,7 +56,6 @@ ENDPOINT: Final = Kind(
         *("PrimaryContainer", "Containers", "Models", "ProductionVariants", "EndpointConfigName"), unless=_ALGORITHM
     ),
     reading="smlocal.sagemaker.serving.model_file",
-    planning="smlocal.sagemaker.hosting.planning",
     stem="Endpoint",
     refusal=IsAnEndpointError,
     remedies=("Deploy it: smlocal deploy FILE",),
@@ -71,12 +66,9 @@ TRAINING: Final = Kind(
     sign="AlgorithmSpecification",
     describes=lambda _: True,
     reading="smlocal.sagemaker.jobfile.job_file",
-    planning="smlocal.sagemaker.training.planning",
-    workload="smlocal.sagemaker.training.workload",
     stem="TrainingJob",
     log_group="/aws/sagemaker/TrainingJobs",
-    waiting="smlocal.sagemaker.training.planning",
-    container_alone=True,
+    has_workload=True,
 )
 KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT)
 """Training jobs come last of all kinds: theirs is what nothing else recognises."""

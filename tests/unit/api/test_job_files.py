@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from smlocal.ai_platform import job_preparation
+from smlocal.ai_platform import planning as of_replicas
 from smlocal.api.job_files import KINDS, REPLICAS, JobPlanner, kind_of, refuse_unknown
 from smlocal.errors import DocumentUnknownError, RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import JobReading
-from smlocal.jobs.kind import Kind
-from smlocal.jobs.kinds import KINDS as FOLDERS
+from smlocal.jobs.kind import FOLDERS, Kind
 from smlocal.sagemaker.hosting import planning as of_endpoints
 from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
 from smlocal.sagemaker.processing import planning as of_processing
@@ -25,7 +24,7 @@ PLANS: list[tuple[Kind, JobPlanner]] = [
     (TRANSFORM, of_transform),
     (TUNING, of_tuning),
     (ENDPOINT, of_endpoints),
-    (REPLICAS, job_preparation),
+    (REPLICAS, of_replicas),
 ]
 """Checked for types here: the table imports them by their names."""
 
@@ -34,7 +33,7 @@ def test_each_kind_is_read_and_planned_by_its_modules() -> None:
     assert {kind.name for kind in KINDS} == set(FOLDERS)
     assert len({kind.name for kind in KINDS}) == len(KINDS) == len(PLANS)
     for kind, planner in PLANS:
-        assert kind.planning == planner.__name__  # type: ignore[attr-defined] # a module
+        assert kind.planning is planner
     for kind in KINDS:
         assert isinstance(kind.reads, JobReading)
         assert type(kind.reads).__module__ == kind.reading

@@ -10,7 +10,8 @@ from textwrap import dedent
 import pytest
 
 from smlocal.jobs.container_supervisor import ContainerSupervisor
-from smlocal.jobs.kinds import KINDS, Preparing, Running, Showing, preparing, running, showing
+from smlocal.jobs.kind import FOLDERS as KINDS
+from smlocal.jobs.kinds import Preparing, Running, Showing, preparing, running, showing
 from smlocal.jobs.supervision import supervisor_of
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.terms.statuses import Failure, FailureKind
