@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.tiers import may_import
 
+from smlocal.jobs.kind import FOLDERS
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "smlocal"
 ROOMS = {path.stem for path in SOURCE.iterdir()}
@@ -78,3 +80,15 @@ def test_the_page_can_be_read_in_two_screens() -> None:
     """Besides its tables: what is measured or argued belongs on the page of decisions."""
     lines = [line for line in read("architecture.md").splitlines() if line and not line.startswith("|")]
     assert len(lines) <= 130
+
+
+def test_each_aspect_and_each_kind_has_a_row() -> None:
+    page = read("architecture.md")
+    aspects, kinds = (page.split(f"| {head} |")[1].partition("\n\n")[0] for head in ("aspect", "kind"))
+    folders = {path.name for path in (SOURCE / "jobs/planning/aspects").iterdir() if (path / "__init__.py").exists()}
+    assert set(re.findall(r"^\| `(\w+)` \|", aspects, flags=re.MULTILINE)) == folders
+    named = {
+        f"smlocal.{each.replace('/', '.')}"
+        for each in re.findall(r"^\|[^|]+\| `([\w/]+)` \|", kinds, flags=re.MULTILINE)
+    }
+    assert named == set(FOLDERS.values())
