@@ -1,6 +1,7 @@
 """The next supervisor of a search: it asks no engine, because a search has no container."""
 
 import json
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST as ASKED
 
 from smlocal.jobfile.document import Document
 from smlocal.jobs.control.adopt import adopt
+from smlocal.jobs.control.requests import WAKE_SIGNAL
 from smlocal.jobs.documents import DECISION, JOB, LOCAL, RECALL, REQUEST, decision_document, ended_block
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.history import STOP
@@ -19,7 +21,18 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.tuning.facts import NAME as KIND
 from smlocal.terms.statuses import COMPLETED, JobStatus, PhaseMessage, StopCause
 
+pytestmark = pytest.mark.usefixtures("signals")
 NAME = "search"
+
+
+@pytest.fixture
+def signals() -> Iterator[None]:
+    """A supervisor has its process ignore signals after the end, for it does nothing else."""
+    numbers = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, WAKE_SIGNAL
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
 
 
 @pytest.fixture
