@@ -5,9 +5,9 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from ipaddress import IPv4Network, ip_network
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.engine import podman
 from smlocal.engine.client import Client
 from smlocal.engine.facts import Product
@@ -24,6 +24,12 @@ from smlocal.errors import (
     SwarmManagerError,
     SwarmsDifferError,
 )
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Network, ip_network
+else:
+    IPv4Network = at_use("ipaddress", "IPv4Network")
+    ip_network = at_use("ipaddress", "ip_network")
 
 # Also connecting a container to further ones: Docker before 25 makes a container on one only.
 

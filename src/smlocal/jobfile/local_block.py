@@ -6,10 +6,9 @@ Rules that only one platform knows are checked by that platform.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from ipaddress import IPv4Network
-from typing import Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
@@ -19,6 +18,13 @@ from smlocal.terms.listing import may_be_bucket
 from smlocal.terms.validation.violation import Path, Violation, closest, spoken
 from smlocal.terms.validation.walk import MOST_VIOLATIONS, validate
 from smlocal.terms.validation.wording import one_line
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Network
+    from urllib.parse import urlsplit
+else:
+    urlsplit = at_use("urllib.parse", "urlsplit")
+    IPv4Network = at_use("ipaddress", "IPv4Network")
 
 _SCHEMES: Final = ("unix", "tcp", "http", "https", "ssh")
 _ENGINES: Final = (LOCAL, "Engines")

@@ -8,6 +8,7 @@ from importlib import import_module
 from traceback import format_exception
 from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import run_each, run_parallel
 from smlocal.engine.http import chosen_timeouts
@@ -35,7 +36,6 @@ from smlocal.jobs.decide.events import (
     unexpected_error,
     wants_no_wait,
 )
-from smlocal.jobs.decide.hints import unread_advice, unread_facts
 from smlocal.jobs.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
 from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.history import DEFECT, INTERRUPTION, SIGNAL, Past
@@ -59,6 +59,10 @@ from smlocal.terms.statuses import (
 
 if TYPE_CHECKING:
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
+    from smlocal.jobs.decide.hints import unread_advice, unread_facts
+else:
+    unread_advice = at_use("smlocal.jobs.decide.hints", "unread_advice")
+    unread_facts = at_use("smlocal.jobs.decide.hints", "unread_facts")
 
 _AT_ONCE = 8
 """More at once make neither the engine nor a disk faster."""

@@ -1,8 +1,9 @@
 """The checkpoints that there are, and the local folders for what a job mirrors."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from smlocal.data.sources.channel import InS3, list_checkpoints
+from smlocal.base.at_use import at_use
 from smlocal.data.sources.local_path import cleaned, is_remote, local_path, longest_match
 from smlocal.data.sources.s3.interface import ObjectStore
 from smlocal.data.sources.source_errors import Caller
@@ -10,6 +11,12 @@ from smlocal.errors import CredentialsMissingError, S3UnreachableError, SourceEm
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredFacts
 from smlocal.jobs.planning.workload import Workload
 from smlocal.terms.listing import Listing
+
+if TYPE_CHECKING:
+    from smlocal.data.sources.channel import InS3, list_checkpoints
+else:
+    list_checkpoints = at_use("smlocal.data.sources.channel", "list_checkpoints")
+    InS3 = at_use("smlocal.data.sources.channel", "InS3")
 
 
 def list_mirrored(work: Workload, *, strict: bool, region: str, store: Callable[[], ObjectStore]) -> MirroredFacts:
