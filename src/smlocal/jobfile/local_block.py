@@ -9,6 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from smlocal.base.at_use import at_use
+from smlocal.base.regex import regex
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
@@ -38,7 +39,7 @@ _RESERVED: Final = {
     "224.0.0.0/4": "multicast",
     "240.0.0.0/4": "reserved",
 }
-_SERVICE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*", re.ASCII)
+_SERVICE: Final = regex(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*", re.ASCII)
 Wrong = Iterator[tuple[str, str]]
 """Members of a fault, and the mistake in each."""
 

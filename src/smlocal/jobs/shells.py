@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import ContainerOrigin, Engine, ProcessStreams
 from smlocal.errors import EngineError, ImageMissingError, ImagePullError, MachineNotReadyError, SmlocalError
@@ -38,7 +39,7 @@ SHELL_LABEL = "smlocal.shell"
 """On the container and the image of a shell in a kept job: which shell it is."""
 _DOCUMENT = "shell.json"
 _SHELL = ("sh", "-c", "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh")
-_NOT_THERE = re.compile(
+_NOT_THERE = regex(
     r"executable file (?:`[^`]*` )?not found|no such file or directory|permission denied|exec format error",
     re.IGNORECASE,
 )
