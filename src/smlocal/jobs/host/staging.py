@@ -13,9 +13,9 @@ from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.mirrored.folders import checkpoint_mounts, download_checkpoints, restore_checkpoints
-from smlocal.jobs.planning.aspects.inputs.plan import Staging, TreePlan
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, collector_directory, host_directory, mounted_directory
+from smlocal.terms.channels import Staging, TreePlan
 
 if TYPE_CHECKING:
     import subprocess
