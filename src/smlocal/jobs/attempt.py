@@ -464,7 +464,8 @@ def _start_hosts(runs: Sequence[HostRun]) -> tuple[list[HostRun], Exception | No
 
     def import_the_rest() -> None:
         """A start takes 0.17 s. Meanwhile, import the modules needed when the containers have ended."""
-        import_module("smlocal.data.artifacts.archive")
+        for module in ("archive", "model_folder"):
+            import_module(f"smlocal.data.artifacts.{module}")
 
     errors = run_each(lambda run: run.start(), runs, meanwhile=import_the_rest)
     return [run for number, run in enumerate(runs) if number not in errors], next(iter(errors.values()), None)

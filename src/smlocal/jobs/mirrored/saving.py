@@ -16,7 +16,6 @@ from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.atomic_write import Check, PackingStoppedError, artifact_errors, no_check
-from smlocal.data.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, read_or_copy, write_index
 from smlocal.data.artifacts.tree import HostTree
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError
@@ -26,13 +25,20 @@ from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 if TYPE_CHECKING:
     from tempfile import TemporaryFile
 
+    from smlocal.data.artifacts import model_folder
     from smlocal.data.artifacts.mirror import target as targets
     from smlocal.data.artifacts.mirror.save import SaveReport, save
+    from smlocal.data.artifacts.model_folder import keep_folder, read_kept_folder, read_or_copy, write_index
 else:
+    model_folder = at_use("smlocal.data.artifacts.model_folder")
     targets = at_use("smlocal.data.artifacts.mirror.target")
     SaveReport = at_use("smlocal.data.artifacts.mirror.save", "SaveReport")
     save = at_use("smlocal.data.artifacts.mirror.save", "save")
     TemporaryFile = at_use("tempfile", "TemporaryFile")
+    keep_folder = at_use("smlocal.data.artifacts.model_folder", "keep_folder")
+    read_kept_folder = at_use("smlocal.data.artifacts.model_folder", "read_kept_folder")
+    read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
+    write_index = at_use("smlocal.data.artifacts.model_folder", "write_index")
 
 NOT_SAVED = "NotSaved"
 """The member of `Local.Artifacts` with these folders: where each is kept, by its path in the container."""
@@ -258,7 +264,7 @@ def keep_not_saved(plan: JobPlan, document: Mapping[str, str]) -> list[str]:
     for folder in _kept_folders(plan, document):
         for host in plan.hosts:
             copied = spool(plan, host, folder.name)
-            source = copied if os.path.exists(copied + INDEX) else folder.directory(host)
+            source = copied if os.path.exists(copied + model_folder.INDEX) else folder.directory(host)
             try:
                 keep_folder(source, f"{_not_saved_directory(folder)}/{host.host.name}")
             except (ArtifactError, OSError) as error:
@@ -271,7 +277,9 @@ def keep_not_saved(plan: JobPlan, document: Mapping[str, str]) -> list[str]:
 def _has_files(folder: MirroredFolder) -> bool:
     for host in folder.plan.hosts:
         copied = spool(folder.plan, host, folder.name)
-        if os.path.exists(copied + INDEX) or os.path.isdir(f"{_not_saved_directory(folder)}/{host.host.name}"):
+        if os.path.exists(copied + model_folder.INDEX) or os.path.isdir(
+            f"{_not_saved_directory(folder)}/{host.host.name}"
+        ):
             return True
         try:
             if os.listdir(folder.directory(host)):
