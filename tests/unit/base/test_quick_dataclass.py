@@ -154,8 +154,9 @@ def test_one_with_slots_above_it() -> None:
         first: int
         second: int = 2
 
-    made: Any = Below(first=1)
-    assert (Below.__slots__, made.first, made.second) == (("second",), 1, 2)
+    below: Any = Below
+    made = below(first=1)
+    assert (below.__slots__, made.first, made.second) == (("second",), 1, 2)
     assert not hasattr(made, "__dict__")
 
 
