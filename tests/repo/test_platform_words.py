@@ -81,7 +81,7 @@ SAGEMAKER = Platform(
         "jobs/credentials/listener.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
         "doctor/checks.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),
         "errors/__init__.py": (frozenset({"TrainingJob"}), "exports the errors about jobs on SageMaker itself"),
-        "jobs/kinds.py": (frozenset({"sagemaker"}), "the table of kinds of jobs"),
+        "jobs/kind.py": (frozenset({"sagemaker"}), "the table of kinds of jobs"),
         "jobs/metrics/found_values.py": (frozenset({"MetricName"}), "the key of stored values"),
         "jobs/store/database.py": (
             frozenset({"sagemaker", "TrainingJob", "TrainingJobArn", "S3ModelArtifacts"}),
@@ -108,7 +108,7 @@ AI_PLATFORM = Platform(
             f"cli/commands/{name}.py": (frozenset({"AI Platform"}), "its help says which jobs it takes")
             for name in ("describe", "jobs", "plan", "run", "stop")
         },
-        "jobs/kinds.py": (frozenset({"ai_platform"}), "the table of kinds of jobs"),
+        "jobs/kind.py": (frozenset({"ai_platform"}), "the table of kinds of jobs"),
         "sagemaker/contract/documents/config_files.py": (
             frozenset({"outputPath"}),
             "a key in a file for SageMaker's containers",

@@ -24,7 +24,7 @@ from smlocal.jobs.planning.aspects.debugging.show import debug_text
 from smlocal.jobs.planning.aspects.engines.plan import EnginesPlan, MachineFacts
 from smlocal.jobs.planning.aspects.faults.plan import faults_of
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
-from smlocal.jobs.planning.aspects.inputs.plan import HostInputs, TreePlan
+from smlocal.jobs.planning.aspects.inputs.plan import HostInputs
 from smlocal.jobs.planning.aspects.limits.plan import MIB, asked_limits, wants_limits, within
 from smlocal.jobs.planning.aspects.network.asked import plan_network
 from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork, NetworkPlan
@@ -40,6 +40,7 @@ from smlocal.jobs.planning.model import (
     StopPlan,
     note_documents,
 )
+from smlocal.terms.channels import TreePlan
 from smlocal.terms.gpus import VISIBLE_DEVICES
 from smlocal.terms.hosts import Host
 from smlocal.terms.limits import Limits

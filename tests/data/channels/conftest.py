@@ -14,7 +14,7 @@ from smlocal.data.channels.copy import StagedChannel, prepare_channel
 from smlocal.data.sources.local_listing import list_source
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Resource, ResourceKind
-from smlocal.jobs.planning.aspects.inputs.plan import Staging
+from smlocal.terms.channels import Staging
 from smlocal.terms.listing import Listing
 
 TARGET = "/opt/ml/input/data/train"

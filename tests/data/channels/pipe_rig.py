@@ -15,8 +15,8 @@ from tests.kit.s3_servers import S3Server, opened
 from smlocal.data.channels.pipe.feeder import PipeFeeder
 from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.client import S3Client
-from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
 from smlocal.sagemaker.training.running import RUNNING
+from smlocal.terms.channels import PipePlan
 from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import Failure
 

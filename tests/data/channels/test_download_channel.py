@@ -25,7 +25,7 @@ from smlocal.data.channels.download_channel import download_channel
 from smlocal.data.sources.progress import Progress
 from smlocal.data.sources.s3.client import S3Client, open_store
 from smlocal.errors import StagingError
-from smlocal.jobs.planning.aspects.inputs.plan import Staging
+from smlocal.terms.channels import Staging
 from smlocal.terms.listing import Listing
 from smlocal.terms.rights import EVERYTHING
 

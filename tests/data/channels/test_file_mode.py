@@ -15,7 +15,8 @@ from smlocal.data.channels.copy import Means, StagedChannel, is_overlay_refusal
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import ResourceKind
 from smlocal.errors import EngineError
-from smlocal.jobs.planning.aspects.inputs.plan import Staging, choose_staging
+from smlocal.jobs.planning.aspects.inputs.plan import choose_staging
+from smlocal.terms.channels import Staging
 from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]

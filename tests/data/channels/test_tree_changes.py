@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import pytest
 
 from smlocal.data.channels.copy import StagedChannel
-from smlocal.jobs.planning.aspects.inputs.plan import Staging
+from smlocal.terms.channels import Staging
 from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]

@@ -15,7 +15,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.local_path import opener_of
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import EngineError, StagingError
-from smlocal.jobs.planning.aspects.inputs.plan import Staging
+from smlocal.terms.channels import Staging
 from smlocal.terms.listing import Listing
 
 Check = Callable[[], None]

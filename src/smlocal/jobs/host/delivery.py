@@ -11,9 +11,9 @@ from smlocal.data.channels.copy import Check, Copying, Means, StagedChannel, no_
 from smlocal.data.channels.download_channel import download_channel
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError, StagingError
-from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.jobs.view import Reporter
+from smlocal.terms.channels import TreePlan
 from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import INTERNAL_ERROR, Failure
 

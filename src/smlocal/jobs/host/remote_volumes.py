@@ -22,8 +22,8 @@ from smlocal.engine.interface import Engine, Mount, Resource, ResourceKind
 from smlocal.errors import StagingError
 from smlocal.jobs.containers import labels as labels_of
 from smlocal.jobs.host.delivery import Delivery
-from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.terms.channels import TreePlan
 from smlocal.terms.listing import Listing
 
 _PIECE = 1 << 20

@@ -15,9 +15,9 @@ from smlocal.jobs.host.data_parallel import data_parallel_mounts, write_data_par
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.remote_volumes import fill_volumes
 from smlocal.jobs.mirrored.folders import checkpoint_mounts, download_checkpoints, restore_checkpoints
-from smlocal.jobs.planning.aspects.inputs.plan import Staging, TreePlan
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, collector_directory, host_directory, mounted_directory
+from smlocal.terms.channels import Staging, TreePlan
 
 _VOLUMES = "volumes"
 """Below a job's folder: the files with the file systems."""

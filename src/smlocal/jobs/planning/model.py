@@ -13,13 +13,14 @@ from smlocal.jobs.planning.aspects.debugging.plan import DebugPlan
 from smlocal.jobs.planning.aspects.engines.plan import EnginesPlan
 from smlocal.jobs.planning.aspects.faults.plan import FaultsPlan
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
-from smlocal.jobs.planning.aspects.inputs.plan import HostInputs, InputsPlan, PipePlan, TreePlan
+from smlocal.jobs.planning.aspects.inputs.plan import HostInputs, InputsPlan
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan, MirroredPlan
 from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.rules.plan import RulesPlan
 from smlocal.jobs.planning.aspects.serving.plan import ServerPlan, ServingPlan
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
+from smlocal.terms.channels import PipePlan, TreePlan
 from smlocal.terms.hosts import Host
 from smlocal.terms.limits import Limits
 from smlocal.terms.metrics import MetricPattern

@@ -14,7 +14,7 @@ from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts, EnginesPlan
 from smlocal.jobs.planning.aspects.faults.plan import faults_of
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
 from smlocal.jobs.planning.aspects.inputs.asked import code_of, pipes_of, trees_of
-from smlocal.jobs.planning.aspects.inputs.plan import HostInputs, InputsPlan, TreePlan, delivered_bytes
+from smlocal.jobs.planning.aspects.inputs.plan import HostInputs, InputsPlan, delivered_bytes
 from smlocal.jobs.planning.aspects.limits.plan import limits_of, wants_limits
 from smlocal.jobs.planning.aspects.mirrored.asked import mirrored_of
 from smlocal.jobs.planning.aspects.network.asked import endpoints_of, plan_network
@@ -24,6 +24,7 @@ from smlocal.jobs.planning.aspects.rules.asked import rules_of
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, KeptPlan
 from smlocal.jobs.planning.workload import Workload
+from smlocal.terms.channels import TreePlan
 from smlocal.terms.gpus import VISIBLE_DEVICES
 from smlocal.terms.hosts import Host
 from smlocal.terms.limits import Limits

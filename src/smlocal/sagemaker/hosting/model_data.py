@@ -16,10 +16,10 @@ from smlocal.errors import CredentialsMissingError, SourceEmptyError
 from smlocal.errors.of_jobs import ModelMissingError, ModelUnmappedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.model.hosting import ContainerDefinition, S3ModelDataSource
+from smlocal.terms.channels import TreePlan
 from smlocal.terms.listing import Listing
 from smlocal.terms.rights import Rights
 from smlocal.terms.validation.violation import Path

@@ -16,12 +16,12 @@ from smlocal.jobs.debugging.package import SOURCE as DEBUGGING
 from smlocal.jobs.planning.aspects.accelerators.show import device_options
 from smlocal.jobs.planning.aspects.debugging import plan as debugging
 from smlocal.jobs.planning.aspects.debugging.show import debug_options
-from smlocal.jobs.planning.aspects.inputs.plan import TreePlan
 from smlocal.jobs.planning.aspects.limits.show import limit_options, ulimit_options
 from smlocal.jobs.planning.aspects.mirrored.show import checkpoint_commands, collector_commands
 from smlocal.jobs.planning.aspects.network.show import joining_commands, network_commands
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract import paths
+from smlocal.terms.channels import TreePlan
 from smlocal.terms.json_size import compact
 from smlocal.terms.masking import masked, masked_file, masked_words, with_strings
 

@@ -32,7 +32,7 @@ from smlocal.data.channels.pipe.object_bytes import (
 from smlocal.data.sources.s3.interface import ObjectStore, S3Error, S3Object
 from smlocal.data.sources.s3.object_stream import ObjectStream
 from smlocal.errors import StagingError
-from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
+from smlocal.terms.channels import PipePlan
 from smlocal.terms.statuses import INTERNAL_ERROR, Failure
 
 _STOP_SECONDS = 0.9

@@ -23,7 +23,7 @@ from smlocal.data.channels.pipe.object_bytes import (
 from smlocal.data.sources.local_path import is_remote, local_path, longest_match
 from smlocal.data.sources.s3.interface import S3Error, S3Object
 from smlocal.errors import PathNotAllowedError
-from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
+from smlocal.terms.channels import PipePlan
 from smlocal.terms.listing import bucket_name, epoch_order, split_s3_uri
 from smlocal.terms.rights import EVERYTHING, Rights
 

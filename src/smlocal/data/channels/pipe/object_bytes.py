@@ -17,7 +17,7 @@ from smlocal.data.channels.pipe.fifo import FifoWriter, StoppedError
 from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import ObjectStore, S3Error, S3Object, listed_object
 from smlocal.data.sources.s3.object_stream import ObjectStream, StreamClosedError
-from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
+from smlocal.terms.channels import PipePlan
 from smlocal.terms.listing import epoch_order
 from smlocal.terms.statuses import input_failure
 

@@ -14,8 +14,8 @@ import pytest
 from smlocal.data.channels.pipe.feeder import PipeFeeder
 from smlocal.data.sources.local_listing import list_source
 from smlocal.data.sources.s3.interface import ObjectStore
-from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
 from smlocal.sagemaker.training.running import RUNNING
+from smlocal.terms.channels import PipePlan
 from smlocal.terms.statuses import Failure
 
 

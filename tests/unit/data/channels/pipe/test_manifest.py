@@ -15,7 +15,7 @@ from smlocal.data.channels.pipe.manifest import Manifest
 from smlocal.data.channels.pipe.object_bytes import FeedError
 from smlocal.data.sources.local_listing import list_source
 from smlocal.errors import StagingError
-from smlocal.jobs.planning.aspects.inputs.plan import PipePlan
+from smlocal.terms.channels import PipePlan
 from smlocal.terms.listing import Shard
 
 Feeding = Callable[..., Any]

@@ -1,8 +1,9 @@
 """How each channel of a job, and the code, is delivered to each host, and which of its objects."""
 
 from smlocal.engine.facts import EngineFacts
-from smlocal.jobs.planning.aspects.inputs.plan import InputFacts, PipePlan, TreePlan, choose_staging
+from smlocal.jobs.planning.aspects.inputs.plan import InputFacts, choose_staging
 from smlocal.jobs.planning.workload import AskedChannel, Workload
+from smlocal.terms.channels import PipePlan, TreePlan
 from smlocal.terms.hosts import Host
 from smlocal.terms.listing import WHOLE, Shard
 

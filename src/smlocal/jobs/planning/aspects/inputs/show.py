@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from smlocal.base.readable import short_path
-from smlocal.jobs.planning.aspects.inputs.plan import PipePlan, TreePlan
 from smlocal.jobs.planning.aspects.rules.asked import rule_locations
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.jobs.planning.workload import Workload
+from smlocal.terms.channels import PipePlan, TreePlan
 from smlocal.terms.listing import Listing
 
 _IN_PLACE = {"overlay", "bind"}

@@ -3,9 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.jobs.planning.aspects.inputs.plan import Staging, choose_staging
+from smlocal.jobs.planning.aspects.inputs.plan import choose_staging
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.training.script import shell_script
+from smlocal.terms.channels import Staging
 from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]
