@@ -44,7 +44,7 @@ def transitions(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Places:
+class RequestPlaces:
     """Where the requests of a kind say what this machine may lack."""
 
     input_word: str
@@ -60,7 +60,7 @@ class Places:
     vpc: Path
 
 
-_OF_TRAINING = Places(
+_OF_TRAINING = RequestPlaces(
     input_word="channel",
     inputs="InputDataConfig",
     input_name="ChannelName",
@@ -70,7 +70,7 @@ _OF_TRAINING = Places(
     output=("OutputDataConfig",),
     vpc=("VpcConfig",),
 )
-_OF_PROCESSING = Places(
+_OF_PROCESSING = RequestPlaces(
     input_word="input",
     inputs="ProcessingInputs",
     input_name="InputName",
@@ -82,7 +82,7 @@ _OF_PROCESSING = Places(
 )
 
 
-def places_of(request: Mapping[str, Any]) -> Places:
+def places_of(request: Mapping[str, Any]) -> RequestPlaces:
     """Where a request says what this machine may lack."""
     return _OF_TRAINING if kind_of(request) is TRAINING else _OF_PROCESSING
 

@@ -9,7 +9,7 @@ from tests.kit.forked import run_smlocal
 
 from smlocal.doctor.judgement import fine, problem, unknown, warning
 from smlocal.doctor.machine import Machine
-from smlocal.doctor.run_checks import installed_extras, shown_address, summary
+from smlocal.doctor.summary import installed_extras, shown_address, summary
 
 FINDINGS = {
     "engine": problem("no engine at tcp://me:secret@private.example:2375"),

@@ -70,7 +70,7 @@ def command(*, needed: tuple[str, ...], online: bool, as_json: bool, for_issue: 
     if as_json:
         _print_document(findings, is_ready=is_ready)
     elif for_issue:
-        from smlocal.doctor.run_checks import summary
+        from smlocal.doctor.summary import summary
 
         click.echo(printable(summary(machine, findings)))
     else:
