@@ -9,7 +9,7 @@ import stat
 import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from smlocal.api.image_name import is_image_name
 from smlocal.api.job_files import (
@@ -27,6 +27,7 @@ from smlocal.api.overrides import (
     new_channels,
     new_hyperparameters,
 )
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import (
     ImageNameError,
@@ -38,11 +39,15 @@ from smlocal.errors import (
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import AskedJob, JobReading
-from smlocal.jobfile.reading import load_document
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.kinds import ENDPOINT, TRAINING, TRANSFORM
 from smlocal.terms.validation.violation import Path, close_matches
+
+if TYPE_CHECKING:
+    from smlocal.jobfile.reading import load_document
+else:
+    load_document = at_use("smlocal.jobfile.reading", "load_document")
 
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
 """A job file, or a CreateTrainingJob request with an optional `Local` block."""

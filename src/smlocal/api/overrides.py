@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal, TypedDict, cast, get_origin
 
 from smlocal.api.job_files import kind_of
+from smlocal.base.regex import regex
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import JobReading
@@ -23,7 +24,7 @@ Path = str | os.PathLike[str]
 _OUTPUT: Final = ("OutputDataConfig", "S3OutputPath")
 _LIKENESS: Final = 0.75
 """`trian` and `training` are like `train`; `metadata` is another name than `data`."""
-_STEP: Final = re.compile(r"([A-Za-z][A-Za-z0-9]*)((?:\[\d{1,4}\])*)")
+_STEP: Final = regex(r"([A-Za-z][A-Za-z0-9]*)((?:\[\d{1,4}\])*)")
 
 
 class Overrides(TypedDict, total=False):

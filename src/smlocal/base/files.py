@@ -49,14 +49,13 @@ def replace_file(path: str, content: bytes, *, mode: int = 0o666, synced: bool =
 
 def free_bytes(path: str) -> int | None:
     """Free bytes of the disk where `path` is or will be; None if they are not known."""
-    from shutil import disk_usage  # it costs 2 ms, and only commands that run jobs ask
-
     while not os.path.exists(path) and path != os.path.dirname(path):
         path = os.path.dirname(path)
     try:
-        return disk_usage(path or ".").free
+        disk = os.statvfs(path or ".")
     except OSError:
         return None
+    return disk.f_bavail * disk.f_frsize
 
 
 NOT_SUPPORTED = {EBADF, EINVAL, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV}

@@ -1,7 +1,6 @@
 """What commands write for CI services: annotations and groups in the log, and a part of the summary."""
 
 import os
-import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,13 +18,14 @@ from smlocal.base.ci.services import (
     group_end,
 )
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 from smlocal.cli.shown_help import shown_option
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import Head
 from smlocal.terms.masking import without_passwords
 
 NAMES = ("github", "gitlab", "azure", "plain")
-_LINE = re.compile(r":(\d+)(?::\d+)?(?=\s|$)")
+_LINE = regex(r":(\d+)(?::\d+)?(?=\s|$)")
 
 ci_option = shown_option(
     "--ci",

@@ -1,7 +1,6 @@
 """The configuration file: defaults of flags, from a file in this folder or in one above it."""
 
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import click
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 from smlocal.cli.command_table import COMMANDS, load_command
 from smlocal.errors import ConfigInvalidError, ConfigSyntaxError, ConfigUnreadableError
 from smlocal.terms.validation.violation import closest
@@ -16,7 +16,7 @@ from smlocal.terms.validation.violation import closest
 VARIABLE = "SMLOCAL_CONFIG"
 FILE = "smlocal.toml"
 _PROJECT = "pyproject.toml"
-_TABLE = re.compile(rb"""tool["'\s]*\.["'\s]*smlocal|\[\s*tool\s*\]""")
+_TABLE = regex(rb"""tool["'\s]*\.["'\s]*smlocal|\[\s*tool\s*\]""")
 """Most projects have a pyproject.toml without a table for smlocal: it need not be parsed."""
 _LARGEST = 1 << 20
 _NO_FILE = f"Set {VARIABLE} to a file to read that one, or to an empty text to read none."

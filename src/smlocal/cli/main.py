@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.cli.command_table import COMMANDS, HEADS, OPTION_WORDS, load_command
 from smlocal.cli.shown_help import HELP_NAMES, ShownGroup
-from smlocal.cli.terminal.errors import show_error
 from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output, output_error
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
 from smlocal.terms.validation.violation import closest
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from smlocal.cli.terminal.errors import show_error
+else:
+    show_error = at_use("smlocal.cli.terminal.errors", "show_error")
 
 _WITHOUT_FLAGS = ("cache", "config", "completion", "help")
 """Commands that read no configuration file, or read it by themselves."""

@@ -1,7 +1,6 @@
 """The Docker engine, through its HTTP API; implements `interface.Engine`."""
 
 import json
-import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar, cast
 
+from smlocal.base.regex import regex
 from smlocal.engine import podman
 from smlocal.engine.client import Client
 from smlocal.engine.containers import probe
@@ -437,7 +437,7 @@ _FORBIDDEN = 403
 _SOMEBODY_SECONDS = 60.0
 """How long somebody else may need to remove it, or a container to end."""
 _PAUSE_SECONDS = 0.05
-_USED: Final = re.compile(r"is in use by task (\w+)")
+_USED: Final = regex(r"is in use by task (\w+)")
 _KILLED = "did not receive an exit event"
 """Docker has killed a container and saw no end of it for ten seconds: the machine is busy, perhaps with that one."""
 _TASK_SECONDS = 10.0

@@ -1,13 +1,13 @@
 """The networks of an engine, bridges and those of a swarm: their kinds, creating one, and when one is gone."""
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from ipaddress import IPv4Network, ip_network
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.at_use import at_use
+from smlocal.base.regex import regex
 from smlocal.engine import podman
 from smlocal.engine.client import Client
 from smlocal.engine.facts import Product
@@ -24,6 +24,12 @@ from smlocal.errors import (
     SwarmManagerError,
     SwarmsDifferError,
 )
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Network, ip_network
+else:
+    IPv4Network = at_use("ipaddress", "IPv4Network")
+    ip_network = at_use("ipaddress", "ip_network")
 
 # Also connecting a container to further ones: Docker before 25 makes a container on one only.
 
@@ -42,8 +48,8 @@ _REMEDY: Final = (
     "the engines of the swarm must reach each other at the ports 2377/tcp, 7946/tcp and udp, and 4789/udp; "
     "docker node ls on a manager shows which are there"
 )
-_ATTACHING: Final = re.compile(r"attaching to network failed|Could not attach to network .*: context deadline exceeded")
-_GONE: Final = re.compile(r"Could not attach to network .* code = NotFound|^network .* not found")
+_ATTACHING: Final = regex(r"attaching to network failed|Could not attach to network .*: context deadline exceeded")
+_GONE: Final = regex(r"Could not attach to network .* code = NotFound|^network .* not found")
 
 
 def networks(client: Client) -> list[Network]:

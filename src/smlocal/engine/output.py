@@ -1,7 +1,6 @@
 """Reads the output of a container from the engine's frames, and the standard streams of one process in it."""
 
 import os
-import re
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,6 +8,7 @@ from contextlib import suppress
 from struct import Struct
 from typing import Final
 
+from smlocal.base.regex import regex
 from smlocal.engine.client import Client
 from smlocal.engine.http import Answer, Call, UnexpectedAnswerError
 from smlocal.engine.interface import Written
@@ -207,7 +207,7 @@ _PIECE = 64 * 1024
 """Not less than a TLS record: bytes in OpenSSL's own buffer cannot be waited for."""
 _KEYS: Final = ",".join(["ctrl-@"] * 8)
 """The keys that detach. It cannot be turned off, and the default would hold back each Ctrl-P."""
-_NOT_STARTED = re.compile(rb"OCI runtime exec failed: |Error: (?:runc|crun|OCI runtime)\b")
+_NOT_STARTED = regex(rb"OCI runtime exec failed: |Error: (?:runc|crun|OCI runtime)\b")
 """Docker and Podman write it into the stream if they could not start a process in a running container."""
 _MOST_HELD = 4096
 """Bytes of their words: more is the output of a process that begins with the same words."""

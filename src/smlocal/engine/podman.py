@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from smlocal.base.regex import regex
 from smlocal.engine.client import Client
 from smlocal.engine.facts import HOST_GATEWAY
 from smlocal.engine.http import Call, quote
@@ -18,13 +19,13 @@ _ABSENT = 404
 _CDI_SINCE = (5, 4)
 _CDI_FOLDERS = ("/etc/cdi", "/var/run/cdi")
 """The folders with CDI specifications; its API does not report them."""
-_PREPARING = re.compile(r"^preparing container \S+ for attach: ")
-_RUNTIME = re.compile(r"^(?:runc|crun|youki|/\S+): (?P<words>.*): OCI [^:]*$", re.DOTALL)
-_VOLUME = re.compile(r"^mounting volume \S+ for container \S+: ")
+_PREPARING = regex(r"^preparing container \S+ for attach: ")
+_RUNTIME = regex(r"^(?:runc|crun|youki|/\S+): (?P<words>.*): OCI [^:]*$", re.DOTALL)
+_VOLUME = regex(r"^mounting volume \S+ for container \S+: ")
 _DEFAULT_NETWORK = "podman"
 _KNOWS_GATEWAY_SINCE = (4, 7)
-_ENDING = re.compile(r"^read /proc/\d+/cgroup: no such process")
-_REMOVED = re.compile(r"^failed to convert ImageData to ImageInspect .*: image not known$", re.DOTALL)
+_ENDING = regex(r"^read /proc/\d+/cgroup: no such process")
+_REMOVED = regex(r"^failed to convert ImageData to ImageInspect .*: image not known$", re.DOTALL)
 _LOOKS = 40
 _LOOK_SECONDS = 0.05
 _MAKING_SECONDS = 5.0

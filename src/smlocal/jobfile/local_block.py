@@ -6,10 +6,10 @@ Rules that only one platform knows are checked by that platform.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from ipaddress import IPv4Network
-from typing import Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
+from smlocal.base.at_use import at_use
+from smlocal.base.regex import regex
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
@@ -19,6 +19,13 @@ from smlocal.terms.listing import may_be_bucket
 from smlocal.terms.validation.violation import Path, Violation, closest, spoken
 from smlocal.terms.validation.walk import MOST_VIOLATIONS, validate
 from smlocal.terms.validation.wording import one_line
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Network
+    from urllib.parse import urlsplit
+else:
+    urlsplit = at_use("urllib.parse", "urlsplit")
+    IPv4Network = at_use("ipaddress", "IPv4Network")
 
 _SCHEMES: Final = ("unix", "tcp", "http", "https", "ssh")
 _ENGINES: Final = (LOCAL, "Engines")
@@ -32,7 +39,7 @@ _RESERVED: Final = {
     "224.0.0.0/4": "multicast",
     "240.0.0.0/4": "reserved",
 }
-_SERVICE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*", re.ASCII)
+_SERVICE: Final = regex(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*", re.ASCII)
 Wrong = Iterator[tuple[str, str]]
 """Members of a fault, and the mistake in each."""
 

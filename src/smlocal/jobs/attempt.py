@@ -8,6 +8,7 @@ from importlib import import_module
 from traceback import format_exception
 from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import run_each, run_parallel
 from smlocal.engine.http import chosen_timeouts
@@ -35,7 +36,6 @@ from smlocal.jobs.decide.events import (
     unexpected_error,
     wants_no_wait,
 )
-from smlocal.jobs.decide.hints import unread_advice, unread_facts
 from smlocal.jobs.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
 from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.history import DEFECT, INTERRUPTION, SIGNAL, Past
@@ -59,6 +59,10 @@ from smlocal.terms.statuses import (
 
 if TYPE_CHECKING:
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
+    from smlocal.jobs.decide.hints import unread_advice, unread_facts
+else:
+    unread_advice = at_use("smlocal.jobs.decide.hints", "unread_advice")
+    unread_facts = at_use("smlocal.jobs.decide.hints", "unread_facts")
 
 _AT_ONCE = 8
 """More at once make neither the engine nor a disk faster."""
@@ -460,7 +464,8 @@ def _start_hosts(runs: Sequence[HostRun]) -> tuple[list[HostRun], Exception | No
 
     def import_the_rest() -> None:
         """A start takes 0.17 s. Meanwhile, import the modules needed when the containers have ended."""
-        import_module("smlocal.data.artifacts.archive")
+        for module in ("archive", "model_folder"):
+            import_module(f"smlocal.data.artifacts.{module}")
 
     errors = run_each(lambda run: run.start(), runs, meanwhile=import_the_rest)
     return [run for number, run in enumerate(runs) if number not in errors], next(iter(errors.values()), None)

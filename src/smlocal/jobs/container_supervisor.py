@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.atomic_write import PackingStoppedError, no_check
@@ -13,7 +14,6 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
 from smlocal.jobs.context import ContainerContext, upload_details
-from smlocal.jobs.control.found_containers import FoundContainers, hosts_with_containers
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.jobs.decide.events import ContainerExited, Faults
 from smlocal.jobs.finish.artifacts import (
@@ -28,7 +28,6 @@ from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containe
 from smlocal.jobs.finish.describe import keeps_containers, mark_containers_kept, release_space
 from smlocal.jobs.finish.results import Results, changed_files, local_block
 from smlocal.jobs.history import CREDENTIALS, FAULT, RESTART, Past, read_past
-from smlocal.jobs.host.data_parallel import data_parallel_records
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.symptoms import MESSAGE_BYTES, ask_platform, failure_file, log_tail
 from smlocal.jobs.kinds import BesideJob
@@ -61,7 +60,13 @@ from smlocal.terms.statuses import (
 )
 
 if TYPE_CHECKING:
+    from smlocal.jobs.control.found_containers import FoundContainers, hosts_with_containers
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
+    from smlocal.jobs.host.data_parallel import data_parallel_records
+else:
+    data_parallel_records = at_use("smlocal.jobs.host.data_parallel", "data_parallel_records")
+    FoundContainers = at_use("smlocal.jobs.control.found_containers", "FoundContainers")
+    hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
 
 _DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
 

@@ -6,16 +6,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import ContainerOrigin, Engine, ProcessStreams
 from smlocal.errors import EngineError, ImageMissingError, ImagePullError, MachineNotReadyError, SmlocalError
 from smlocal.errors.of_jobs import CommandNotStartedError, ShellMissingError
 from smlocal.jobs.containers import HOST_LABEL, container_spec, labels
-from smlocal.jobs.control.found_containers import hosts_with_containers
 from smlocal.jobs.decide.events import EventQueue
 from smlocal.jobs.finish.artifacts import restore_ownership
 from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
@@ -29,11 +30,16 @@ from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.store.lease import Lease, leased_folders, make_leased
 from smlocal.jobs.view import Reporter
 
+if TYPE_CHECKING:
+    from smlocal.jobs.control.found_containers import hosts_with_containers
+else:
+    hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
+
 SHELL_LABEL = "smlocal.shell"
 """On the container and the image of a shell in a kept job: which shell it is."""
 _DOCUMENT = "shell.json"
 _SHELL = ("sh", "-c", "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh")
-_NOT_THERE = re.compile(
+_NOT_THERE = regex(
     r"executable file (?:`[^`]*` )?not found|no such file or directory|permission denied|exec format error",
     re.IGNORECASE,
 )

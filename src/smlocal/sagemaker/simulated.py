@@ -1,11 +1,18 @@
 """Faults of `Local.Faults` that happen before there are instances: the service's refusals, without a container."""
 
+from typing import TYPE_CHECKING
+
+from smlocal.base.at_use import at_use
 from smlocal.errors import InstancesUnavailableError
 from smlocal.jobfile.settings import Fault
 from smlocal.jobs.planning.workload import Workload
-from smlocal.jobs.submission.limit_exceeded import limit_exceeded
 from smlocal.sagemaker.contract.requested import NO_INSTANCES, selected_preference
 from smlocal.sagemaker.jobfile.job_file import JobFile
+
+if TYPE_CHECKING:
+    from smlocal.jobs.submission.limit_exceeded import limit_exceeded
+else:
+    limit_exceeded = at_use("smlocal.jobs.submission.limit_exceeded", "limit_exceeded")
 
 
 def has_capacity(job: JobFile) -> bool:

@@ -5,9 +5,15 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
-from urllib.parse import unquote
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from urllib.parse import unquote
+else:
+    unquote = at_use("urllib.parse", "unquote")
 
 _HOST = r"s3(?:[.-](?:dualstack\.)?[a-z]{2}(?:-[a-z]+)+-\d)?\.amazonaws\.com(?:\.cn)?"
 _VIRTUAL = rf"https://(?P<bucket>[a-z0-9][a-z0-9.-]+)\.{_HOST}(?:/(?P<key>.*))?"

@@ -8,9 +8,11 @@ import codecs
 import re
 from typing import Final
 
+from smlocal.base.regex import regex
+
 _CONTROLS: Final = bytes({*range(0x20), 0x7F} - {0x0A})
 _OTHERS: Final = bytes(set(range(0x100)) - set(_CONTROLS))
-_BEYOND_ASCII: Final = re.compile(b"\xc2[\x80-\x9f]")
+_BEYOND_ASCII: Final = regex(b"\xc2[\x80-\x9f]")
 """U+0080 to U+009F in UTF-8."""
 
 

@@ -1,9 +1,9 @@
 """Names that smlocal gives to jobs without one: from the image or file, and the time."""
 
-import re
+from smlocal.base.regex import regex
 
-_TIME = re.compile(r"-\d{8}-\d{6}-\d{3}$")
-_SHORT_TIME = re.compile(r"-\d{6}-\d{9}$")
+_TIME = regex(r"-\d{8}-\d{6}-\d{3}$")
+_SHORT_TIME = regex(r"-\d{6}-\d{9}$")
 
 
 def without_time(name: str) -> str:

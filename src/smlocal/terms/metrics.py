@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 
 SEARCH_SECONDS = 0.1
 """The search of a line that takes longer is cancelled."""
@@ -99,7 +100,7 @@ class TriedDefinition:
 # It seems to be Java's, so two spellings that only Java has are translated: `(?<name>…)` and `\z`.
 
 _NAMED: Final = "(?<"
-_TOKEN: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<(?=[A-Za-z])", re.DOTALL)
+_TOKEN: Final = regex(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<(?=[A-Za-z])", re.DOTALL)
 """An escape, a set, or the beginning of a named group in Java's spelling."""
 _DELETE: Final = 0x7F
 

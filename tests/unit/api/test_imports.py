@@ -1,12 +1,19 @@
-"""The cost of importing the package, and that a room of the same name does not stand in the way of a function."""
+"""The cost of importing the package, and what each way to a job needs: counts, which say the same on every machine."""
 
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.kit.needs import Needs, complaints, found_by
 
 HEAVY = {"asyncio", "boto3", "botocore", "click", "docker", "isal", "multiprocessing", "pydantic", "requests", "yaml"}
+
+IMAGES = Path(__file__).parents[3] / "benchmarks" / "images"
+NO_OP, UP_AT_ONCE = IMAGES / "no-op", IMAGES / "up-at-once"
 
 PURE = ("smlocal.terms", "smlocal.jobs.planning", "smlocal.jobs.kind")
 """The modules that read a request."""
@@ -60,3 +67,243 @@ def test_a_report_imports_no_reader_of_tensors_until_there_are_some() -> None:
     modules = loaded("import smlocal.report.job_report, smlocal.report.page, smlocal.endpoint.page.live_views")
     assert "smlocal.report.page" in modules
     assert not {module for module in modules if module.startswith("smlocal.debugger.tensors")}
+
+
+SIMPLE = {
+    "import": Needs(ours=1, all=2, kilobytes=2, uncalled=1),
+    "--help": Needs(
+        ours=27,
+        all=79,
+        kilobytes=154,
+        extensions=7,
+        dataclasses=10,
+        regexes=21,
+        uncalled=12,
+        may=(
+            "_bz2",
+            "_lzma",
+            "bz2",
+            "lzma",
+            "shutil",
+        ),
+    ),
+    "validate": Needs(
+        ours=211,
+        all=278,
+        kilobytes=1596,
+        extensions=15,
+        dataclasses=146,
+        regexes=36,
+        uncalled=118,
+        may=("sqlite3",),
+    ),
+    "completion": Needs(
+        ours=50,
+        all=109,
+        kilobytes=377,
+        extensions=10,
+        dataclasses=24,
+        regexes=30,
+        uncalled=23,
+        may=(
+            "sqlite3",
+            "subprocess",
+        ),
+    ),
+}
+JOBS = {
+    "training": Needs(
+        ours=273,
+        all=340,
+        kilobytes=2511,
+        extensions=15,
+        dataclasses=206,
+        regexes=39,
+        uncalled=49,
+        requests=11,
+        fdatasyncs=12,
+        threads=5,
+        may=("sqlite3",),
+    ),
+    "processing": Needs(
+        ours=295,
+        all=364,
+        kilobytes=2717,
+        extensions=16,
+        dataclasses=215,
+        regexes=42,
+        uncalled=83,
+        requests=11,
+        fdatasyncs=12,
+        threads=5,
+        may=(
+            "sqlite3",
+            "subprocess",
+        ),
+    ),
+    "transform": Needs(
+        ours=316,
+        all=421,
+        kilobytes=3151,
+        extensions=29,
+        dataclasses=251,
+        regexes=55,
+        uncalled=102,
+        requests=None,
+        fdatasyncs=12,
+        threads=7,
+        may=(
+            "_bz2",
+            "_hashlib",
+            "_lzma",
+            "bz2",
+            "hashlib",
+            "isal",
+            "logging",
+            "lzma",
+            "shutil",
+            "sqlite3",
+            "subprocess",
+            "tempfile",
+        ),
+    ),
+    "endpoint": Needs(
+        ours=281,
+        all=354,
+        kilobytes=2651,
+        extensions=18,
+        dataclasses=221,
+        regexes=38,
+        uncalled=130,
+        requests=None,
+        processes=1,
+        fdatasyncs=None,
+        may=(
+            "_hashlib",
+            "hashlib",
+            "sqlite3",
+            "subprocess",
+        ),
+    ),
+    "tuning": Needs(
+        ours=297,
+        all=373,
+        kilobytes=2779,
+        extensions=19,
+        dataclasses=223,
+        regexes=47,
+        uncalled=88,
+        requests=None,
+        fdatasyncs=None,
+        threads=1,
+        processes=1,
+        may=(
+            "sqlite3",
+            "subprocess",
+        ),
+    ),
+}
+
+
+@pytest.mark.slow(2)
+@pytest.mark.parametrize("way", SIMPLE)
+def test_what_needs_no_job_needs_no_more_than_this(way: str, tmp_path: Path) -> None:
+    request = {
+        "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "local", "InstanceCount": 1},
+    }
+    job = _job_file(tmp_path, "job", request)
+    ways: dict[str, tuple[list[str | Path], dict[str, str]]] = {
+        "import": (["code", "import smlocal; dir(smlocal)"], {}),
+        "--help": (["smlocal", "--help"], {}),
+        "validate": (["smlocal", "validate", job], {}),
+        "completion": (
+            ["smlocal"],
+            {"_SMLOCAL_COMPLETE": "bash_complete", "COMP_WORDS": "smlocal describe ", "COMP_CWORD": "2"},
+        ),
+    }
+    (kind, *arguments), more = ways[way]
+    environment = {"SMLOCAL_HOME": str(tmp_path / "home"), **more}
+    found = found_by(str(kind), *arguments, folder=tmp_path, environment=environment)
+    said = complaints(way, found, SIMPLE[way])
+    assert not said, said
+
+
+@pytest.mark.engine
+@pytest.mark.slow(8)
+@pytest.mark.parametrize("way", JOBS)
+def test_a_job_that_does_nothing_needs_no_more_than_this(
+    way: str,
+    smlocal_home: Path,
+    tmp_path: Path,
+    image: Callable[[str | Path], str],
+    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "line.csv").write_text("a\n")
+    arguments = _arguments(way, tmp_path, image)
+    # What is remembered of an engine and an image is found out by the first job.
+    smlocal_run(*arguments, *_named(way, "first"), check=True)
+    try:
+        found = found_by(
+            "smlocal",
+            *arguments,
+            *_named(way, "counted"),
+            folder=tmp_path,
+            environment={"SMLOCAL_HOME": str(smlocal_home)},
+            traced=way != "endpoint",
+        )
+        said = complaints(way, found, JOBS[way])
+        assert not said, said
+    finally:
+        smlocal_run("rm", "--stop", f"needs-{way}-first", f"needs-{way}-counted")
+
+
+def _named(way: str, which: str) -> list[str]:
+    return ["--name", f"needs-{way}-{which}"]
+
+
+def _arguments(way: str, folder: Path, image: Callable[[str | Path], str]) -> list[str | Path]:
+    out = str(folder / "out")
+    if way == "training":
+        return ["run", "--image", image(NO_OP), "--output", out]
+    if way == "endpoint":
+        (folder / "model").mkdir()
+        return ["deploy", folder / "model", "--image", image(UP_AT_ONCE), "--quiet"]
+    if way == "processing":
+        request: dict[str, Any] = {"AppSpecification": {"ImageUri": image(NO_OP), "ContainerEntrypoint": ["train"]}}
+    elif way == "transform":
+        source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": str(folder / "data")}}
+        request = {
+            "PrimaryContainer": {"Image": image("transform")},
+            "TransformInput": {"DataSource": source, "ContentType": "text/csv"},
+            "TransformOutput": {"S3OutputPath": out},
+        }
+    else:
+        request = {
+            "HyperParameterTuningJobConfig": {
+                "Strategy": "Grid",
+                "HyperParameterTuningJobObjective": {"Type": "Minimize", "MetricName": "loss"},
+                "ResourceLimits": {"MaxParallelTrainingJobs": 1},
+                "ParameterRanges": {"CategoricalParameterRanges": [{"Name": "a", "Values": ["1"]}]},
+            },
+            "TrainingJobDefinition": {
+                "AlgorithmSpecification": {
+                    "TrainingImage": image("sh"),
+                    "TrainingInputMode": "File",
+                    "MetricDefinitions": [{"Name": "loss", "Regex": "loss=([0-9]+)"}],
+                },
+                "Environment": {"SCRIPT": "echo loss=1"},
+                "OutputDataConfig": {"S3OutputPath": out},
+                "ResourceConfig": {"InstanceType": "local", "InstanceCount": 1},
+                "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+            },
+        }
+    return ["run", _job_file(folder, way, request)]
+
+
+def _job_file(folder: Path, name: str, request: dict[str, Any]) -> Path:
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(request))
+    return path

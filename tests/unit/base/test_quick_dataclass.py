@@ -143,3 +143,26 @@ class Kept:
 def test_pickled(through: Callable[[object], bytes]) -> None:
     one = Kept(path=Path("a"), number=3)
     assert pickle.loads(through(one)) == one
+
+
+def test_one_with_slots_above_it() -> None:
+    class Above:
+        __slots__ = ("first",)
+
+    @_quick(kw_only=True, slots=True)
+    class Below(Above):
+        first: int
+        second: int = 2
+
+    made: Any = Below(first=1)
+    assert (Below.__slots__, made.first, made.second) == (("second",), 1, 2)
+    assert not hasattr(made, "__dict__")
+
+
+@BOTH
+def test_a_default_that_can_change_is_refused(dataclass: Any) -> None:
+    class Plain:
+        members: list[int] = []  # noqa: RUF012 - what is refused
+
+    with pytest.raises(ValueError, match="use default_factory"):
+        dataclass(kw_only=True, slots=True)(Plain)

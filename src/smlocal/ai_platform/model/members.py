@@ -6,11 +6,16 @@ then a structure, a simple type, or `enum` and its values.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from smlocal.ai_platform.model.custom_job import STRUCTURES as CUSTOM_JOB_STRUCTURES
-from smlocal.ai_platform.model.training_job import STRUCTURES
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from smlocal.ai_platform.model import custom_job, training_job
+else:
+    custom_job = at_use("smlocal.ai_platform.model.custom_job")
+    training_job = at_use("smlocal.ai_platform.model.training_job")
 
 
 class ReplicaJobKind(StrEnum):
@@ -49,9 +54,8 @@ _KNOWN: Final[dict[tuple[ReplicaJobKind, str], dict[str, ModelMember]]] = {}
 def structures(kind: ReplicaJobKind) -> Mapping[str, Mapping[str, str]]:
     """The generated data of a kind of job."""
     if kind is ReplicaJobKind.TRAINING_JOB:
-        return STRUCTURES
-
-    return CUSTOM_JOB_STRUCTURES
+        return training_job.STRUCTURES
+    return custom_job.STRUCTURES
 
 
 def is_structure(kind: ReplicaJobKind, type_name: str) -> bool:

@@ -6,17 +6,17 @@ line stays.
 """
 
 import os
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from smlocal.base.regex import regex
 from smlocal.cli.terminal.layout import columns_of_text, shortened_to_columns
 
 _DELETE_BELOW = b"\r\033[J"
 _MAKE_ROOM = b"\033D\033[A"
 """One line down, which scrolls at the bottom, and up again. The column stays."""
 _SAVE, _RESTORE = b"\0337", b"\0338"
-_HARMLESS = re.compile(rb"\x1b\[[0-9;]*[mK]|\r$")
+_HARMLESS = regex(rb"\x1b\[[0-9;]*[mK]|\r$")
 """What colours text, deletes the rest of the line, or moves only within it."""
 _LEAST_COLUMNS, _MOST_COLUMNS = 4, 200
 _LONGEST_LINE = 4096

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Final, TextIO
 
 from smlocal.base.readable import short_path
+from smlocal.base.regex import regex
 
 DOCUMENTATION: Final = "https://smlocal.github.io/smlocal/latest/"
 """The pages of the newest release: ids of errors and of rules stay. Tests compare it with pyproject.toml."""
@@ -21,8 +22,8 @@ def section(page: str, anchor: str) -> str:
 
 VARIABLE = "SMLOCAL_HYPERLINKS"
 """The setting: `auto`, `always` (on any terminal but a dumb one) or `never`."""
-_PAGE = re.compile(r"(?<![\w/.-])docs/([a-z-]+)\.md")
-_ERROR = re.compile(r"(?<=More: )smlocal help ([a-z0-9-]+)")
+_PAGE = regex(r"(?<![\w/.-])docs/([a-z-]+)\.md")
+_ERROR = regex(r"(?<=More: )smlocal help ([a-z0-9-]+)")
 _TERMS = ("xterm-kitty", "foot", "alacritty", "xterm-ghostty", "wezterm", "contour")
 _PROGRAMS = frozenset({"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "WarpTerminal"})
 _VARIABLES = ("KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM")

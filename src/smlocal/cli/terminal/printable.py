@@ -11,19 +11,18 @@ from collections.abc import Callable
 from typing import Protocol
 
 from smlocal.base.ci.services import CommandGuard, harmless, harmless_json
+from smlocal.base.regex import regex
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROLS = regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """All control characters but TAB and newline, and those that turn the direction of what follows."""
-_COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
-_COLOURS_AND_CONTROLS = re.compile(f"{_COLOURS.pattern}|{_CONTROLS.pattern}")
+_COLOURS = regex(r"\x1b\[[0-9;:]*m")
+_COLOURS_AND_CONTROLS = regex(f"{_COLOURS.pattern}|{_CONTROLS.pattern}")
 _WITHOUT_WIDTH = frozenset("\x00\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff").union(
     map(chr, range(0xFE00, 0xFE10))
 )
-_ALLOWED_OR_NOT = re.compile(
-    r"\x1b\[[0-9;:]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\udc80-\udcff]"
-)
+_ALLOWED_OR_NOT = regex(r"\x1b\[[0-9;:]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\udc80-\udcff]")
 """A colour, or a control character. Surrogates are bytes that are not UTF-8; some terminals take them for controls."""
-_UNFINISHED = re.compile(rb"(?:\x1b(?:\[[0-9;:]{0,32})?|[\xc2-\xf4][\x80-\xbf]{0,2})\Z")
+_UNFINISHED = regex(rb"(?:\x1b(?:\[[0-9;:]{0,32})?|[\xc2-\xf4][\x80-\xbf]{0,2})\Z")
 """The beginning of a colour or of a character."""
 _LONGEST_KEPT = 40
 

@@ -5,10 +5,10 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.cli.terminal.bottom_line import LiveLines, columns_of_terminal
-from smlocal.cli.terminal.errors import show_error
 from smlocal.cli.terminal.layout import (
     BOLD,
     FAINT,
@@ -34,7 +34,6 @@ from smlocal.cli.terminal.messages import (
     training_text,
 )
 from smlocal.cli.terminal.printable import Changes, own_lines, printable
-from smlocal.cli.views.log_lines import host_prefix, prefixed_lines, stamp
 from smlocal.cli.views.summary import failure, service_summary, shown_files, status_there, summary
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
@@ -42,6 +41,15 @@ from smlocal.jobs.kinds import showing
 from smlocal.jobs.planning.model import RecordedPlan
 from smlocal.jobs.view import JobView, Reporter, StartView
 from smlocal.terms.statuses import JobStatus, StopCause
+
+if TYPE_CHECKING:
+    from smlocal.cli.terminal.errors import show_error
+    from smlocal.cli.views.log_lines import host_prefix, prefixed_lines, stamp
+else:
+    host_prefix = at_use("smlocal.cli.views.log_lines", "host_prefix")
+    prefixed_lines = at_use("smlocal.cli.views.log_lines", "prefixed_lines")
+    stamp = at_use("smlocal.cli.views.log_lines", "stamp")
+    show_error = at_use("smlocal.cli.terminal.errors", "show_error")
 
 _NAME_WIDTH = 13
 _WITH_OUTPUT = {"Training", "Processing"}

@@ -1,7 +1,6 @@
 """The end of a job in a few lines, here or on the service: first the reason, then where the results are."""
 
 import os
-import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +8,7 @@ from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes, short_path
+from smlocal.base.regex import regex
 from smlocal.cli.terminal.layout import BOLD, GREEN, RED, YELLOW, paint, row, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.cli.views.figures import metric_lines, summary_lines
@@ -33,7 +33,7 @@ _LONGEST_MESSAGE = 200
 _LAST_LINES = 20
 _TAIL = 1 << 14
 """Bytes of the log that these lines are looked for in."""
-_EXIT_CODE = re.compile(r"\s*, exit code: -?\d+\Z")
+_EXIT_CODE = regex(r"\s*, exit code: -?\d+\Z")
 _LEFT_OUT = "…"
 
 

@@ -6,17 +6,22 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import held_folder
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.archive import Progress, write_archive
+from smlocal.data.artifacts.archive import Progress
 from smlocal.data.artifacts.atomic_write import Check, artifact_errors, no_check
-from smlocal.data.artifacts.model_folder import write_model_folder
 from smlocal.data.artifacts.tree import Clash, HostTree, WriteReport
 from smlocal.data.sources.progress import Meter
 from smlocal.errors import ArtifactError
 
 if TYPE_CHECKING:
+    from smlocal.data.artifacts.archive import write_archive
+    from smlocal.data.artifacts.model_folder import write_model_folder
     from smlocal.data.artifacts.s3_publish import Publisher
+else:
+    write_archive = at_use("smlocal.data.artifacts.archive", "write_archive")
+    write_model_folder = at_use("smlocal.data.artifacts.model_folder", "write_model_folder")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

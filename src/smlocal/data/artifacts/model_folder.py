@@ -5,12 +5,10 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
-from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive
-from smlocal.base.foreign_archive.stream import ArchiveError
-from smlocal.base.foreign_archive.tar_entries import TarEntry
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.archive import Progress
 from smlocal.data.artifacts.atomic_write import (
@@ -33,6 +31,15 @@ from smlocal.data.artifacts.tree import (
 )
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError
+
+if TYPE_CHECKING:
+    from smlocal.base.foreign_archive import stream
+    from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive
+    from smlocal.base.foreign_archive.tar_entries import TarEntry
+else:
+    stream = at_use("smlocal.base.foreign_archive.stream")
+    ArchiveLimits = at_use("smlocal.base.foreign_archive.archive", "ArchiveLimits")
+    ForeignArchive = at_use("smlocal.base.foreign_archive.archive", "ForeignArchive")
 
 _OWNER_FILE, _OWNER_DIRECTORY = 0o600, 0o700
 
@@ -302,7 +309,7 @@ def unpack_copy(
             members = ForeignArchive(_checked(archive, check), limits, compressed=False)
             for member in members:
                 copy.add(member, members)
-        except ArchiveError as error:
+        except stream.ArchiveError as error:
             raise ArtifactError(
                 "Artifact upload failed:the engine's copy of the files is broken", details=[f"{host}: {error}"]
             ) from error

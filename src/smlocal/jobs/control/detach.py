@@ -5,13 +5,18 @@
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.errors import SmlocalError
+
+if TYPE_CHECKING:
+    import subprocess
+else:
+    subprocess = at_use("subprocess")
 
 _READY, _NOTHING_TO_DO = b"\0", b"\1"
 _SPAWN_SECONDS = 120.0

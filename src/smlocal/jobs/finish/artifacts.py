@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.data.artifacts.atomic_write import Check, remove_partial
 from smlocal.data.artifacts.job_artifacts import NO_ARTIFACTS, Artifacts, write_artifacts
-from smlocal.data.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, read_or_copy, write_index
 from smlocal.data.artifacts.ownership import give_to_user
 from smlocal.data.artifacts.tree import HostTree
 from smlocal.errors import (
@@ -34,7 +34,15 @@ from smlocal.jobs.store.lease import Lease
 from smlocal.terms.statuses import JobStatus
 
 if TYPE_CHECKING:
+    from smlocal.data.artifacts import model_folder
+    from smlocal.data.artifacts.model_folder import keep_folder, read_kept_folder, read_or_copy, write_index
     from smlocal.data.artifacts.s3_publish import Publisher, PublishResult
+else:
+    model_folder = at_use("smlocal.data.artifacts.model_folder")
+    keep_folder = at_use("smlocal.data.artifacts.model_folder", "keep_folder")
+    read_kept_folder = at_use("smlocal.data.artifacts.model_folder", "read_kept_folder")
+    read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
+    write_index = at_use("smlocal.data.artifacts.model_folder", "write_index")
 
 REPLACED = "replaced"
 """The document with them: paths by kind, as in `Local.Artifacts`."""
@@ -152,7 +160,11 @@ def keep_unpacked(plan: JobPlan) -> list[str]:
     for host in plan.hosts:
         for path in filter(None, (plan.folders.model, plan.folders.output_data)):
             copied = spool(plan, host.host.name, path)
-            source = copied if os.path.exists(copied + INDEX) else host_directory(plan, host) + plan.folders.below(path)
+            source = (
+                copied
+                if os.path.exists(copied + model_folder.INDEX)
+                else host_directory(plan, host) + plan.folders.below(path)
+            )
             try:
                 keep_folder(source, _unpacked(plan, host, path))
             except (ArtifactError, OSError) as error:

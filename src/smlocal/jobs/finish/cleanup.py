@@ -7,7 +7,9 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.base.threads import run_each, run_parallel
 from smlocal.engine.engines import Engines, engines_at
@@ -15,7 +17,6 @@ from smlocal.engine.http import chosen_timeouts
 from smlocal.engine.interface import CREDENTIALS_LABEL, RULE_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import EarlierPlanError, EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
 from smlocal.jobs.containers import owned_by
-from smlocal.jobs.control.found_containers import hosts_with_containers
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.finish.artifacts import restore_ownership
 from smlocal.jobs.finish.describe import has_kept_containers, unmark_containers_kept
@@ -24,6 +25,11 @@ from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import LeftOnEngine
+
+if TYPE_CHECKING:
+    from smlocal.jobs.control.found_containers import hosts_with_containers
+else:
+    hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
 
 _ENGINE_POLL_SECONDS = 0.5
 _FEW = 3

@@ -23,8 +23,6 @@ LONGEST_RECORD: Final = 1 << 18
 _NEVER: Final = 1e12
 """Seconds since 1970; no time of a real run."""
 _Record = Mapping[str, Any]
-WRITTEN_BY_ALL = RECORDS
-"""The folder in which processes of any user write."""
 
 
 def write_data_parallel(library: DataParallelPlan, plan: JobPlan, host: HostPlan) -> None:

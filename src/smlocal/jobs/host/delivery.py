@@ -5,10 +5,9 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.cache.folder import Cache
 from smlocal.data.channels.copy import Check, Copying, Means, StagedChannel, no_check, unbroken
-from smlocal.data.channels.download_channel import download_channel
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError, StagingError
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
@@ -18,10 +17,15 @@ from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import INTERNAL_ERROR, Failure
 
 if TYPE_CHECKING:
+    from smlocal.data.channels.cache.folder import Cache
+    from smlocal.data.channels.download_channel import download_channel
     from smlocal.data.channels.fastfile.mount import FuseMount
     from smlocal.data.channels.fastfile.tree import Unread
     from smlocal.data.channels.pipe.feeder import PipeFeeder
     from smlocal.data.sources.s3.client import S3Client
+else:
+    download_channel = at_use("smlocal.data.channels.download_channel", "download_channel")
+    Cache = at_use("smlocal.data.channels.cache.folder", "Cache")
 
 _READ_AHEAD = 48 << 20
 _READ_AHEAD_OF_ALL = 96 << 20

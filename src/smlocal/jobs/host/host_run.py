@@ -14,8 +14,8 @@ from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.jobs.container_run import ContainerRun
 from smlocal.jobs.containers import HOST_LABEL, container_spec, labels
+from smlocal.jobs.data_parallel.package import RECORDS
 from smlocal.jobs.decide.events import EventQueue, ThreadDied
-from smlocal.jobs.host.data_parallel import WRITTEN_BY_ALL
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.staging import build_tree, file_systems, make_volume, mounts, stage_trees, trees
 from smlocal.jobs.logs.log_readers import log_path
@@ -213,7 +213,7 @@ class HostRun:
         mounts = (*self._mounts, *_mounts_of(self.staged))
         read_only = {mount.target for mount in mounts if mount.read_only}
         if self.plan.data_parallel is not None:
-            read_only.add(WRITTEN_BY_ALL)
+            read_only.add(RECORDS)  # processes of any user write there
         return (
             read_only
             | {target for _, target in self.file_systems}

@@ -2,22 +2,34 @@
 
 import errno
 import os
-import subprocess
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.data.channels.copy import Copying, Means, StagedChannel, prepare_channel, prepare_read_only, unbroken
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
-from smlocal.jobs.debugging.package import debugging_mounts, write_debugging
-from smlocal.jobs.host.data_parallel import data_parallel_mounts, write_data_parallel
 from smlocal.jobs.host.delivery import Delivery
-from smlocal.jobs.host.remote_volumes import fill_volumes
 from smlocal.jobs.mirrored.folders import checkpoint_mounts, download_checkpoints, restore_checkpoints
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, collector_directory, host_directory, mounted_directory
 from smlocal.terms.channels import Staging, TreePlan
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from smlocal.jobs.debugging.package import debugging_mounts, write_debugging
+    from smlocal.jobs.host.data_parallel import data_parallel_mounts, write_data_parallel
+    from smlocal.jobs.host.remote_volumes import fill_volumes
+else:
+    fill_volumes = at_use("smlocal.jobs.host.remote_volumes", "fill_volumes")
+    data_parallel_mounts = at_use("smlocal.jobs.host.data_parallel", "data_parallel_mounts")
+    write_data_parallel = at_use("smlocal.jobs.host.data_parallel", "write_data_parallel")
+    debugging_mounts = at_use("smlocal.jobs.debugging.package", "debugging_mounts")
+    write_debugging = at_use("smlocal.jobs.debugging.package", "write_debugging")
+    subprocess = at_use("subprocess")
 
 _VOLUMES = "volumes"
 """Below a job's folder: the files with the file systems."""

@@ -3,18 +3,29 @@
 import os
 import stat
 from contextlib import closing
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import free_bytes
-from smlocal.base.foreign_archive.archive import ForeignArchive
-from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 from smlocal.jobs.decide.attempt_outcome import HostEnd, Symptoms, Trouble
-from smlocal.jobs.decide.hints import HostExit, exit_hint, is_full, start_hint
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import mounts
 from smlocal.jobs.kinds import running
 from smlocal.jobs.planning.model import host_directory
+
+if TYPE_CHECKING:
+    from smlocal.base.foreign_archive import archive as archives
+    from smlocal.base.foreign_archive import stream
+    from smlocal.jobs.decide.hints import HostExit, exit_hint, is_full, start_hint
+else:
+    archives = at_use("smlocal.base.foreign_archive.archive")
+    stream = at_use("smlocal.base.foreign_archive.stream")
+    HostExit = at_use("smlocal.jobs.decide.hints", "HostExit")
+    exit_hint = at_use("smlocal.jobs.decide.hints", "exit_hint")
+    is_full = at_use("smlocal.jobs.decide.hints", "is_full")
+    start_hint = at_use("smlocal.jobs.decide.hints", "start_hint")
 
 _TAIL_BYTES = 16384
 """The bytes at the end of the log that are read."""
@@ -116,8 +127,8 @@ def _through_engine(engine: Engine, container: str, path: str) -> bytes:
     """For a file that only root may read, or that is in a volume of the engine."""
     try:
         with closing(engine.get_archive(container, path)) as pieces:
-            archive = ForeignArchive(pieces, compressed=False)
+            archive = archives.ForeignArchive(pieces, compressed=False)
             member = next(iter(archive), None)
             return archive.read(MESSAGE_BYTES + 1) if member is not None and member.kind == "file" else b""
-    except (EngineError, ArchiveError):
+    except (EngineError, stream.ArchiveError):
         return b""

@@ -4,13 +4,13 @@ Lines that are missing because a connection broke come from the engine's own log
 """
 
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 from smlocal.jobs.logs.log_readers import TimesFile, entries_below, times_path
 
 
@@ -140,7 +140,7 @@ class LimitedLook:
 _WINDOW = 1 << 16
 """Lines of two streams may be in another order there. Only the last bytes of ours are compared line by line."""
 _MOST_EARLIER = 1000
-_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+_LINE = regex(rb"[^\n]*\n|[^\n]+")
 
 
 class BeginningGoneError(Exception):

@@ -2,19 +2,17 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
-from subprocess import TimeoutExpired
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.kinds import showing
-from smlocal.jobs.metrics.found_values import MetricSummary, read_state, read_values, summaries
 from smlocal.jobs.store.jobs import Store
 from smlocal.terms.metrics import (
     MAX_SLOW_LINES,
@@ -23,6 +21,17 @@ from smlocal.terms.metrics import (
     MetricValue,
     final_metric_data,
 )
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from smlocal.jobs.metrics.found_values import MetricSummary, read_state, read_values, summaries
+else:
+    subprocess = at_use("subprocess")
+    MetricSummary = at_use("smlocal.jobs.metrics.found_values", "MetricSummary")
+    read_state = at_use("smlocal.jobs.metrics.found_values", "read_state")
+    read_values = at_use("smlocal.jobs.metrics.found_values", "read_values")
+    summaries = at_use("smlocal.jobs.metrics.found_values", "summaries")
 
 STUCK_SECONDS: Final = 10.0
 """After the containers have ended, the process is killed if it reads nothing for so long."""
@@ -124,7 +133,7 @@ class MetricsSearch:
         while True:
             try:
                 return process.wait(self.stuck_seconds)
-            except TimeoutExpired:
+            except subprocess.TimeoutExpired:
                 now = read_state(self.job_directory).get("Read")
                 if now == before or time.monotonic() - began > _MAX_SECONDS:
                     break

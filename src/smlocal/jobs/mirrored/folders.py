@@ -7,14 +7,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.atomic_write import Check, no_check
-from smlocal.data.artifacts.mirror.target import FileChangedError, FolderTarget, MirrorState, Target
 from smlocal.data.channels.copy import Copying, unbroken
-from smlocal.data.channels.download_channel import download, restore
-from smlocal.data.sources.s3.error_responses import download_failure
-from smlocal.data.sources.s3.interface import S3Error
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError
 from smlocal.jobs.host.delivery import Delivery
@@ -24,7 +21,17 @@ from smlocal.terms.checkpoints import Restored, Stamp
 from smlocal.terms.listing import Listing
 
 if TYPE_CHECKING:
+    from smlocal.data.artifacts.mirror import target as targets
+    from smlocal.data.channels.download_channel import download, restore
+    from smlocal.data.sources.s3 import interface as s3
     from smlocal.data.sources.s3.client import S3Client
+    from smlocal.data.sources.s3.error_responses import download_failure
+else:
+    s3 = at_use("smlocal.data.sources.s3.interface")
+    targets = at_use("smlocal.data.artifacts.mirror.target")
+    download = at_use("smlocal.data.channels.download_channel", "download")
+    restore = at_use("smlocal.data.channels.download_channel", "restore")
+    download_failure = at_use("smlocal.data.sources.s3.error_responses", "download_failure")
 
 _RETRY_SECONDS = 60.0
 _MIRROR_RETRY_SECONDS = 10.0
@@ -57,7 +64,7 @@ class MirroredFolder:
     name: str
     local_path: str
     """In the container."""
-    target: Target
+    target: "targets.Target"
     grows: bool = False
     """True for logs that stay open. They are mirrored as far as they are written."""
     s3_prefix: str | None = None
@@ -88,9 +95,9 @@ class MirroredFolder:
         """In the job's folder, so that a later supervisor finds it."""
         return f"{self.plan.job_directory}/hosts/{self.name}.journal"
 
-    def state(self) -> "MirrorState":
+    def state(self) -> "targets.MirrorState":
         """The files mirrored so far."""
-        return MirrorState.read(self.state_path)
+        return targets.MirrorState.read(self.state_path)
 
     def restored(self, host: HostPlan) -> Restored:
         """The files restored to it. If that is not known: nothing, and everything counts as written by the host."""
@@ -145,15 +152,15 @@ def _for_rules(plan: JobPlan, collector: CollectorPlan, folder: str, *, check: C
         plan=plan,
         name="rule-tensors",
         local_path=collector.local_path,
-        target=FolderTarget(path=folder, run_id=plan.run_id, check=check),
+        target=targets.FolderTarget(path=folder, run_id=plan.run_id, check=check),
         fallback=folder,
         collector=collector,
     )
 
 
-def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, access: Access) -> Target:
+def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, access: Access) -> "targets.Target":
     if s3_prefix is None:
-        return FolderTarget(path=directory, run_id=plan.run_id, links=plan.rights.links, check=access.check)
+        return targets.FolderTarget(path=directory, run_id=plan.run_id, links=plan.rights.links, check=access.check)
     from smlocal.data.artifacts.mirror.s3_target import S3Target  # few jobs use S3
     from smlocal.data.sources.s3.client import open_store
     from smlocal.jobs.finish.publish import OpenUploads, journal_name, target_of
@@ -242,7 +249,7 @@ def mirroring(
 
     def check() -> None:
         if given_up():
-            raise FileChangedError  # to be copied later
+            raise targets.FileChangedError  # to be copied later
 
     access = Access(retry_seconds=_MIRROR_RETRY_SECONDS, cancelled=given_up, check=check)
     mirrors = [
@@ -379,7 +386,7 @@ def _in_s3(plan: JobPlan, checkpoints: CheckpointPlan) -> Listing:
     listing = checkpoints.listing
     try:
         return list_prefix(open_store(plan.identity.region, rights=plan.rights), listing.bucket_uri, listing.prefix)
-    except S3Error as error:
+    except s3.S3Error as error:
         return listing.failed(download_failure(error))
     except MachineNotReadyError as error:  # there are no credentials any more
         return listing.failed(error.sentence)

@@ -10,19 +10,35 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.atomic_write import Check, PackingStoppedError, artifact_errors, no_check
-from smlocal.data.artifacts.mirror.save import SaveReport, save
-from smlocal.data.artifacts.mirror.target import FolderTarget, PathConflictError, Target
-from smlocal.data.artifacts.model_folder import INDEX, keep_folder, read_kept_folder, read_or_copy, write_index
 from smlocal.data.artifacts.tree import HostTree
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError
 from smlocal.jobs.mirrored.folders import Access, MirroredFolder, mirrored_folders
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryFile
+
+    from smlocal.data.artifacts import model_folder
+    from smlocal.data.artifacts.mirror import target as targets
+    from smlocal.data.artifacts.mirror.save import SaveReport, save
+    from smlocal.data.artifacts.model_folder import keep_folder, read_kept_folder, read_or_copy, write_index
+else:
+    model_folder = at_use("smlocal.data.artifacts.model_folder")
+    targets = at_use("smlocal.data.artifacts.mirror.target")
+    SaveReport = at_use("smlocal.data.artifacts.mirror.save", "SaveReport")
+    save = at_use("smlocal.data.artifacts.mirror.save", "save")
+    TemporaryFile = at_use("tempfile", "TemporaryFile")
+    keep_folder = at_use("smlocal.data.artifacts.model_folder", "keep_folder")
+    read_kept_folder = at_use("smlocal.data.artifacts.model_folder", "read_kept_folder")
+    read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
+    write_index = at_use("smlocal.data.artifacts.model_folder", "write_index")
 
 NOT_SAVED = "NotSaved"
 """The member of `Local.Artifacts` with these folders: where each is kept, by its path in the container."""
@@ -122,7 +138,7 @@ def _save_locally(
 ) -> bool:
     """Save to the local folder the files that could not be sent to S3; False if there is nothing, or that fails too."""
     links = folder.plan.rights.links
-    target = FolderTarget(path=folder.fallback, run_id=folder.plan.run_id, links=links, check=check)
+    target = targets.FolderTarget(path=folder.fallback, run_id=folder.plan.run_id, links=links, check=check)
     try:
         written = bool(save_folder(replace(folder, target=target), trees, hosts).written)
         if last and folder.end_marker is not None:
@@ -191,13 +207,13 @@ def mark_ends(plan: JobPlan, cancelled: Callable[[], bool]) -> list[str]:
     return failures
 
 
-def _put_end_marker(folder: MirroredFolder, target: Target) -> None:
+def _put_end_marker(folder: MirroredFolder, target: "targets.Target") -> None:
     """Add the marker, if the folder has one. It must be the last file that is written; `OSError` if that fails."""
     if folder.end_marker is None:
         return
 
     # If there is a folder of that name: readers only ask whether the name exists.
-    with TemporaryFile() as empty, suppress(PathConflictError), target.open() as opened:
+    with TemporaryFile() as empty, suppress(targets.PathConflictError), target.open() as opened:
         opened.write(os.fsencode(folder.end_marker), empty.fileno(), mtime=int(time.time()))
 
 
@@ -248,7 +264,7 @@ def keep_not_saved(plan: JobPlan, document: Mapping[str, str]) -> list[str]:
     for folder in _kept_folders(plan, document):
         for host in plan.hosts:
             copied = spool(plan, host, folder.name)
-            source = copied if os.path.exists(copied + INDEX) else folder.directory(host)
+            source = copied if os.path.exists(copied + model_folder.INDEX) else folder.directory(host)
             try:
                 keep_folder(source, f"{_not_saved_directory(folder)}/{host.host.name}")
             except (ArtifactError, OSError) as error:
@@ -261,7 +277,9 @@ def keep_not_saved(plan: JobPlan, document: Mapping[str, str]) -> list[str]:
 def _has_files(folder: MirroredFolder) -> bool:
     for host in folder.plan.hosts:
         copied = spool(folder.plan, host, folder.name)
-        if os.path.exists(copied + INDEX) or os.path.isdir(f"{_not_saved_directory(folder)}/{host.host.name}"):
+        if os.path.exists(copied + model_folder.INDEX) or os.path.isdir(
+            f"{_not_saved_directory(folder)}/{host.host.name}"
+        ):
             return True
         try:
             if os.listdir(folder.directory(host)):
@@ -288,7 +306,7 @@ def save_again(
     for folder in _kept_folders(plan, document, Access(working=working)):
         path = folder.fallback if output is None else f"{output}/{folder.name}"
         links = plan.rights.links or output is not None
-        target = FolderTarget(path=path, run_id=plan.run_id, links=links)
+        target = targets.FolderTarget(path=path, run_id=plan.run_id, links=links)
         kept = document[folder.local_path]
         trees = [read_kept_folder(host.host.name, f"{kept}/{host.host.name}") for host in plan.hosts]
         try:

@@ -5,14 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
+from smlocal.base.regex import regex
+
 DEFAULT_REGION = "us-east-1"
 DEFAULT_ACCOUNT = "000000000000"
 SESSION_NAME = "SageMaker"
 """The session name of the service at a job's role."""
 
-_ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
-_ROLE = re.compile(r"arn:aws[a-z\-]*:iam::(?P<account>\d{12}):role/")
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]+")
+_ECR = regex(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
+_ROLE = regex(r"arn:aws[a-z\-]*:iam::(?P<account>\d{12}):role/")
+_NOT_IN_NAMES = regex(r"[^a-zA-Z0-9]+")
 _NAME_LENGTH = 63
 _WITHOUT_REGION = {"iam", "sts"}
 
@@ -74,7 +76,7 @@ def instance_hostname(host_number: int, region_name: str) -> str:
     return f"ip-10-0-{host_number // 250}-{host_number % 250 + 4}.{domain}"
 
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_PLAIN: Final = regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def plain_names(given: Iterable[str], usual: str) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document
@@ -17,9 +18,13 @@ from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS, host_count, 
 from smlocal.sagemaker.contract.validation.rules import broken_rules
 from smlocal.sagemaker.jobfile import request_reading
 from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, SharedReading, ValidRequest, WhatRuns
-from smlocal.sagemaker.jobfile.skeleton import or_skeleton
 from smlocal.terms.validation.violation import Path, Violation
 from smlocal.terms.validation.walk import validate
+
+if TYPE_CHECKING:
+    from smlocal.sagemaker.jobfile.skeleton import or_skeleton
+else:
+    or_skeleton = at_use("smlocal.sagemaker.jobfile.skeleton", "or_skeleton")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,6 +1,5 @@
 """How requests of SageMaker are read, whatever the kind of job: valid, or one error with all mistakes."""
 
-import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -9,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
@@ -33,7 +33,7 @@ from smlocal.terms.placement import SPREAD
 from smlocal.terms.validation.violation import Violation
 from smlocal.terms.validation.walk import missing, validate
 
-_LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
+_LOCATION = regex(r"(s3|https)://[^/]|fs-.")
 FAULT_KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo", "CapacityError", "ResourceLimitExceeded")
 _BEFORE_THE_JOB: Final = ("CapacityError", "ResourceLimitExceeded")
 """Kinds of faults that leave nothing to run."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines
 from smlocal.errors import TooManyHostsError
 from smlocal.jobfile.document import recorded_document
@@ -14,7 +15,6 @@ from smlocal.jobs.planning.aspects.output.asked import model_uri
 from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.prepared import Prepared
-from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS, host_count
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
@@ -23,6 +23,11 @@ from smlocal.sagemaker.simulated import check_capacity, refuse_above_limit
 from smlocal.sagemaker.training.facts import IN_ARN, NAME
 from smlocal.sagemaker.training.plan import build_plan
 from smlocal.sagemaker.training.workload import workload_of
+
+if TYPE_CHECKING:
+    from smlocal.jobs.submission.scheduler import WaitingJob
+else:
+    WaitingJob = at_use("smlocal.jobs.submission.scheduler", "WaitingJob")
 
 
 def prepare(

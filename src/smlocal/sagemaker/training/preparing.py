@@ -4,9 +4,9 @@ That is the JSON document of `smlocal plan --json`, and rows for people.
 """
 
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.base.readable import short_path
 from smlocal.jobs.data_parallel.package import PACKAGE, RECORDS
 from smlocal.jobs.kinds import Preparing
@@ -32,8 +32,16 @@ from smlocal.jobs.planning.model import (
 from smlocal.jobs.planning.plan_rows import COLUMN, environment_rows, host_names, note_rows, one_line, request_text
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.training import planning
-from smlocal.sagemaker.training.script import no_script, shell_script
 from smlocal.terms.masking import masked_file
+
+if TYPE_CHECKING:
+    from hashlib import sha256
+
+    from smlocal.sagemaker.training.script import no_script, shell_script
+else:
+    no_script = at_use("smlocal.sagemaker.training.script", "no_script")
+    shell_script = at_use("smlocal.sagemaker.training.script", "shell_script")
+    sha256 = at_use("hashlib", "sha256")
 
 _WHOLE_FILE = 4096
 _HEAD_LINES = 5

@@ -1,15 +1,21 @@
 """The decisions of SageMaker about a training job that runs, and how it ends."""
 
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.jobs.decide.attempt_outcome import KILLED, AttemptOutcome, Symptoms
 from smlocal.jobs.kinds import BesideJob, JobContext, Reasons, Running
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.training import plan as plans
-from smlocal.sagemaker.training.script import docker_command as command
-from smlocal.sagemaker.usage_block import planned_usage
 from smlocal.terms.statuses import FAILED, Ending, FailureKind
+
+if TYPE_CHECKING:
+    from smlocal.sagemaker.training.script import docker_command as command
+    from smlocal.sagemaker.usage_block import planned_usage
+else:
+    command = at_use("smlocal.sagemaker.training.script", "docker_command")
+    planned_usage = at_use("smlocal.sagemaker.usage_block", "planned_usage")
 
 
 class TrainingRunning(Running):

@@ -8,6 +8,7 @@ from types import NoneType
 from typing import Annotated, Any, Final, Literal, dataclass_transform, get_args, get_origin
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 
 REQUIRED: Final[Any] = object()
 """The default of a required member."""
@@ -202,7 +203,7 @@ _CLASSES = {
     r"\p{N}": r"\w",
     r"\p{Z}": _SPACE_SEPARATORS,
 }
-_TOKENS = re.compile(r"\\p\{\w+\}|\\.|[\[\].]", re.DOTALL)
+_TOKENS = regex(r"\\p\{\w+\}|\\.|[\[\].]", re.DOTALL)
 _BEYOND = (r"\uD800\uDC00-\uDBFF\uDFFF", r"\U00010000-\U0010FFFF")
 """The characters that Java writes as two: so, and for Python."""
 _ANYTHING = (r"[\S\s]*",)

@@ -1,12 +1,17 @@
 """The DescribeTrainingJob response, made from the records of a job."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.sagemaker.contract.outcome.reasons import shown_statuses
 from smlocal.sagemaker.contract.requested import last_message, pool_member
 from smlocal.terms.statuses import JobPhase, JobStatus, PhaseMessage, PoolState, training_seconds
+
+if TYPE_CHECKING:
+    from smlocal.sagemaker.contract.outcome.reasons import shown_statuses
+else:
+    shown_statuses = at_use("smlocal.sagemaker.contract.outcome.reasons", "shown_statuses")
 
 DEFAULT_MAX_RUNTIME = 86_400
 

@@ -3,8 +3,14 @@
 import codecs
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from smlocal.base.at_use import at_use
+
+if TYPE_CHECKING:
+    from hashlib import sha256
+else:
+    sha256 = at_use("hashlib", "sha256")
 
 REASON_CHARACTERS = 1024
 MESSAGE_BYTES = 1024

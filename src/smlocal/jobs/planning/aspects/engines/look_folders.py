@@ -7,15 +7,14 @@ when it only reads or writes a file in it.
 """
 
 import os
-import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.data.artifacts.ownership import BLOCK, END, header, padding
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
@@ -24,6 +23,13 @@ from smlocal.errors import EngineError
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine
 from smlocal.jobs.store.remembered import remember_tried, tried
 from smlocal.terms.listing import Listing
+
+if TYPE_CHECKING:
+    import shutil
+    import tempfile
+else:
+    tempfile = at_use("tempfile")
+    shutil = at_use("shutil")
 
 LABEL: Final = "folder-trial"
 _TRIAL_TARGET: Final = "/smlocal-trial"

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
-from typing import Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
-from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive
-from smlocal.base.foreign_archive.stream import ArchiveError
+from smlocal.base.at_use import at_use
 from smlocal.data.sources.progress import Meter
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
@@ -14,6 +13,14 @@ from smlocal.engine.interface import Engine, PullState
 from smlocal.errors import EngineError, ImageArchitectureError, ImageDiffersError, ImageMissingError, ImagePullError
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines
 from smlocal.jobs.store.remembered import image_files, store_image_files
+
+if TYPE_CHECKING:
+    from smlocal.base.foreign_archive import stream
+    from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive
+else:
+    stream = at_use("smlocal.base.foreign_archive.stream")
+    ArchiveLimits = at_use("smlocal.base.foreign_archive.archive", "ArchiveLimits")
+    ForeignArchive = at_use("smlocal.base.foreign_archive.archive", "ForeignArchive")
 
 Pull = Literal["missing", "always", "never"]
 _ABSENT: Final = 404
@@ -164,7 +171,7 @@ def _find(image: str, engine: Engine, root: str) -> tuple[str, ...]:
 def reserved_files(archive: Iterator[bytes], root: str) -> tuple[str, ...]:
     """The first files in an archive of `/opt/ml`, as paths in the container, without `code`, which stays visible."""
     found: list[str] = []
-    with suppress(ArchiveError):  # cut off at the limit
+    with suppress(stream.ArchiveError):  # cut off at the limit
         for member in ForeignArchive(archive, ArchiveLimits(content=_MAX_BYTES), compressed=False):
             below = member.name.rstrip("/").partition("/")[2]
             if below and member.kind != "folder" and f"{below}/".partition("/")[0] != "code":

@@ -4,14 +4,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
-from smlocal.data.channels.fastfile.availability import why_no_fuse
-from smlocal.data.sources.channel import ChannelSource, list_channel
-from smlocal.data.sources.local_listing import list_folder, locate_file_system
+from smlocal.base.at_use import at_use
 from smlocal.data.sources.local_path import is_remote, local_path, longest_match
-from smlocal.data.sources.s3.interface import ObjectStore
-from smlocal.data.sources.selection import first_objects
-from smlocal.data.sources.source_errors import RequestedSource
 from smlocal.engine.facts import EngineFacts
 from smlocal.errors import (
     CredentialsMissingError,
@@ -33,16 +29,32 @@ from smlocal.terms.listing import Listing, s3_form, split_s3_uri
 from smlocal.terms.model.structure import is_local_path
 from smlocal.terms.validation.violation import Path
 
+if TYPE_CHECKING:
+    from smlocal.data.channels.fastfile.availability import why_no_fuse
+    from smlocal.data.sources.channel import ChannelSource, list_channel
+    from smlocal.data.sources.local_listing import list_folder, locate_file_system
+    from smlocal.data.sources.s3.interface import ObjectStore
+    from smlocal.data.sources.selection import first_objects
+    from smlocal.data.sources.source_errors import RequestedSource
+else:
+    list_folder = at_use("smlocal.data.sources.local_listing", "list_folder")
+    locate_file_system = at_use("smlocal.data.sources.local_listing", "locate_file_system")
+    why_no_fuse = at_use("smlocal.data.channels.fastfile.availability", "why_no_fuse")
+    first_objects = at_use("smlocal.data.sources.selection", "first_objects")
+    ChannelSource = at_use("smlocal.data.sources.channel", "ChannelSource")
+    list_channel = at_use("smlocal.data.sources.channel", "list_channel")
+    RequestedSource = at_use("smlocal.data.sources.source_errors", "RequestedSource")
+
 _THIS_MACHINE = "file:///"
 _CONNECT_SECONDS = 3.0
 """To connect to S3: a wrong endpoint should be reported soon."""
 
 
-def store_of(work: Workload, region: str) -> Callable[[], ObjectStore]:
+def store_of(work: Workload, region: str) -> "Callable[[], ObjectStore]":
     """Opens S3 when something is to be listed there."""
 
     @cache
-    def store() -> ObjectStore:
+    def store() -> "ObjectStore":
         from smlocal.data.sources.s3.client import open_store  # most jobs read nothing from S3
 
         return open_store(region, rights=work.local.rights, connect_seconds=_CONNECT_SECONDS)
@@ -50,7 +62,7 @@ def store_of(work: Workload, region: str) -> Callable[[], ObjectStore]:
     return store
 
 
-def list_inputs(work: Workload, *, strict: bool, region: str, store: Callable[[], ObjectStore]) -> InputFacts:
+def list_inputs(work: Workload, *, strict: bool, region: str, store: "Callable[[], ObjectStore]") -> InputFacts:
     """List the channels and the code. What the service would refuse is an error."""
     listings, file_systems = {}, {}
     for channel in work.channels:
@@ -111,7 +123,7 @@ def _where(work: Workload, path: Path) -> str | None:
 
 
 def _objects(
-    work: Workload, channel: AskedChannel, *, strict: bool, region: str, store: Callable[[], ObjectStore]
+    work: Workload, channel: AskedChannel, *, strict: bool, region: str, store: "Callable[[], ObjectStore]"
 ) -> Listing:
     listing = list_channel(
         ChannelSource(

@@ -1,25 +1,33 @@
 """The checkpoints that there are, and the local folders for what a job mirrors."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from smlocal.data.sources.channel import InS3, list_checkpoints
+from smlocal.base.at_use import at_use
 from smlocal.data.sources.local_path import cleaned, is_remote, local_path, longest_match
-from smlocal.data.sources.s3.interface import ObjectStore
-from smlocal.data.sources.source_errors import Caller
 from smlocal.errors import CredentialsMissingError, S3UnreachableError, SourceEmptyError
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredFacts
 from smlocal.jobs.planning.workload import Workload
 from smlocal.terms.listing import Listing
 
+if TYPE_CHECKING:
+    from smlocal.data.sources.channel import InS3, list_checkpoints
+    from smlocal.data.sources.s3.interface import ObjectStore
+    from smlocal.data.sources.source_errors import Caller
+else:
+    Caller = at_use("smlocal.data.sources.source_errors", "Caller")
+    list_checkpoints = at_use("smlocal.data.sources.channel", "list_checkpoints")
+    InS3 = at_use("smlocal.data.sources.channel", "InS3")
 
-def list_mirrored(work: Workload, *, strict: bool, region: str, store: Callable[[], ObjectStore]) -> MirroredFacts:
+
+def list_mirrored(work: Workload, *, strict: bool, region: str, store: "Callable[[], ObjectStore]") -> MirroredFacts:
     """List the checkpoints, and find the folders. What the service would refuse is an error."""
     checkpoints = _checkpoints(work, strict=strict, region=region, store=store)
     found = {each.name: folder_for(each.uri, work) for each in work.mirrored}
     return MirroredFacts(checkpoints=checkpoints, folders={name: each for name, each in found.items() if each})
 
 
-def _checkpoints(work: Workload, *, strict: bool, region: str, store: Callable[[], ObjectStore]) -> Listing | None:
+def _checkpoints(work: Workload, *, strict: bool, region: str, store: "Callable[[], ObjectStore]") -> Listing | None:
     """The objects or files below the checkpoint prefix, if the job has checkpoints."""
     asked, document = work.checkpoints, work.document
     if asked is None:

@@ -5,13 +5,21 @@ container only after it has started.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import IPv4Network
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.engine.facts import HOST_GATEWAY
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts
 from smlocal.jobs.planning.aspects.network.plan import NetworkFacts, NetworkPlan
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Network
+    from urllib.parse import unquote, urlsplit
+else:
+    IPv4Network = at_use("ipaddress", "IPv4Network")
+    unquote = at_use("urllib.parse", "unquote")
+    urlsplit = at_use("urllib.parse", "urlsplit")
 
 _USUAL_BITS = 24
 _NOT_HOSTS = 3

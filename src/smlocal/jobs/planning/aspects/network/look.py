@@ -8,10 +8,11 @@ import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from ipaddress import IPv4Network
 from itertools import islice
 from shlex import quote
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Engine, Network, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineNameInUseError, NetworkRangeError, SubnetInUseError
@@ -22,6 +23,11 @@ from smlocal.jobs.planning.aspects.network.asked import candidates, local_port, 
 from smlocal.jobs.planning.aspects.network.plan import NetworkFacts, NetworkPlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.lease import supervised
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Network
+else:
+    IPv4Network = at_use("ipaddress", "IPv4Network")
 
 FOLDER_LABEL = "smlocal.folder"
 """A label of networks: the job's folder, which shows whether the job is still supervised."""

@@ -1,0 +1,46 @@
+"""Names that few jobs use, and whose modules are imported when the first one is used.
+
+    if TYPE_CHECKING:
+        from smlocal.jobs.host.remote_volumes import fill_volumes
+    else:
+        fill_volumes = at_use("smlocal.jobs.host.remote_volumes", "fill_volumes")
+
+It stands where other imports do, so readers, type checkers and the test of the rooms see what a module needs. A name
+that stands for a class can be called and can be in an annotation. In `except` and `isinstance`, use its module:
+`at_use("ctypes")`.
+"""
+
+from importlib import import_module
+from typing import Any
+
+
+class _AtUse:
+    __slots__ = ("_module", "_name")
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module = module
+        self._name = name
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return _found(self._module, self._name)(*arguments, **keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # `staticmethod` and others ask for these, and do without
+            raise AttributeError(name)
+        return getattr(_found(self._module, self._name), name)
+
+    def __or__(self, _: object) -> "_AtUse":
+        """As in an annotation, which nobody reads while the program runs."""
+        return self
+
+    __ror__ = __or__
+
+
+def at_use(module: str, name: str = "") -> Any:
+    """A stand-in for something in a module, or for the module."""
+    return _AtUse(module, name)
+
+
+def _found(module: str, name: str) -> Any:
+    found = import_module(module)
+    return getattr(found, name) if name else found
