@@ -59,6 +59,8 @@ class Replay:
         token = page["nextForwardToken"]
         self._call("logs", "get_log_events", **stream, startTime=0, startFromHead=True, nextToken=token)
         self._call("sts", "get_caller_identity")
+        for each in self.clients["s3"].list_objects_v2(Bucket=_BUCKET).get("Contents", ()):
+            self.clients["s3"].delete_object(Bucket=_BUCKET, Key=each["Key"])
         self.clients["s3"].delete_bucket(Bucket=_BUCKET)
         return self._seconds
 

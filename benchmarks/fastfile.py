@@ -10,11 +10,12 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from measure import Samples, alternate, execute, progress
 from results import Figure, Size, comparison, main, megabytes, spread
 from s3_server import cat, configuration, rclone_server
-from workplace import BIN, Workplace, workplace
+from workplace import BIN, PROGRAMS, Workplace, workplace
 
 MEGABYTES = 1024
 FIRST_BYTE_BOUND = 0.05
@@ -23,66 +24,9 @@ RCLONE_BOUND = 0.8
 """As a share of the time."""
 MEMORY_BOUND = 200e6
 
-_COMMON = """
-import os, sys, time
-from smlocal.data.sources.s3.client import open_store
-result, folder = sys.argv[1:]
-wanted = open_store("eu-west-1").head("bucket", "object")
-def done(*figures):
-    with open(result, "w") as file:
-        file.write(" ".join(map(str, figures)))
-"""
-MOUNT = (
-    _COMMON
-    + """
-from smlocal.data.channels.fastfile.mount import FuseMount
-from smlocal.terms.listing import Listing
-listing = Listing(
-    root="", bucket_uri="s3://bucket/", prefix="", key_base="", paths=["object"], sizes=[wanted.size],
-    etags=[wanted.etag], total_bytes=wanted.size, whole_tree=False,
-)
-mount = FuseMount.start(listing, region="eu-west-1", directory=folder, died=sys.exit)
-try:
-    buffer = bytearray(1 << 20)
-    began = time.perf_counter()
-    with open(f"{mount.mount_point}/object", "rb", buffering=0) as file:
-        count = len(file.read(1))
-        first = time.perf_counter() - began
-        while more := file.readinto(buffer):
-            count += more
-        took = time.perf_counter() - began
-    assert count == wanted.size
-    with open(f"/proc/{mount._process.pid}/status") as file:
-        peak = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
-    done(first, took, peak)
-finally:
-    mount.stop()
-"""
-)
-STREAM = (
-    _COMMON
-    + """
-from smlocal.data.sources.s3.object_stream import ObjectStream
-began = time.perf_counter()
-stream = ObjectStream(open_store("eu-west-1"), [wanted])
-stream.open_next()
-count = 0
-while more := len(stream.read()):
-    count += more
-done(time.perf_counter() - began)
-assert count == wanted.size
-"""
-)
-DOWNLOAD = (
-    _COMMON
-    + """
-from smlocal.data.sources.s3.download import download_all
-os.mkdir(folder)
-began = time.perf_counter()
-download_all(open_store("eu-west-1"), [(wanted, f"{folder}/object")])
-done(time.perf_counter() - began)
-"""
-)
+MOUNT = PROGRAMS / "fastfile_mount.py"
+STREAM = PROGRAMS / "fastfile_stream.py"
+DOWNLOAD = PROGRAMS / "fastfile_download.py"
 
 
 def measure(size: Size) -> list[Figure]:
@@ -93,8 +37,8 @@ def measure(size: Size) -> list[Figure]:
         result, folder = place.folder / "result", place.folder / "channel"
         environment = {**place.environment, **configuration(address)}
 
-        def run(program: str) -> list[float]:
-            execute([BIN / "python", "-c", program, result, folder], environment=environment)
+        def run(program: Path) -> list[float]:
+            execute([BIN / "python", program, result, folder], environment=environment)
             subprocess.run(["rm", "-rf", folder], check=True)
             os.sync()
             return [float(word) for word in result.read_text().split()]

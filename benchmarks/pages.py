@@ -46,11 +46,11 @@ def server(place: Workplace) -> Iterator[int]:
     with subprocess.Popen(
         [BIN / "smlocal", "serve", "--port", "0", "--no-key"], env=place.environment, stderr=subprocess.PIPE, text=True
     ) as process:
-        assert process.stderr is not None
-        said = process.stderr.readline()
-        found = re.search(r":(\d+)$", said.strip())
-        assert found is not None, said
         try:
+            assert process.stderr is not None
+            said = process.stderr.readline()
+            found = re.search(r"http://[\d.]+:(\d+)", said)
+            assert found is not None, said
             yield int(found[1])
         finally:
             process.terminate()

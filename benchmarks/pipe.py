@@ -15,7 +15,7 @@ from pathlib import Path
 from measure import Samples, alternate, progress
 from results import Figure, Size, comparison, main, megabytes, spread
 from s3_server import cat, configuration, rclone_server
-from workplace import BIN, ROOT, Workplace, image, workplace
+from workplace import BIN, PROGRAMS, ROOT, Workplace, image, workplace
 
 LOCAL_MEGABYTES = 2048
 REMOTE_MEGABYTES = 1024
@@ -25,42 +25,8 @@ REMOTE_BOUND = 0.8
 MEMORY_BOUND = 200e6
 PY = ROOT / "tests" / "kit" / "images" / "py"
 
-READER = """
-import os, sys, time
-name, expected = os.environ["FIFO"], int(os.environ["EXPECTED"])
-buffer = bytearray(1 << 20)
-began = time.perf_counter()
-fifo = os.open(name, os.O_RDONLY)
-count = 0
-while more := os.readv(fifo, [buffer]):
-    count += more
-print(time.perf_counter() - began)
-assert count == expected, count
-"""
-FEEDER = """
-import sys
-from smlocal.data.channels.pipe.feeder import PipeFeeder
-from smlocal.terms.listing import Listing
-from smlocal.jobs.planning.model import PipePlan
-from smlocal.data.sources.s3.client import open_store
-root, folder, spool = sys.argv[1:]
-listing = Listing(
-    root=root, bucket_uri="s3://bucket/", prefix="", key_base="", paths=["object"],
-    total_bytes=None, whole_tree=False,
-)
-plan = PipePlan(name="train", uri="", target="/opt/ml/input/data/train", listing=listing)
-feeder = PipeFeeder(
-    plan, directory=folder, spool=spool, store=lambda: open_store("eu-west-1"),
-    broken=lambda *said: print(*said, file=sys.stderr),
-)
-feeder.prepare()
-feeder.start()
-print("ready", flush=True)
-sys.stdin.read()
-feeder.stop()
-with open("/proc/self/status") as file:
-    print(next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM")))
-"""
+READER = PROGRAMS / "pipe_reader.py"
+FEEDER = PROGRAMS / "pipe_feeder.py"
 
 
 def measure_local(size: Size) -> list[Figure]:
@@ -115,7 +81,7 @@ def _fill(place: Workplace, command: Sequence[str | Path], path: Path) -> float:
 
 def _read(place: Workplace, name: str, path: Path) -> float:
     command = ["docker", "run", "--rm", "--volume", f"{place.folder}/input:/opt/ml/input/data"]
-    command += ["--workdir", "/opt/ml/input/data", "--env", f"FIFO={name}", "--env", f"SCRIPT={READER}"]
+    command += ["--workdir", "/opt/ml/input/data", "--env", f"FIFO={name}", "--env", f"SCRIPT={READER.read_text()}"]
     command += ["--env", f"EXPECTED={path.stat().st_size}", image(PY), "train"]
     return float(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
@@ -126,7 +92,7 @@ def _feeding(place: Workplace, root: Path | None, environment: Mapping[str, str]
     folder = place.folder / "input"
     folder.mkdir()
     peaks: list[float] = []
-    command = [BIN / "python", "-c", FEEDER, str(root or ""), folder, place.folder / "spool"]
+    command = [BIN / "python", FEEDER, str(root or ""), folder, place.folder / "spool"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**place.environment, **environment}
     ) as feeder:

@@ -5,10 +5,12 @@ same disk; each is a process of its own that is timed inside, imports and client
 first key on to the last file. Our peak of memory is that of the whole process.
 """
 
+from pathlib import Path
+
 from measure import Samples, alternate, execute, progress
 from results import Figure, Size, comparison, main, megabytes, spread
 from s3_server import configuration, rclone_server
-from workplace import BIN, Workplace, workplace
+from workplace import BIN, PROGRAMS, Workplace, workplace
 
 LARGE_BOUND = 0.7
 SMALL_BOUND = 0.333
@@ -19,53 +21,11 @@ LARGE_MEGABYTES = 1024
 SMALL_COUNT = 5000
 SMALL_BYTES = 20 << 10
 
-OURS = """
-import os, sys, time
-from smlocal.data.sources.s3.client import open_store
-from smlocal.data.sources.s3.download import download_all
-prefix, target, result = sys.argv[1:]
-store = open_store("eu-west-1")
-began = time.perf_counter()
-found = store.list_objects("bucket", prefix)
-download_all(store, ((each, f"{target}/{os.path.basename(each.key)}") for each in found))
-took = time.perf_counter() - began
-with open(result, "w") as file:
-    file.write(str(took))
-"""
-BOTO3 = """
-import os, sys, time, boto3
-prefix, target, result = sys.argv[1:]
-client = boto3.client("s3")
-client.list_buckets()
-began = time.perf_counter()
-for page in client.get_paginator("list_objects_v2").paginate(Bucket="bucket", Prefix=prefix):
-    for each in page["Contents"]:
-        client.download_file("bucket", each["Key"], f"{target}/{os.path.basename(each['Key'])}")
-took = time.perf_counter() - began
-with open(result, "w") as file:
-    file.write(str(took))
-"""
+OURS = PROGRAMS / "download.py"
+BOTO3 = PROGRAMS / "download_boto3.py"
 
 
-THREADS = """
-import os, sys, time, boto3
-from concurrent.futures import ThreadPoolExecutor
-from boto3.s3.transfer import TransferConfig
-from botocore.config import Config
-prefix, target, result = sys.argv[1:]
-client = boto3.client("s3", config=Config(max_pool_connections=16))
-client.list_buckets()
-settings = TransferConfig(use_threads=False)
-def fetch(key):
-    client.download_file("bucket", key, f"{target}/{os.path.basename(key)}", Config=settings)
-began = time.perf_counter()
-with ThreadPoolExecutor(8) as pool:
-    for page in client.get_paginator("list_objects_v2").paginate(Bucket="bucket", Prefix=prefix):
-        list(pool.map(fetch, [each["Key"] for each in page["Contents"]]))
-took = time.perf_counter() - began
-with open(result, "w") as file:
-    file.write(str(took))
-"""
+THREADS = PROGRAMS / "download_threads.py"
 
 
 def measure_large(size: Size) -> list[Figure]:
@@ -103,15 +63,15 @@ def _compare(
     prefix: str,
     bound: float,
     *,
-    against: str = BOTO3,
+    against: Path = BOTO3,
     name: str = "`download_file`",
 ) -> list[Figure]:
     peaks: list[float] = []
 
-    def run(program: str) -> float:
+    def run(program: Path) -> float:
         place.output.mkdir()
         result = place.folder / "seconds"
-        ended = execute([BIN / "python", "-c", program, prefix, place.output, result], environment=environment)
+        ended = execute([BIN / "python", program, prefix, place.output, result], environment=environment)
         if program is OURS:
             peaks.append(ended.peak_bytes)
         place.clear()

@@ -12,7 +12,7 @@ from workplace import BIN, ROOT, SH, Workplace, image, workplace
 
 sys.path[:0] = [str(ROOT)]
 
-from tests.unit.sagemaker.tuning.test_hyperband import best_with  # noqa: E402 - the same curves as the test's
+from tests.unit.sagemaker.tuning.curves import best_with  # noqa: E402 - the same curves as the test's
 
 from smlocal.jobs.store.jobs import Store  # noqa: E402 - as above
 from smlocal.sagemaker.tuning.facts import TUNING  # noqa: E402 - as above

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from measure import Samples, alternate, execute
 from results import Figure, Size, comparison, main, megabytes, spread
-from workplace import BIN, Workplace, workplace
+from workplace import BIN, PROGRAMS, Workplace, workplace
 
 MODEL_MEGABYTES = 4000
 ARCHIVE_BOUND = 1.0
@@ -32,72 +32,10 @@ MEMORY_BOUND = 100e6
 KEYS = ("benchmarkkey", "benchmarksecret")
 CORES = 2
 
-NETWORK = """
-import socket, sys, threading, time
-listener = socket.create_server(("127.0.0.1", 0))
-print(listener.getsockname()[1], flush=True)
-to, rate = int(sys.argv[1]), float(sys.argv[2])
-lock, free_at = threading.Lock(), 0.0
-def relay(source, target, paced):
-    global free_at
-    buffer = memoryview(bytearray(1 << 18))
-    try:
-        while count := source.recv_into(buffer):
-            if paced:
-                with lock:
-                    free_at = max(free_at, time.monotonic() - 0.02) + count / rate
-                    wait = free_at - time.monotonic()
-                if wait > 0:
-                    time.sleep(wait)
-            target.sendall(buffer[:count])
-        target.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
-while True:
-    client, _ = listener.accept()
-    server = socket.create_connection(("127.0.0.1", to))
-    threading.Thread(target=relay, args=(client, server, True), daemon=True).start()
-    threading.Thread(target=relay, args=(server, client, False), daemon=True).start()
-"""
-ARCHIVE = """
-import sys, time
-from smlocal.data.artifacts import gzip_stream
-from smlocal.data.artifacts.archive import write_archive
-from smlocal.data.artifacts.tree import walk
-model, archive, result = sys.argv[1:]
-began = time.perf_counter()
-write_archive([walk("algo-1", model)], archive)
-with open(result, "w") as file:
-    file.write(str(time.perf_counter() - began))
-"""
-PUBLISH = """
-import sys, time
-from smlocal.data.artifacts import gzip_stream
-from smlocal.data.artifacts.archive import write_archive
-from smlocal.data.artifacts.s3_publish import Publisher
-from smlocal.data.artifacts.tree import walk
-from smlocal.data.sources.s3.client import open_store
-from smlocal.data.sources.s3.writer import Target
-model, archive, result = sys.argv[1:]
-store = open_store("eu-west-1")
-began = time.perf_counter()
-with Publisher(lambda: store, Target(bucket="bucket", key="job/output/")) as publisher:
-    write_archive([walk("algo-1", model)], archive, reader=publisher)
-    published = publisher.finish()
-assert published.objects, published
-with open(result, "w") as file:
-    file.write(str(time.perf_counter() - began))
-"""
-BOTO3 = """
-import sys, time, boto3
-model, archive, result = sys.argv[1:]
-client = boto3.client("s3")
-client.list_buckets()
-began = time.perf_counter()
-client.upload_file(archive, "bucket", "job/output/model.tar.gz")
-with open(result, "w") as file:
-    file.write(str(time.perf_counter() - began))
-"""
+NETWORK = PROGRAMS / "slow_network.py"
+ARCHIVE = PROGRAMS / "pack.py"
+PUBLISH = PROGRAMS / "pack_and_upload.py"
+BOTO3 = PROGRAMS / "upload_boto3.py"
 
 
 def measure_archive(size: Size) -> list[Figure]:
@@ -188,7 +126,7 @@ def measure_upload(size: Size) -> list[Figure]:
 
 def _run(
     place: Workplace,
-    program: str,
+    program: Path,
     model: Path,
     archive: Path,
     environment: Mapping[str, str],
@@ -196,7 +134,7 @@ def _run(
     peaks: list[float] | None = None,
 ) -> float:
     result = place.folder / "seconds"
-    ended = execute([BIN / "python", "-c", program, model, archive, result], environment=environment)
+    ended = execute([BIN / "python", program, model, archive, result], environment=environment)
     if peaks is not None:
         peaks.append(ended.peak_bytes)
     return float(result.read_text())
@@ -232,7 +170,7 @@ def _server(folder: Path) -> Iterator[int]:
 @contextmanager
 def _network(server: int) -> Iterator[int]:
     """A slow way to a port of this machine, and the port where it begins."""
-    command = [BIN / "python", "-c", NETWORK, str(server), str(GIGABIT)]
+    command = [BIN / "python", NETWORK, str(server), str(GIGABIT)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[1]
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 BIN = ROOT / ".venv" / "bin"
+PROGRAMS = Path(__file__).parent / "programs"
+"""What runs in a process of its own."""
 NO_OP = ROOT / "benchmarks" / "images" / "no-op"
 SH = ROOT / "tests" / "kit" / "images" / "sh"
 """Its `train` does what the variable SCRIPT says."""

@@ -79,7 +79,7 @@ SAGEMAKER = Platform(
         "terms/metrics.py": (frozenset({"MetricName"}), "the key of stored values"),
         "jobs/credentials/server.py": (frozenset({"RoleArn"}), "a parameter of STS"),
         "jobs/credentials/listener.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
-        "doctor/machine_checks.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),
+        "doctor/checks.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),
         "errors/__init__.py": (frozenset({"TrainingJob"}), "exports the errors about jobs on SageMaker itself"),
         "jobs/kind.py": (frozenset({"sagemaker"}), "the table of kinds of jobs"),
         "jobs/metrics/found_values.py": (frozenset({"MetricName"}), "the key of stored values"),

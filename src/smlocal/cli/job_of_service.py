@@ -17,7 +17,7 @@ from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
-    from smlocal.service.fetched_job import FetchedJob
+    from smlocal.service.described_job import FetchedJob
 
 
 def service_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,7 +50,7 @@ def job_of_service(
     if not names_file(job):
         if chosen is not None:
             raise click.UsageError("--job chooses a job in a file.")
-        from smlocal.service.fetched_job import fetch_job
+        from smlocal.service.described_job import fetch_job
 
         try:
             return fetch_job(job, profile=profile, region=region)
@@ -67,8 +67,7 @@ def job_of_service(
                 ) from error
             error.remedy = (f"{here} is a job of this machine:", *what_helps, *error.remedy)
             raise
-    from smlocal.service.described_job import described_job, read_answer
-    from smlocal.service.fetched_job import FetchedJob
+    from smlocal.service.described_job import FetchedJob, described_job, read_answer
 
     document = read_answer(job) if read is None else read
     refuse(document.data, document.name)
@@ -86,7 +85,7 @@ def names_file(job: str) -> bool:
 
 def _job_here(text: str) -> str | None:
     """The name of the job of this machine that may be meant."""
-    from smlocal.service.fetched_job import is_job_arn
+    from smlocal.service.described_job import is_job_arn
 
     if is_job_arn(text):
         return None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from smlocal.api.job_files import REPLICAS, kind_of
 from smlocal.api.overrides import Overrides, apply_defaults
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.job_argument import JOB_FILE_ENDINGS
@@ -117,8 +118,6 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
             document = read_file(path)
         except JobFileMissingError as error:
             raise _with_image_remedy(error, path) from error
-    from smlocal.api.job_files import REPLICAS, kind_of
-
     kind = kind_of(document.data)
     if kind is TUNING:
         use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))

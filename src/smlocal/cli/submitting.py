@@ -18,7 +18,6 @@ from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import asked_document, said
 from smlocal.cli.screen_options import screen_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.cli.views.job_there import job_there, run_there, tuning_job_there
 from smlocal.errors import RegionMissingError
 from smlocal.errors.of_commands import SubmitNotConfirmedError
 from smlocal.jobfile.document import Document
@@ -41,6 +40,239 @@ if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
     from smlocal.service.submit_plan import SubmitPlan
     from smlocal.service.uploads import ToSend
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.engine.interface import Written
+from smlocal.errors import ServiceUnreachableError, SmlocalError
+from smlocal.jobs.finish.report_path import write_report
+from smlocal.service.job_kind import cli_command
+
+if TYPE_CHECKING:
+    from smlocal.cli.terminal.screen import Screen
+
+
+_EXIT_CODES: Final = {"Completed": 0, "Failed": 1, "Stopped": 4}
+_SIGNALLED: Final = 128
+_STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobThere:
+    """A job on the service, or one that is about to be made."""
+
+    name: str
+    make: Callable[[], None]
+    """Create it."""
+    follow: Callable[[Callable[[], bool]], dict[str, Any] | None]
+    """Show it until it ends or somebody interrupts; returns the last answer of describe, or None."""
+    stop: Callable[[], None]
+    stopping: str
+    """The state of its program after that."""
+    status_member: str
+    described_by: str
+    """The command of the AWS CLI that shows its state."""
+    runs_on: Sequence[str]
+    """What to do with it once this command has ended."""
+    hints: Callable[[Mapping[str, Any]], list[str]] = lambda _: []
+    """On why it failed, from the last answer."""
+
+
+class _StopSignals:
+    """The stop signals since the last look. During a question, a signal ends the question."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self._second_ends = False
+
+    def __call__(self) -> bool:
+        """True after a signal."""
+        return self.number is not None
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """Within this block a signal only sets `number`."""
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            del frame
+            if self._second_ends and self.number is not None:
+                raise SystemExit(_SIGNALLED + number)
+            self.number = number
+
+        handled = [each for each in _STOP_SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
+        before = {each: signal.signal(each, handle) for each in handled}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    @contextmanager
+    def second_ends(self) -> Iterator[None]:
+        """Within this block a second signal ends the command."""
+        self._second_ends = True
+        try:
+            yield
+        finally:
+            self._second_ends = False
+
+
+def run_there(
+    job: JobThere, screen: "Screen", *, ask: bool, wait: bool, as_json: bool, report: str | None
+) -> int | None:
+    """Make the job and show it until it ends; returns the exit code of the command. None: nobody waits for it.
+
+    A signal stops the job, also while the job is being made. Ctrl-C asks first if `ask`. A second signal leaves the job
+    alone.
+    """
+    made, stopped_by = False, None
+    while True:
+        signals = _StopSignals()
+        try:
+            with signals.noticed():
+                if not made:
+                    _make(job, screen, signals)
+                    made = True
+                    if not wait and not signals():
+                        return None
+                answer = job.follow(signals)
+        except SmlocalError as error:
+            screen.finish()
+            if made:  # nobody must believe that the job has ended
+                error.remedy = (*error.remedy, *job.runs_on)
+            raise
+        if answer is not None:
+            return _ended(answer, job, screen, as_json=as_json, report=report, stopped_by=stopped_by)
+        number = signals.number or signal.SIGINT
+        if stopped_by is not None or not _may_stop(job.name, screen, number, ask=ask):
+            screen.finish()
+            click.echo("\n".join(job.runs_on), err=True)
+            return _SIGNALLED + number
+        try:
+            job.stop()
+        except SmlocalError as error:
+            screen.finish()
+            error.remedy = (*error.remedy, *job.runs_on)
+            raise
+        stopped_by = number
+        screen.progress(f"◌ Stopping: {job.stopping} (Ctrl-C again to leave it)")
+
+
+def _make(job: JobThere, screen: "Screen", signals: _StopSignals) -> None:
+    try:
+        with signals.second_ends():
+            job.make()
+    except (SystemExit, ServiceUnreachableError):
+        screen.warning(f"whether the job was made is not known. Look:  {job.described_by}")
+        raise
+
+
+def _may_stop(name: str, screen: "Screen", number: int, *, ask: bool) -> bool:
+    """What the user answers. Without a terminal nobody can be asked, and a job is not stopped unasked."""
+    if not ask:
+        return True
+    if number != signal.SIGINT or not (os.isatty(0) and os.isatty(2)):
+        return False
+    screen.pause()
+    try:
+        return click.confirm(f"Stop {name}? Otherwise it runs on, and only this command ends", err=True)
+    except click.Abort:
+        return False
+
+
+def _ended(
+    answer: Mapping[str, Any],
+    job: JobThere,
+    screen: "Screen",
+    *,
+    as_json: bool,
+    report: str | None,
+    stopped_by: int | None,
+) -> int:
+    document = training_submission.answer_document(answer)
+    status = document[job.status_member]
+    screen.ended_there(document, job.hints(document) if status == "Failed" else [], lambda: None)
+    if as_json:
+        click.echo(json_without_commands(json.dumps(document, indent=2)))
+    code = _EXIT_CODES.get(status, 1)
+    if stopped_by is not None and status == "Stopped":
+        code = _SIGNALLED + stopped_by
+    if report is not None:
+        try:
+            write_report(report, f"{json.dumps(document, indent=2)}\n")
+        except SmlocalError as error:
+            screen.show_error(error, debug=False)
+            code = code or error.exit_code
+    sys.stdout.flush()
+    return code
+
+
+class ServiceView:
+    """Shows what `service.following` tells."""
+
+    def __init__(self, screen: "Screen") -> None:
+        """`screen`: of the command."""
+        self._screen = screen
+        self.phase_began, self.phase_ended = screen.phase_began, screen.phase_ended
+        self.progress, self.working, self.warning = screen.progress, screen.working, screen.warning
+
+    def lines(self, host: str, data: bytes) -> None:
+        """As lines of a container."""
+        self._screen.output(host, Written(data, [(1, data)]))
+
+
+def job_there(service: "Service", name: str, screen: "Screen", make: Callable[[], None]) -> JobThere:
+    """The job of this name, which `make` creates."""
+    followed = training_submission.Followed(service, name, ServiceView(screen))
+
+    def hints(answer: Mapping[str, Any]) -> list[str]:
+        texts = {host: tail.decode(errors="replace") for host, tail in followed.tails.items()}
+        return [*training_submission.failure_hints(answer.get("FailureReason", ""), texts)]
+
+    described = f"{cli_command(service.kind, 'describe', name)}{service.cli_options}"
+    log = f"aws logs tail {service.kind.log_group} --log-stream-name-prefix {name}/ --follow"
+    return JobThere(
+        name=name,
+        make=make,
+        follow=followed.follow,
+        stop=lambda: training_submission.stop(service, name),
+        stopping="SIGTERM, and up to 120 s to save its work",
+        status_member=service.kind.status_member,
+        described_by=described,
+        runs_on=(
+            f"{name} runs on.",
+            f"  its state   {described}",
+            f"  its log     {log}{service.cli_options}",
+            f"  stop it     {cli_command(service.kind, 'stop', name)}{service.cli_options}",
+        ),
+        hints=hints,
+    )
+
+
+def tuning_job_there(service: "Service", name: str, screen: "Screen", make: Callable[[], None]) -> JobThere:
+    """The tuning job of this name, which `make` creates."""
+    named = f"--hyper-parameter-tuning-job-name {name}{service.cli_options}"
+    described = f"aws sagemaker describe-hyper-parameter-tuning-job {named}"
+    log = f"aws logs tail /aws/sagemaker/TrainingJobs --log-stream-name-prefix {name}- --follow"
+    return JobThere(
+        name=name,
+        make=make,
+        follow=tuning_submission.FollowedTuning(service, name, ServiceView(screen)).follow,
+        stop=lambda: tuning_submission.stop(service, name),
+        stopping="SIGTERM for training jobs, and up to 120 s to save",
+        status_member=tuning_submission.STATUS,
+        described_by=described,
+        runs_on=(
+            f"{name} runs on.",
+            f"  its state   {described}",
+            f"  its logs    {log}{service.cli_options}",
+            f"  stop it     aws sagemaker stop-hyper-parameter-tuning-job {named}",
+        ),
+    )
+
 
 _NOT_CONFIRMED = 2
 _MOST_FILES = 10
@@ -72,7 +304,7 @@ def submit(given: dict[str, Any]) -> int:
                     return _NOT_CONFIRMED
             name = _name(plan)
             there = tuning_job_there if TUNING.describes(plan.request) else job_there
-            job = there(service, name, screen, lambda: _make(plan, service, screen))
+            job = there(service, name, screen, lambda: _create(plan, service, screen))
             code = run_there(
                 job, screen, ask=not given["yes"], wait=given["wait"], as_json=given["as_json"], report=report
             )
@@ -181,7 +413,7 @@ def _ready(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen
     return True
 
 
-def _make(plan: "SubmitPlan", service: "Service", screen: "Screen") -> None:
+def _create(plan: "SubmitPlan", service: "Service", screen: "Screen") -> None:
     """Create the job."""
     name = _name(plan)
     if TUNING.describes(plan.request):

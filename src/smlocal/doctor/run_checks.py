@@ -3,29 +3,29 @@
 from collections.abc import Collection, Iterator
 from threading import Thread
 
-from smlocal.doctor import engine_checks, machine_checks
+from smlocal.doctor import checks
 from smlocal.doctor.judgement import Check, Judgement, Readiness, problem, unknown
 from smlocal.doctor.machine import EngineUnavailableError, Machine
 from smlocal.errors import SmlocalError
 
 CHECKS: dict[str, Check] = {
-    "engine": engine_checks.check_engine,
-    "version": engine_checks.check_version,
-    "socket": engine_checks.check_socket,
-    "container": engine_checks.check_container,
-    "storage": engine_checks.check_storage,
-    "overlay": engine_checks.check_overlay,
-    "cgroup": engine_checks.check_cgroup,
-    "gpu": engine_checks.check_gpu,
-    "shared_memory": engine_checks.check_shared_memory,
-    "memory": engine_checks.check_memory,
-    "home": machine_checks.check_home,
-    "disk": machine_checks.check_disk,
-    "fuse": machine_checks.check_fuse,
-    "credentials": machine_checks.check_credentials,
-    "region": machine_checks.check_region,
-    "clock": machine_checks.check_clock,
-    "leftovers": machine_checks.check_leftovers,
+    "engine": checks.check_engine,
+    "version": checks.check_version,
+    "socket": checks.check_socket,
+    "container": checks.check_container,
+    "storage": checks.check_storage,
+    "overlay": checks.check_overlay,
+    "cgroup": checks.check_cgroup,
+    "gpu": checks.check_gpu,
+    "shared_memory": checks.check_shared_memory,
+    "memory": checks.check_memory,
+    "home": checks.check_home,
+    "disk": checks.check_disk,
+    "fuse": checks.check_fuse,
+    "credentials": checks.check_credentials,
+    "region": checks.check_region,
+    "clock": checks.check_clock,
+    "leftovers": checks.check_leftovers,
 }
 _TIMEOUT = 60.0
 

@@ -26,8 +26,7 @@ from smlocal.sagemaker.usage_block import MeasuredHost, usage_block
 from smlocal.terms.masking import HIDDEN, masked_request, with_strings
 
 if TYPE_CHECKING:
-    from smlocal.report.tensor_charts import TensorCharts
-    from smlocal.report.tuning_charts import TuningCharts
+    from smlocal.report.rare_charts import TensorCharts, TuningCharts
 
 _WITHHELD = "(withheld)"
 """In place of secrets: not every font has the character that terminals show."""
@@ -136,7 +135,7 @@ def _rules(store: Store, name: str, answer: Mapping[str, Any]) -> tuple[Mapping[
 def _tuning(store: Store, name: str, view: JobView) -> "TuningCharts | None":
     if store.get(name).platform != TUNING.name:
         return None
-    from smlocal.report.tuning_charts import tuning_charts  # most jobs are no tuning jobs
+    from smlocal.report.rare_charts import tuning_charts  # most jobs are no tuning jobs
 
     return tuning_charts(store, name, view.answer, view.began)
 
@@ -145,7 +144,7 @@ def _tensors(plan: Mapping[str, Any], directory: str) -> "TensorCharts | None":
     place = tensor_place(plan, directory)
     if place is None:
         return None
-    from smlocal.report.tensor_charts import tensor_charts  # few jobs save tensors
+    from smlocal.report.rare_charts import tensor_charts  # few jobs save tensors
 
     return tensor_charts(place.folder)
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors.of_the_service import KindNotComparedError, KindNotReproducedError
 from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.kinds import ENDPOINT, KINDS, PROCESSING, TRAINING
-
-_SHARED = ("InstanceType", "InstanceCount", "VolumeSizeInGB", "VolumeKmsKeyId")
+from smlocal.terms.validation.violation import Path
 
 
 def kind_of(document: Mapping[str, Any]) -> Kind:
@@ -43,24 +43,67 @@ def transitions(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     ]
 
 
-def as_training(request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The members of a training job's request that say the same about data, image and machine."""
-    if kind_of(request) is TRAINING:
-        return request
-    inputs = [each for each in request.get("ProcessingInputs") or () if isinstance(each, Mapping)]
-    cluster = (request.get("ProcessingResources") or {}).get("ClusterConfig") or {}
-    output, network = request.get("ProcessingOutputConfig") or {}, request.get("NetworkConfig") or {}
-    found: dict[str, Any] = {
-        "AlgorithmSpecification": {"TrainingImage": PROCESSING.reads.image_in(request)},
-        "InputDataConfig": [
-            {"ChannelName": each.get("InputName"), "DataSource": {"S3DataSource": each.get("S3Input") or {}}}
-            for each in inputs
-        ],
-        "OutputDataConfig": {"KmsKeyId": output.get("KmsKeyId")},
-        "ResourceConfig": {each: cluster.get(each) for each in _SHARED if cluster.get(each) is not None},
-        "VpcConfig": network.get("VpcConfig"),
-    }
-    return {name: value for name, value in found.items() if value}
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestPlaces:
+    """Where the requests of a kind say what this machine may lack."""
+
+    input_word: str
+    """What an input is called."""
+    inputs: str
+    input_name: str
+    objects: Path
+    """In an input: what is read from S3."""
+    file_system: Path
+    """In an input: what is on a file system."""
+    machines: Path
+    output: Path
+    vpc: Path
+
+
+_OF_TRAINING = RequestPlaces(
+    input_word="channel",
+    inputs="InputDataConfig",
+    input_name="ChannelName",
+    objects=("DataSource", "S3DataSource"),
+    file_system=("DataSource", "FileSystemDataSource"),
+    machines=("ResourceConfig",),
+    output=("OutputDataConfig",),
+    vpc=("VpcConfig",),
+)
+_OF_PROCESSING = RequestPlaces(
+    input_word="input",
+    inputs="ProcessingInputs",
+    input_name="InputName",
+    objects=("S3Input",),
+    file_system=(),  # it has none
+    machines=("ProcessingResources", "ClusterConfig"),
+    output=("ProcessingOutputConfig",),
+    vpc=("NetworkConfig", "VpcConfig"),
+)
+
+
+def places_of(request: Mapping[str, Any]) -> RequestPlaces:
+    """Where a request says what this machine may lack."""
+    return _OF_TRAINING if kind_of(request) is TRAINING else _OF_PROCESSING
+
+
+def map_at(around: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    """A part that should be a map: the request has not been validated. Without a path, there is no such part."""
+    found: Any = around if path else None
+    for step in path:
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def inputs_in(request: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """The name of each input, what it reads from S3, and its file system; one of them is empty."""
+    places = places_of(request)
+    given = request.get(places.inputs)
+    maps = [each if isinstance(each, Mapping) else {} for each in given] if isinstance(given, list) else []
+    return [
+        (str(each.get(places.input_name) or ""), map_at(each, places.objects), map_at(each, places.file_system))
+        for each in maps
+    ]
 
 
 def other_kind(document: Mapping[str, Any]) -> Kind | None:

@@ -26,7 +26,7 @@ from smlocal.service.job_end import (
     verdict_of,
 )
 from smlocal.service.job_file_text import elsewhere
-from smlocal.service.job_kind import as_training, kind_of, waiting_command
+from smlocal.service.job_kind import inputs_in, kind_of, map_at, places_of, waiting_command
 from smlocal.service.unavailable_here import Unavailable, unavailable_here
 from smlocal.terms.validation.violation import Path, dotted
 
@@ -163,7 +163,6 @@ def _end(end: JobEnd, names: tuple[str, str], host: str) -> dict[str, Any]:
 _KILLED = 137
 _NO_MEMORY = "instance type with more memory"
 """In the service's reason of a job whose memory ran out."""
-_IMAGE = ("AlgorithmSpecification", "TrainingImage")
 _NOT_COMPARED = {
     *("TrainingJobName", "RoleArn", "OutputDataConfig", "Tags"),
     *("ProcessingJobName", "ProcessingOutputConfig"),
@@ -179,19 +178,18 @@ def explanations(job: AnyDescribed, run: Mapping[str, Any], there: JobEnd, here:
     given = run.get("Local")
     local: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     absent = unavailable_here(asked, local)
-    before, request = as_training(job.request), as_training(asked)
     return [
-        *_memory(request, local, there, here),
+        *_memory(asked, local, there, here),
         *_not_started(absent, here),
-        *_image(before, request),
-        *_code(before, local, absent, here),
-        *_data(before, request, local),
+        *_image(job.request, asked),
+        *_code(job.request, local, absent, here),
+        *_data(job.request, asked, local),
         *_sample(local),
         *_members(job.request, asked),
         *_left_out(job),
-        *_devices(request, local),
+        *_devices(asked, local),
         *_credentials(local, here),
-        *_network(request),
+        *_network(asked),
     ]
 
 
@@ -204,7 +202,7 @@ def _memory(request: Mapping[str, Any], local: Mapping[str, Any], there: JobEnd,
         yield Explanation(text=f"exit code 137 mostly means that memory ran out: here {limit} was too little")
     if killed != [True, False] or local.get("EnforceInstanceLimits") or local.get("Memory"):
         return
-    name = str(_map(request, "ResourceConfig").get("InstanceType") or "")
+    name = str(map_at(request, places_of(request).machines).get("InstanceType") or "")
     try:
         size = None if is_this_machine(name) else instance_type(name)
     except LookupError:
@@ -233,7 +231,7 @@ def _not_started(absent: Sequence[Unavailable], here: JobEnd) -> Iterator[Explan
 
 
 def _image(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[Explanation]:
-    images = [str(_map(each, _IMAGE[0]).get(_IMAGE[1]) or "none") for each in (there, here)]
+    images = [kind_of(each).reads.image_in(each) or "none" for each in (there, here)]
     if images[0] != images[1]:
         yield Explanation(text=f"the image is another one: {images[0]} there, {images[1]} here")
 
@@ -241,7 +239,7 @@ def _image(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[Explan
 def _code(
     there: Mapping[str, Any], local: Mapping[str, Any], absent: Sequence[Unavailable], here: JobEnd
 ) -> Iterator[Explanation]:
-    archive = str(_map(there, _CODE).get("sagemaker_submit_directory") or "").strip('"')
+    archive = str(map_at(there, (_CODE,)).get("sagemaker_submit_directory") or "").strip('"')
     if local.get("Code"):
         said = f", not from {archive}" if archive else ": the job there had none from smlocal"
         yield Explanation(text=f"/opt/ml/code comes from {local['Code']}{said}")
@@ -263,10 +261,8 @@ def _data(there: Mapping[str, Any], here: Mapping[str, Any], local: Mapping[str,
 
 
 def _channels(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for channel in request.get("InputDataConfig") or ():
-        source = _map(channel, "DataSource") if isinstance(channel, Mapping) else {}
-        objects, system = _map(source, "S3DataSource"), _map(source, "FileSystemDataSource")
-        yield str(channel.get("ChannelName") or ""), str(objects.get("S3Uri") or system.get("FileSystemId") or "")
+    for name, objects, system in inputs_in(request):
+        yield name, str(objects.get("S3Uri") or system.get("FileSystemId") or "")
 
 
 def _mapped(uri: str, sources: Mapping[str, str]) -> bool:
@@ -314,7 +310,7 @@ def _devices(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[E
     if not local.get("AllowCpu") and local.get("Gpus", "auto") == "auto":
         return
     rest = {name: value for name, value in local.items() if name not in ("AllowCpu", "Gpus", "MaxHosts")}
-    for each in unavailable_here({"ResourceConfig": request.get("ResourceConfig")}, rest):
+    for each in unavailable_here(request, rest):
         if each.option == "--allow-cpu":
             had = "none" if local.get("AllowCpu") or local.get("Gpus") in ("none", 0) else "those that --gpus names"
             yield Explanation(text=f"{each.text.partition(', which')[0]}, and the run had {had}")
@@ -330,10 +326,5 @@ def _credentials(local: Mapping[str, Any], here: JobEnd) -> Iterator[Explanation
 
 
 def _network(request: Mapping[str, Any]) -> Iterator[Explanation]:
-    if request.get("VpcConfig"):
+    if map_at(request, places_of(request).vpc):
         yield Explanation(text="the container is not in the VPC of the job")
-
-
-def _map(around: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = around.get(name)
-    return part if isinstance(part, Mapping) else {}

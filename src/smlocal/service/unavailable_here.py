@@ -8,9 +8,9 @@ from typing import Any
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.local_path import longest_match
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.sagemaker.contract.coverage.members import MEMBERS
 from smlocal.sagemaker.contract.instance_types import instance_type, is_this_machine
-from smlocal.service.job_kind import as_training
+from smlocal.sagemaker.kinds import request_reading
+from smlocal.service.job_kind import inputs_in, kind_of, map_at, places_of
 from smlocal.terms.model.structure import members
 from smlocal.terms.validation.violation import Path
 
@@ -47,16 +47,11 @@ def lines_about(found: Iterable[Unavailable]) -> list[str]:
 
 
 def unavailable_here(request: Mapping[str, Any], local: Mapping[str, Any]) -> list[Unavailable]:
-    """Everything that the `Local` block does not settle already, in the order of the request.
-
-    The places are those of a training job.
-    """
-    asked, request = request, as_training(request)
-    word = "channel" if asked is request else "input"
+    """Everything that the `Local` block does not settle already, in the order of the request."""
     found = [
         *(() if local.get("Pull") == "never" else _image(request)),
         *(() if local.get("Code") or local.get("Credentials") in ("inherit", "role") else _code(request)),
-        *_channels(request, _sources(local), word),
+        *_inputs(request, _sources(local)),
         *_checkpoints(request, _sources(local)),
         *_keys(request),
         *_machine(request, local),
@@ -64,29 +59,29 @@ def unavailable_here(request: Mapping[str, Any], local: Mapping[str, Any]) -> li
     ]
     found += [
         Unavailable(path=violation.path, text=violation.text.partition(" is refused: ")[2].rstrip("."))
-        for _, violation in MEMBERS.refused(request)
+        for _, violation in request_reading(kind_of(request)).TABLE.refused(request)
     ]
     order: list[str | int] = list(request)
     return sorted(found, key=lambda each: order.index(each.path[0]))
 
 
 def _image(request: Mapping[str, Any]) -> Iterator[Unavailable]:
-    specification = _map(request, "AlgorithmSpecification")
-    path: Path = ("AlgorithmSpecification", "TrainingImage")
-    ecr = _ECR.match(str(specification.get("TrainingImage") or ""))
+    reads = kind_of(request).reads
+    image = reads.image_in(request) or ""
+    ecr = _ECR.match(image)
     if ecr is not None:
         yield Unavailable(
-            path=path,
+            path=reads.IMAGE,
             text=f"the image is in Amazon ECR of account {ecr['account']} in {ecr['region']}, and is pulled with your "
             "AWS credentials unless it is here already",
             local={"Pull": "never"},
             option="--image NAME --pull never",
-            words=("--image", str(specification["TrainingImage"]).rpartition("/")[2], "--pull", "never"),
+            words=("--image", image.rpartition("/")[2], "--pull", "never"),
         )
 
 
 def _code(request: Mapping[str, Any]) -> Iterator[Unavailable]:
-    given = str(_map(request, "HyperParameters").get(_SUBMIT_DIRECTORY) or "").strip('"')
+    given = str(map_at(request, ("HyperParameters",)).get(_SUBMIT_DIRECTORY) or "").strip('"')
     if given.startswith("s3://"):
         yield Unavailable(
             path=("HyperParameters", _SUBMIT_DIRECTORY),
@@ -102,26 +97,26 @@ def _sources(local: Mapping[str, Any]) -> Mapping[str, str]:
     return given if isinstance(given, Mapping) else {}
 
 
-def _channels(request: Mapping[str, Any], sources: Mapping[str, str], word: str) -> Iterator[Unavailable]:
-    for index, channel in enumerate(_maps(request, "InputDataConfig")):
-        path: Path = ("InputDataConfig", index, "DataSource")
-        name, source = str(channel.get("ChannelName") or ""), _map(channel, "DataSource")
+def _inputs(request: Mapping[str, Any], sources: Mapping[str, str]) -> Iterator[Unavailable]:
+    places = places_of(request)
+    for index, (name, objects, system) in enumerate(inputs_in(request)):
+        path: Path = (places.inputs, index)
         folder = f"./data/{_NOT_IN_FOLDERS.sub('-', name) or index}"
-        objects, system = _map(source, "S3DataSource"), _map(source, "FileSystemDataSource")
         uri, identity = str(objects.get("S3Uri") or ""), str(system.get("FileSystemId") or "")
         if uri.startswith("s3://") and longest_match(uri, sources) is None:
             prefix = uri if objects.get("S3DataType", "S3Prefix") in ("S3Prefix", "Converse") else _bucket(uri)
             yield Unavailable(
-                path=(*path, "S3DataSource", "S3Uri"),
-                text=f"the {word} {name} is read from S3 with your AWS credentials",
+                path=(*path, *places.objects, "S3Uri"),
+                text=f"the {places.input_word} {name} is read from S3 with your AWS credentials",
                 local={"Sources": {prefix: folder}},
                 option=f"--source {prefix}=DIR",
                 words=("--source", f"{prefix}={folder}"),
             )
         if identity and identity not in sources:
             yield Unavailable(
-                path=(*path, "FileSystemDataSource", "FileSystemId"),
-                text=f"the {word} {name} is on a file system that is not mounted here: it needs a local folder",
+                path=(*path, *places.file_system, "FileSystemId"),
+                text=f"the {places.input_word} {name} is on a file system that is not mounted here: "
+                "it needs a local folder",
                 local={"Sources": {identity: folder}},
                 option=f"--source {identity}=DIR",
                 words=("--source", f"{identity}={folder}"),
@@ -129,7 +124,7 @@ def _channels(request: Mapping[str, Any], sources: Mapping[str, str], word: str)
 
 
 def _checkpoints(request: Mapping[str, Any], sources: Mapping[str, str]) -> Iterator[Unavailable]:
-    uri = str(_map(request, "CheckpointConfig").get("S3Uri") or "")
+    uri = str(map_at(request, ("CheckpointConfig",)).get("S3Uri") or "")
     if uri.startswith("s3://") and longest_match(uri, sources) is None:
         yield Unavailable(
             path=("CheckpointConfig", "S3Uri"),
@@ -147,17 +142,21 @@ def _bucket(uri: str) -> str:
 
 
 def _keys(request: Mapping[str, Any]) -> Iterator[Unavailable]:
-    for path in (("OutputDataConfig", "KmsKeyId"), ("ResourceConfig", "VolumeKmsKeyId")):
-        if _map(request, path[0]).get(path[1]):
-            yield Unavailable(path=path, text="nothing is encrypted here: the KMS key is not used")
+    places = places_of(request)
+    for around, key in ((places.output, "KmsKeyId"), (places.machines, "VolumeKmsKeyId")):
+        if map_at(request, around).get(key):
+            yield Unavailable(path=(*around, key), text="nothing is encrypted here: the KMS key is not used")
 
 
 def _machine(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[Unavailable]:
     decided = bool(local.get("AllowCpu")) or local.get("Gpus", "auto") != "auto"
-    resources = _map(request, "ResourceConfig")
-    groups: list[tuple[Path, Mapping[str, Any]]] = [(("ResourceConfig",), resources)]
+    at = places_of(request).machines
+    resources = map_at(request, at)
+    groups: list[tuple[Path, Mapping[str, Any]]] = [(at, resources)]
+    given = resources.get("InstanceGroups")
     groups += [
-        (("ResourceConfig", "InstanceGroups", i), each) for i, each in enumerate(_maps(resources, "InstanceGroups"))
+        ((*at, "InstanceGroups", index), each if isinstance(each, Mapping) else {})
+        for index, each in enumerate(given if isinstance(given, list) else ())
     ]
     for path, group in groups:
         name = str(group.get("InstanceType") or "")
@@ -174,7 +173,7 @@ def _machine(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[U
     most = local.get("MaxHosts", members(LocalSettings)["MaxHosts"].default)
     if not isinstance(most, int) or hosts > most:
         yield Unavailable(
-            path=("ResourceConfig",),
+            path=at,
             text=f"{hosts} hosts are {hosts} containers of this machine",
             local={"MaxHosts": hosts},
             option=f"--set Local.MaxHosts={hosts}",
@@ -194,19 +193,9 @@ def _devices(name: str) -> str:
 
 
 def _network(request: Mapping[str, Any]) -> Iterator[Unavailable]:
-    if request.get("VpcConfig"):
+    at = places_of(request).vpc
+    if map_at(request, at):
         yield Unavailable(
-            path=("VpcConfig",),
+            path=at,
             text="containers are on a network of this machine: servers that only that VPC reaches are not reachable",
         )
-
-
-def _map(around: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A part that should be a map: the request has not been validated."""
-    part = around.get(name)
-    return part if isinstance(part, Mapping) else {}
-
-
-def _maps(around: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    part = around.get(name)
-    return [each if isinstance(each, Mapping) else {} for each in part] if isinstance(part, list) else []

@@ -1,6 +1,5 @@
 """The fixture `endpoint` in a pytest of its own, with real containers."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,15 +10,6 @@ from tests.kit.pytest_plugin_option import WITH_PLUGIN
 from smlocal.jobs.store.jobs import Store
 
 Run = Callable[..., pytest.RunResult]
-
-
-@pytest.fixture
-def home(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in [name for name in os.environ if name.startswith(("SMLOCAL_", "AWS_", "PYTEST_XDIST_"))]:
-        monkeypatch.delenv(name)
-    home = pytester.path / "home"
-    monkeypatch.setenv("SMLOCAL_HOME", str(home))
-    return home
 
 
 @pytest.fixture

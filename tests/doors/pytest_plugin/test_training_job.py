@@ -1,6 +1,5 @@
 """The fixture in a pytest of its own, with real containers."""
 
-import os
 import re
 import shlex
 import signal
@@ -27,15 +26,6 @@ def test_it(training_job):
     training_job(image={image!r}, environment={{"SCRIPT": script}}).assert_completed()
 """
 Run = Callable[..., pytest.RunResult]
-
-
-@pytest.fixture
-def home(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in [name for name in os.environ if name.startswith(("SMLOCAL_", "AWS_", "PYTEST_XDIST_"))]:
-        monkeypatch.delenv(name)
-    home = pytester.path / "home"
-    monkeypatch.setenv("SMLOCAL_HOME", str(home))
-    return home
 
 
 @pytest.fixture

@@ -8,13 +8,22 @@ from typing import Any
 import pytest
 
 from smlocal.data.sources.s3.aws_session import Profile
-from smlocal.doctor.engine_checks import (
+from smlocal.doctor.checks import (
+    file_system_of,
+    judge_aws_identity,
     judge_cgroup,
+    judge_clock,
     judge_container,
+    judge_credentials,
+    judge_disk,
+    judge_fuse,
     judge_gpu,
+    judge_home,
+    judge_leftovers,
     judge_memory,
     judge_network_address,
     judge_overlay,
+    judge_region,
     judge_shared_memory,
     judge_socket,
     judge_storage,
@@ -22,17 +31,6 @@ from smlocal.doctor.engine_checks import (
 )
 from smlocal.doctor.judgement import Judgement
 from smlocal.doctor.machine import AwsIdentity, ContainerTrial
-from smlocal.doctor.machine_checks import (
-    file_system_of,
-    judge_aws_identity,
-    judge_clock,
-    judge_credentials,
-    judge_disk,
-    judge_fuse,
-    judge_home,
-    judge_leftovers,
-    judge_region,
-)
 from smlocal.engine.endpoint import parse_address
 from smlocal.engine.inspection import EngineDetails, engine_details
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind

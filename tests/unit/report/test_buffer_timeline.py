@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.report.timeline import BufferTimeline, buffer_timeline
+from smlocal.report.page import BufferTimeline, buffer_timeline
 
 BLOCK: dict[str, Any] = {
     "Library": "stand-in",

@@ -1,6 +1,6 @@
 from typing import Any
 
-from smlocal.report.timeline import RuleChange, RuleHistory, rule_history
+from smlocal.report.page import RuleChange, RuleHistory, rule_history
 
 
 def status(name: str, status: str, at: float, **more: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST
 
 from smlocal.jobs.documents import REQUEST as REQUEST_DOCUMENT
 from smlocal.jobs.store.jobs import Store
-from smlocal.report.tuning_charts import TuningCharts, tuning_charts
+from smlocal.report.rare_charts import TuningCharts, tuning_charts
 from smlocal.sagemaker.tuning import facts
 from smlocal.sagemaker.tuning.trials import Trial, document_kind
 

@@ -4,7 +4,7 @@ import pytest
 from tests.unit.service.aws_answers import Answers, aws_answering
 
 from smlocal.errors import UsageRefusedError
-from smlocal.service.fetched_job import FetchedJob, fetch_job, is_job_arn
+from smlocal.service.described_job import FetchedJob, fetch_job, is_job_arn
 
 DIGEST = f"sha256:{'9f' * 32}"
 BEGAN = 1_700_000_000.0

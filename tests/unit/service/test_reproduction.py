@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.cli.views.reproduction import reproduction_lines
+from smlocal.cli.reproducing import reproduction_lines
 from smlocal.errors import ServiceJobRunningError, UsageRefusedError
 from smlocal.service.described_job import DescribedJob, described_job
 from smlocal.service.job_end import LogEnd, end_of, verdict_of

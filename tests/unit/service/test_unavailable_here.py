@@ -80,3 +80,23 @@ def test_a_line_is_said_once() -> None:
         "nothing is encrypted here: the KMS key is not used",
         "ml.p3.2xlarge has 1 GPU, which this machine may not have: --allow-cpu",
     ]
+
+
+def test_a_processing_job_lacks_the_same_at_its_own_places() -> None:
+    request = {
+        "AppSpecification": {"ImageUri": REQUEST["AlgorithmSpecification"]["TrainingImage"]},
+        "ProcessingInputs": [{"InputName": "rows", "S3Input": {"S3Uri": "s3://bucket/rows", "LocalPath": "/rows"}}],
+        "ProcessingOutputConfig": {"KmsKeyId": "key", "Outputs": []},
+        "ProcessingResources": {"ClusterConfig": {**REQUEST["ResourceConfig"], "VolumeKmsKeyId": "key"}},
+        "NetworkConfig": {"VpcConfig": {"Subnets": ["subnet-1"]}},
+    }
+    assert [".".join(map(str, each.path)) for each in unavailable_here(request, {})] == [
+        "AppSpecification.ImageUri",
+        "ProcessingInputs.0.S3Input.S3Uri",
+        "ProcessingOutputConfig.KmsKeyId",
+        "ProcessingResources.ClusterConfig.VolumeKmsKeyId",
+        "ProcessingResources.ClusterConfig.InstanceType",
+        "ProcessingResources.ClusterConfig",
+        "NetworkConfig.VpcConfig",
+    ]
+    assert options({}, request)[:2] == ["--image NAME --pull never", "--source s3://bucket/rows=DIR"]

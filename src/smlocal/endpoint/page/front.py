@@ -21,10 +21,22 @@ from smlocal.api.stopping import stop
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.call import ServiceError
 from smlocal.endpoint.large_requests import BodyTooLargeError, BodyTooSlowError, read_body
-from smlocal.endpoint.page import responses
 from smlocal.endpoint.page.addresses import LOGIN, PREFIX, job_address, page_key
-from smlocal.endpoint.page.live_views import STATUSES, JobsAsked, OpenJob, OpenJobs, job_parts, jobs_page
-from smlocal.endpoint.page.responses import DATA_HEADERS, html, moved, own_file, problem
+from smlocal.endpoint.page.live_views import (
+    DATA_HEADERS,
+    STATUSES,
+    JobsAsked,
+    OpenJob,
+    OpenJobs,
+    artifact,
+    html,
+    job_parts,
+    jobs_page,
+    moved,
+    own_file,
+    problem,
+    whole_log,
+)
 from smlocal.endpoint.page.topic import ALIVE, BEGIN, LogFeed, Topics, event, part_event, read_piece, read_tail, size_of
 from smlocal.endpoint.protocol.query import form_fields
 from smlocal.endpoint.sagemaker.creating import with_data
@@ -125,10 +137,10 @@ class PageFront:
         return self._stream(self.streams.job_events(name, None if path is None else LogAsked(path=path, start=number)))
 
     async def _log(self, _: Request, name: str, host: str) -> Response:
-        return await run_in_threadpool(responses.whole_log, self._serving, name, host) or await _missing()
+        return await run_in_threadpool(whole_log, self._serving, name, host) or await _missing()
 
     async def _artifact(self, _: Request, name: str, kind: str, member: str | None) -> Response:
-        found = await run_in_threadpool(responses.artifact, self._serving, name, kind, member or "")
+        found = await run_in_threadpool(artifact, self._serving, name, kind, member or "")
         return found or await _missing("The job has no such file.")
 
     async def _stop(self, request: Request, name: str) -> Response:

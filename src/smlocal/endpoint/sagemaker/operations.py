@@ -40,9 +40,8 @@ from smlocal.endpoint.sagemaker.models import (
     list_models,
 )
 from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
+from smlocal.endpoint.sagemaker.other_jobs import TRANSFORM, TUNING
 from smlocal.endpoint.sagemaker.pages import offset_in
-from smlocal.endpoint.sagemaker.transforms import TRANSFORM
-from smlocal.endpoint.sagemaker.tuning import TUNING
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.job_reading import AskedJob

@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from smlocal.check.serving.interface import ListenAddress, PingSeen
-from smlocal.check.serving.probes import (
+from smlocal.check.serving.run_endpoint import (
     _listeners,
     ask,
     late_connections,

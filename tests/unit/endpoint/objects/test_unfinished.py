@@ -7,7 +7,7 @@ import pytest
 
 from smlocal.endpoint.objects.bucket_folder import Bucket, create_bucket, remove_unfinished
 from smlocal.endpoint.objects.s3_documents import S3CallError
-from smlocal.endpoint.objects.uploads import UploadFolder
+from smlocal.endpoint.objects.s3_front import UploadFolder
 
 
 def test_only_files_without_a_writer_are_removed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.endpoint.conftest import Ask
 
 from smlocal.endpoint.call import AwsCall, ServiceError
-from smlocal.endpoint.sagemaker.transforms import TRANSFORM
+from smlocal.endpoint.sagemaker.other_jobs import TRANSFORM
 from smlocal.endpoint.serving import Serving
 from smlocal.jobs.submission.scheduler import InstanceLimit
 

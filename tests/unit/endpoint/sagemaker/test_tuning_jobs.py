@@ -8,7 +8,7 @@ from tests.unit.endpoint.conftest import Ask
 from tests.unit.sagemaker.tuning.test_tuning_file import CONFIG, DEFINITION, REQUEST
 
 from smlocal.endpoint.call import AwsCall, ServiceError
-from smlocal.endpoint.sagemaker.tuning import TUNING
+from smlocal.endpoint.sagemaker.other_jobs import TUNING
 from smlocal.endpoint.serving import Serving
 from smlocal.jobs.submission.scheduler import InstanceLimit
 

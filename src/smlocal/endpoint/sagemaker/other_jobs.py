@@ -1,22 +1,28 @@
-"""Operations on tuning jobs."""
+"""Operations on tuning jobs and transform jobs."""
 
+import os
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.endpoint.call import AwsCall
+from smlocal.endpoint.call import AwsCall, validation_error
+from smlocal.endpoint.objects.listing import walk
 from smlocal.endpoint.sagemaker.creating import submitted_code
-from smlocal.endpoint.sagemaker.job_operations import JobOperations, refusals_answered
+from smlocal.endpoint.sagemaker.job_operations import JobOperations, limit_to_rights, refusals_answered
 from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
 from smlocal.endpoint.sagemaker.pages import page_of, take
-from smlocal.endpoint.sagemaker.request_folders import local_block
+from smlocal.endpoint.sagemaker.request_folders import bucket_of, folder_of, local_block, no_objects
+from smlocal.endpoint.sagemaker.resources import MODEL, found
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import REQUEST
 from smlocal.sagemaker import kinds
+from smlocal.sagemaker.transform.facts import NO_DATA_SOURCE
+from smlocal.sagemaker.transform.known_models import add_model
+from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 from smlocal.sagemaker.tuning.state import read_trials, summary, with_record
 from smlocal.sagemaker.tuning.trials import Objective
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
@@ -132,4 +138,40 @@ TUNING: Final = JobOperations(
     read=_read,
     lists_reasons=False,
     others={"ListTrainingJobsForHyperParameterTuningJob": list_training_jobs_of},
+)
+
+
+def _read_transform(serving: Serving, call: AwsCall, _: ExitStack) -> TransformFile:
+    model = dict(found(serving, MODEL, call.parameters["ModelName"], region=call.region).body)
+    containers = [model.get("PrimaryContainer") or {}, *(model.get("Containers") or ())]
+    if any(each.get("ModelDataSource") for each in containers):
+        raise validation_error(NO_DATA_SOURCE)
+    document = Document(dict(call.parameters), name="request", directory="/")
+    add_model(document.data, model)
+    limit_to_rights(serving, document, region=call.region)
+    uri = call.parameters["TransformOutput"]["S3OutputPath"]
+    if uri.startswith("s3://") and folder_of(serving, uri) is None:
+        # Jobs share the folder for what is in no bucket here.
+        document.data[LOCAL]["Output"] = os.path.join(serving.artifacts, call.parameters["TransformJobName"])
+    with refusals_answered():
+        job = read_transform(document)
+    _check_data(serving, job, region=call.region)
+    return job
+
+
+def _check_data(serving: Serving, job: TransformFile, *, region: str) -> None:
+    """`ServiceError` for a bucket that is a folder here and has no object with the prefix, as the service answers."""
+    uri = job.request.TransformInput.DataSource.S3DataSource.S3Uri
+    place = bucket_of(serving, uri)
+    if place is not None and not any(not each.key.endswith("/") for each in walk(place[0], prefix=place[1])):
+        raise no_objects(uri, region=region, role=job.model.role)
+
+
+TRANSFORM: Final = JobOperations(
+    jobs=NamedJobs(
+        kind=kinds.TRANSFORM,
+        ended_text="The request was rejected because the transform job is in status {status}.",
+    ),
+    read=_read_transform,
+    deleted=False,
 )
