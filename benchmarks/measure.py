@@ -34,6 +34,8 @@ class Ended:
     """One run of a command that succeeded."""
 
     seconds: float
+    processor_seconds: float
+    """With the children it waited for."""
     peak_bytes: int
     """The most memory that the process, or one of the children it waited for, held at once."""
 
@@ -71,7 +73,8 @@ def execute(command: Sequence[str | os.PathLike[str]], *, environment: Mapping[s
             said.seek(0)
             words = said.read().decode(errors="replace")
             sys.exit(f"{' '.join(map(str, command))}\nended with {process.returncode}:\n{words}")
-    return Ended(seconds=seconds, peak_bytes=usage.ru_maxrss * 1024)
+    processor = usage.ru_utime + usage.ru_stime
+    return Ended(seconds=seconds, processor_seconds=processor, peak_bytes=usage.ru_maxrss * 1024)
 
 
 def progress(text: str) -> None:

@@ -43,6 +43,8 @@ class Size:
     """How much to measure."""
 
     rounds: int
+    against: tuple[str, ...] = ()
+    """Earlier commits to measure too, so that a sum of small changes is seen."""
     scale: float
     """The scale of the amounts of data: 1 is what the figures are about, less is for trying a script out."""
 
@@ -59,8 +61,11 @@ def main(*benchmarks: Benchmark) -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"runs of each side, {ROUNDS} unless told")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full amounts of data, 1 unless told")
     parser.add_argument("--no-record", action="store_true", help=f"do not append to {RESULTS.name}")
+    parser.add_argument(
+        "--against", metavar="COMMIT", action="append", default=[], help="an earlier commit to measure too (no_op.py)"
+    )
     given = parser.parse_args()
-    size = Size(rounds=given.rounds, scale=given.scale)
+    size = Size(rounds=given.rounds, scale=given.scale, against=tuple(given.against))
     figures: list[Figure] = []
     load = os.getloadavg()[0]
     for benchmark in benchmarks:
