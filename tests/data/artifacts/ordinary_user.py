@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from smlocal.base.files import remove_tree
-from smlocal.data.artifacts import gzip_stream
+from smlocal.base.foreign_archive import archive as foreign_archive
+from smlocal.data.artifacts import archive, gzip_stream, model_folder
 from smlocal.data.artifacts.job_artifacts import write_artifacts
 from smlocal.data.artifacts.model_folder import read_or_copy
 from smlocal.data.artifacts.ownership import give_to_root, give_to_user
@@ -24,7 +25,7 @@ from smlocal.engine.endpoint import find_endpoint
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind
 
 UID = 54321
-LOADED = (gzip_stream, tarfile, resource)
+LOADED = (archive, foreign_archive, gzip_stream, model_folder, tarfile, resource)
 
 FOLDERS: dict[str, Any] = {"model_folder": "/opt/ml/model", "output_folder": "/opt/ml/output/data"}
 
