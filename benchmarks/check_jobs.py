@@ -1,5 +1,7 @@
 """All jobs of `smlocal check` on the decision-tree example against one plain `smlocal run` of it."""
 
+from pathlib import Path
+
 from measure import alternate, execute
 from results import Figure, Size, comparison, main
 from workplace import BIN, ROOT, image, workplace
@@ -20,7 +22,15 @@ def measure(size: Size) -> list[Figure]:
             return execute([BIN / "smlocal", "check", job], environment=place.environment).seconds
 
         def run() -> float:
-            command = [BIN / "smlocal", "run", job, "--name", place.new_name(), "--output", place.output]
+            command: list[str | Path] = [
+                BIN / "smlocal",
+                "run",
+                job,
+                "--name",
+                place.new_name(),
+                "--output",
+                place.output,
+            ]
             return execute(command, environment=place.environment).seconds
 
         ours, theirs = alternate(check, run, rounds=size.rounds, name="jobs of a check")

@@ -5,11 +5,12 @@ document of the same size, by Python's own HTTP server. Requests are timed in te
 """
 
 import json
+import shutil
 from pathlib import Path
 
 from measure import Samples, progress
 from results import Figure, Size, comparison, main
-from workplace import PY, Workplace, image, workplace
+from workplace import PROGRAMS, PY, Workplace, image, workplace
 
 BOUND = 10
 AT_ONCE = 10
@@ -21,45 +22,6 @@ KEYS = {
     "AWS_CONFIG_FILE": "/dev/null",
     "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
 }
-
-CLIENT = """
-import http.client, http.server, json, os, subprocess, sys, time
-rounds, count = int(sys.argv[1]), int(sys.argv[2])
-path = os.environ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"]
-def ask(host, port):
-    connection = http.client.HTTPConnection(host, port)
-    connection.request("GET", path)
-    answer = connection.getresponse()
-    body = answer.read()
-    connection.close()
-    assert answer.status == 200, body
-    return body
-body = ask("169.254.170.2", 80)
-class Answer(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *words):
-        pass
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-if not os.fork():
-    server.serve_forever()
-port = server.server_address[1]
-def timed(host, port):
-    began = time.perf_counter()
-    for _ in range(count):
-        ask(host, port)
-    return time.perf_counter() - began
-sides = [("169.254.170.2", 80), ("127.0.0.1", port)]
-took = [[], []]
-for number in range(rounds + 1):
-    for side in (0, 1) if number % 2 else (1, 0):
-        took[side].append(timed(*sides[side]))
-with open("/opt/ml/output/data/took.json", "w") as file:
-    json.dump([each[1:] for each in took], file)
-"""
 
 
 def measure(size: Size) -> list[Figure]:
@@ -79,7 +41,7 @@ def measure(size: Size) -> list[Figure]:
 def _run(place: Workplace, tag: str, rounds: int) -> tuple[Samples, Samples]:
     code = place.folder / "code"
     code.mkdir()
-    (code / "client.py").write_text(CLIENT)
+    shutil.copy(PROGRAMS / "ask_for_credentials.py", code / "client.py")
     script = f"import sys; sys.argv = ['', {rounds}, {AT_ONCE}]; exec(open('/opt/ml/code/client.py').read())"
     name = place.new_name()
     place.run(tag, "--credentials", "inherit", "--code", str(code), "--env", f"SCRIPT={script}", name=name)

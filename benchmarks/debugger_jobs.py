@@ -17,7 +17,7 @@ _SCRIPTS = Path(__file__).parent
 
 def training_image(place: Workplace) -> str:
     """The image of the jobs. The one that evaluates rules is built too."""
-    build = [BIN / "smlocal", "rules", "build", "--base", image(_EVALUATOR), "--quiet"]
+    build: list[str | Path] = [BIN / "smlocal", "rules", "build", "--base", image(_EVALUATOR), "--quiet"]
     subprocess.run(build, env=place.environment, check=True, stdout=subprocess.DEVNULL)
     return image(_IMAGE)
 

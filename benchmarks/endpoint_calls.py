@@ -13,6 +13,7 @@ from workplace import SH, image, workplace
 
 DESCRIBE_BOUND = 1.0
 CREATE_BOUND = 50
+_RUNS = "trap 'exit 0' TERM; sleep 600 & wait"
 _CALLS = 50
 """A value is the median of so many calls."""
 
@@ -25,7 +26,7 @@ def measure(size: Size) -> list[Figure]:
         with smlocal_server(environment, "--max-instances", "1") as server, moto_server(environment) as moto:
             client, other = server.client(), moto.client()
             runs = place.new_name()  # it has the only instance, so those that are created below wait
-            client.create_training_job(**request(runs, tag, Environment={"SCRIPT": "sleep 600"}))
+            client.create_training_job(**request(runs, tag, Environment={"SCRIPT": _RUNS}))
             for number in range(few):
                 other.create_training_job(**request(f"job-{number}", tag))
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -31,7 +32,7 @@ class Server:
 
 @contextmanager
 def smlocal_server(environment: Mapping[str, str], *options: str) -> Iterator[Server]:
-    command = [BIN / "smlocal", "serve", "--port", "0", "--no-key", *options]
+    command: list[str | Path] = [BIN / "smlocal", "serve", "--port", "0", "--no-key", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stderr is not None
@@ -49,7 +50,7 @@ def moto_server(environment: Mapping[str, str]) -> Iterator[Server]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [BIN / "moto_server", "--host", "127.0.0.1", "--port", str(port)]
+    command: list[str | Path] = [BIN / "moto_server", "--host", "127.0.0.1", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as process:
         try:
             for _ in range(400):

@@ -10,7 +10,6 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from measure import Samples, alternate, execute, progress
 from results import Figure, Size, comparison, main, megabytes, spread
@@ -24,10 +23,6 @@ RCLONE_BOUND = 0.8
 """As a share of the time."""
 MEMORY_BOUND = 200e6
 
-MOUNT = PROGRAMS / "fastfile_mount.py"
-STREAM = PROGRAMS / "fastfile_stream.py"
-DOWNLOAD = PROGRAMS / "fastfile_download.py"
-
 
 def measure(size: Size) -> list[Figure]:
     count = size.of(MEGABYTES)
@@ -37,14 +32,14 @@ def measure(size: Size) -> list[Figure]:
         result, folder = place.folder / "result", place.folder / "channel"
         environment = {**place.environment, **configuration(address)}
 
-        def run(program: Path) -> list[float]:
-            execute([BIN / "python", program, result, folder], environment=environment)
+        def run(way: str) -> list[float]:
+            execute([BIN / "python", PROGRAMS / "one_object.py", way, result, folder], environment=environment)
             subprocess.run(["rm", "-rf", folder], check=True)
             os.sync()
             return [float(word) for word in result.read_text().split()]
 
         def mount() -> float:
-            _, took, peak = run(MOUNT)
+            _, took, peak = run("mount")
             peaks.append(peak)
             return took
 
@@ -53,9 +48,9 @@ def measure(size: Size) -> list[Figure]:
 
         what = f"FastFile, {count} MiB"
         first, download = alternate(
-            lambda: run(MOUNT)[0], lambda: run(DOWNLOAD)[0], rounds=size.rounds, name=f"{what}, first byte"
+            lambda: run("mount")[0], lambda: run("download")[0], rounds=size.rounds, name=f"{what}, first byte"
         )
-        ours, stream = alternate(mount, lambda: run(STREAM)[0], rounds=size.rounds, name=f"{what}, stream")
+        ours, stream = alternate(mount, lambda: run("stream")[0], rounds=size.rounds, name=f"{what}, stream")
         again, other = alternate(mount, rclone, rounds=size.rounds, name=f"{what}, rclone")
     peak = Samples(values=tuple(peaks))
     return [

@@ -9,17 +9,11 @@ from hosting_place import container_of, deployed, smlocal
 from idle import processor_seconds
 from measure import Samples, alternate, execute, progress
 from results import Figure, Size, comparison, main
-from workplace import ROOT, Workplace, image, workplace
+from workplace import PROGRAMS, ROOT, Workplace, image, workplace
 
 DEPLOY_BOUND = 1.3
 IDLE_BOUND = 0.3
 UP_AT_ONCE = ROOT / "benchmarks" / "images" / "up-at-once"
-_LOOP = """
-name=$1 image=$2 model=$3
-docker run --detach --name "$name" --volume "$model:/opt/ml/model" "$image" serve
-address=$(docker inspect --format '{{.NetworkSettings.IPAddress}}' "$name")
-until curl --silent --fail --output /dev/null "http://$address:8080/ping"; do sleep 0.02; done
-"""
 
 
 def measure_deploy(size: Size) -> list[Figure]:
@@ -80,7 +74,7 @@ def _by_hand(place: Workplace, tag: str) -> float:
     name = place.new_name()
     began = time.time()
     try:
-        execute(["sh", "-euc", _LOOP, "sh", name, tag, _model(place)])
+        execute([PROGRAMS / "until_first_ping.sh", name, tag, _model(place)])
         return _answered(name) - began
     finally:
         subprocess.run(["docker", "rm", "--force", name], check=True, capture_output=True)

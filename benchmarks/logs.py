@@ -15,8 +15,8 @@ METRICS_BOUND = 1.5
 IMAGES = Path(__file__).parent / "images"
 COMMAND = BIN / "smlocal"
 LINES = 1_000_000
-_BLOCKS = 20_000
-"""The image prints a multiple of it."""
+PIECE = 20_000
+"""The image prints only multiples of it."""
 NAMES = ("loss", "accuracy", "val_loss", "val_accuracy", "lr", "grad_norm", "throughput", "epoch")
 REGEXES = [rf"\b{name}=([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)" for name in NAMES]
 """Every hundredth line has a value for each."""
@@ -24,7 +24,7 @@ REGEXES = [rf"\b{name}=([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)" for name in N
 
 def measure(size: Size) -> list[Figure]:
     tag = image(IMAGES / "lines")
-    lines = max(1, size.of(LINES) // _BLOCKS) * _BLOCKS
+    lines = max(1, size.of(LINES) // PIECE) * PIECE
     with workplace() as place:
         ours, theirs = alternate(
             lambda: _smlocal(place, tag, lines),

@@ -8,6 +8,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +38,7 @@ class Ended:
 
     seconds: float
     processor_seconds: float
-    """With the children it waited for."""
+    """Of the process and the children that it waited for."""
     peak_bytes: int
     """The most memory that the process, or one of the children it waited for, held at once."""
 
@@ -44,16 +47,22 @@ def alternate(
     ours: Callable[[], float], theirs: Callable[[], float], *, rounds: int, name: str
 ) -> tuple[Samples, Samples]:
     """Measure both in every round, each first in every other one, after a round that only warms caches."""
-    sides: tuple[list[float], list[float]] = ([], [])
+    found = alternate_all({"ours": ours, "theirs": theirs}, rounds=rounds, name=name)
+    return Samples(values=found["ours"]), Samples(values=found["theirs"])
+
+
+def alternate_all(sides: Mapping[str, Callable[[], T]], *, rounds: int, name: str) -> dict[str, tuple[T, ...]]:
+    """Measure all sides in every round, in another order each time, after a round that only warms caches."""
+    values: dict[str, list[T]] = {side: [] for side in sides}
     for number in range(rounds + 1):
         progress(f"{name}: {f'round {number} of {rounds}' if number else 'warming up'}")
-        order = (0, 1) if number % 2 else (1, 0)
-        for side in order:
-            value = (ours, theirs)[side]()
+        first = (number + 1) % len(sides)
+        for side in [*sides, *sides][first : first + len(sides)]:
+            value = sides[side]()
             if number:
-                sides[side].append(value)
+                values[side].append(value)
     progress("")
-    return Samples(values=tuple(sides[0])), Samples(values=tuple(sides[1]))
+    return {side: tuple(found) for side, found in values.items()}
 
 
 def execute(command: Sequence[str | os.PathLike[str]], *, environment: Mapping[str, str] | None = None) -> Ended:
@@ -73,8 +82,7 @@ def execute(command: Sequence[str | os.PathLike[str]], *, environment: Mapping[s
             said.seek(0)
             words = said.read().decode(errors="replace")
             sys.exit(f"{' '.join(map(str, command))}\nended with {process.returncode}:\n{words}")
-    processor = usage.ru_utime + usage.ru_stime
-    return Ended(seconds=seconds, processor_seconds=processor, peak_bytes=usage.ru_maxrss * 1024)
+    return Ended(seconds=seconds, processor_seconds=usage.ru_utime + usage.ru_stime, peak_bytes=usage.ru_maxrss * 1024)
 
 
 def progress(text: str) -> None:

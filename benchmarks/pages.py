@@ -1,14 +1,12 @@
 """50 pages open on a job that prints 10,000 lines a second, against the same job with none: all lines, and its time."""
 
 import json
-import re
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from endpoint_server import smlocal_server
 from measure import alternate, execute
 from results import Figure, Size, comparison, main
 from workplace import BIN, SH, Workplace, image, workplace
@@ -26,7 +24,8 @@ SCRIPT = (
 def measure(size: Size) -> list[Figure]:
     tag = image(SH)
     batches = size.of(SECONDS * 10)
-    with workplace() as place, server(place) as port:
+    with workplace() as place, smlocal_server(place.environment) as server:
+        port = int(server.address.rpartition(":")[2])
         ours, theirs = alternate(
             lambda: _run(place, tag, batches, port=port, pages=PAGES),
             lambda: _run(place, tag, batches, port=port, pages=0),
@@ -40,22 +39,6 @@ def measure(size: Size) -> list[Figure]:
     ]
 
 
-@contextmanager
-def server(place: Workplace) -> Iterator[int]:
-    """`smlocal serve`: its port."""
-    with subprocess.Popen(
-        [BIN / "smlocal", "serve", "--port", "0", "--no-key"], env=place.environment, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stderr is not None
-            said = process.stderr.readline()
-            found = re.search(r"http://[\d.]+:(\d+)", said)
-            assert found is not None, said
-            yield int(found[1])
-        finally:
-            process.terminate()
-
-
 def _run(place: Workplace, tag: str, batches: int, *, port: int, pages: int) -> float:
     name = place.new_name()
     readers = None
@@ -64,7 +47,7 @@ def _run(place: Workplace, tag: str, batches: int, *, port: int, pages: int) -> 
         readers = subprocess.Popen(
             [sys.executable, script, str(port), name, str(pages)], stdout=subprocess.PIPE, text=True
         )
-    command = [BIN / "smlocal", "run", "--image", tag, "--name", name, "--output", place.output]
+    command: list[str | Path] = [BIN / "smlocal", "run", "--image", tag, "--name", name, "--output", place.output]
     seconds = execute(
         [*command, "--env", f"SCRIPT={SCRIPT.format(batches=batches)}"], environment=place.environment
     ).seconds

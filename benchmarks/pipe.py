@@ -15,7 +15,7 @@ from pathlib import Path
 from measure import Samples, alternate, progress
 from results import Figure, Size, comparison, main, megabytes, spread
 from s3_server import cat, configuration, rclone_server
-from workplace import BIN, PROGRAMS, ROOT, Workplace, image, workplace
+from workplace import BIN, PROGRAMS, PY, Workplace, image, workplace
 
 LOCAL_MEGABYTES = 2048
 REMOTE_MEGABYTES = 1024
@@ -23,10 +23,6 @@ LOCAL_BOUND = 1 / 2
 REMOTE_BOUND = 0.8
 """As a share of the time."""
 MEMORY_BOUND = 200e6
-PY = ROOT / "tests" / "kit" / "images" / "py"
-
-READER = PROGRAMS / "pipe_reader.py"
-FEEDER = PROGRAMS / "pipe_feeder.py"
 
 
 def measure_local(size: Size) -> list[Figure]:
@@ -81,7 +77,14 @@ def _fill(place: Workplace, command: Sequence[str | Path], path: Path) -> float:
 
 def _read(place: Workplace, name: str, path: Path) -> float:
     command = ["docker", "run", "--rm", "--volume", f"{place.folder}/input:/opt/ml/input/data"]
-    command += ["--workdir", "/opt/ml/input/data", "--env", f"FIFO={name}", "--env", f"SCRIPT={READER.read_text()}"]
+    command += [
+        "--workdir",
+        "/opt/ml/input/data",
+        "--env",
+        f"FIFO={name}",
+        "--env",
+        f"SCRIPT={(PROGRAMS / 'read_fifo.py').read_text()}",
+    ]
     command += ["--env", f"EXPECTED={path.stat().st_size}", image(PY), "train"]
     return float(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
@@ -92,7 +95,13 @@ def _feeding(place: Workplace, root: Path | None, environment: Mapping[str, str]
     folder = place.folder / "input"
     folder.mkdir()
     peaks: list[float] = []
-    command = [BIN / "python", FEEDER, str(root or ""), folder, place.folder / "spool"]
+    command: list[str | Path] = [
+        BIN / "python",
+        PROGRAMS / "feed_pipes.py",
+        str(root or ""),
+        folder,
+        place.folder / "spool",
+    ]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**place.environment, **environment}
     ) as feeder:

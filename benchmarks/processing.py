@@ -57,7 +57,7 @@ def measure_input(size: Size) -> list[Figure]:
 
 
 def measure_continuous(size: Size) -> list[Figure]:
-    tag, files = image(PY), size.of(FILES)
+    tag, files = image(PY), max(2, size.of(FILES))
     with workplace() as place:
         progress("continuous output")
         output = {"S3Uri": str(place.folder / "o"), "LocalPath": "/opt/ml/processing/o", "S3UploadMode": "Continuous"}

@@ -25,7 +25,7 @@ def measure(size: Size) -> list[Figure]:
 @contextmanager
 def _caller(place: Workplace, tag: str) -> Iterator[Callable[[], float]]:
     """The seconds of one call in a Python of its own, which lives as long as the benchmark."""
-    command = [BIN / "python", Path(__file__), "--calls", tag, str(place.output)]
+    command: list[str | Path] = [BIN / "python", Path(__file__), "--calls", tag, str(place.output)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=place.environment
     ) as process:

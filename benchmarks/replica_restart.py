@@ -14,7 +14,7 @@ from typing import Any
 
 from measure import alternate, execute
 from results import Figure, Size, comparison, main
-from workplace import PY, Workplace, image, workplace
+from workplace import PROGRAMS, PY, Workplace, image, workplace
 
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
@@ -24,24 +24,7 @@ BOUND = 1.5
 NAME = "workerpool0-0"
 SUBNET = ip_network("192.0.2.0/29")
 STAMPS = "/gcs/stamps/"
-PROGRAM = """
-import os, signal, sys, time
-os.chdir(sys.argv[1])
-def note(name):
-    with open(name, "a") as file:
-        print(time.time_ns(), file=file)
-def end(*_):
-    note("ended")
-    os._exit(143)
-signal.signal(signal.SIGTERM, end)
-note("begun")
-if os.path.exists("ended"):
-    sys.exit()
-if not os.path.exists("stay"):
-    end()
-while True:
-    signal.pause()
-"""
+PROGRAM = PROGRAMS / "note_times.py"
 PRIMARY = f"until [ $(cat {STAMPS}begun | wc -l) = 2 ]; do sleep 0.05; done"
 """The job ends with the primary replica, so that waits for the other's restart."""
 
@@ -57,7 +40,7 @@ def measure(size: Size) -> list[Figure]:
             name=job,
             image=tag,
             labels={JOB_LABEL: job},
-            entrypoint=("python3", "-SEc", PROGRAM, STAMPS),
+            entrypoint=("python3", "-SEc", PROGRAM.read_text(), STAMPS),
             command=(),
             environment={},
             hostname=f"cmle-training-{NAME}",
@@ -80,7 +63,7 @@ def measure(size: Size) -> list[Figure]:
 
 def _smlocal(place: Workplace, tag: str, stamps: Path) -> float:
     file = place.folder / "job.json"
-    pools = [_pool(tag, ["sh", "-c", PRIMARY]), _pool(tag, ["python3", "-SEc", PROGRAM, STAMPS])]
+    pools = [_pool(tag, ["sh", "-c", PRIMARY]), _pool(tag, ["python3", "-SEc", PROGRAM.read_text(), STAMPS])]
     file.write_text(json.dumps({"workerPoolSpecs": pools, "Local": {"Sources": {"gs://stamps": str(stamps)}}}))
     place.run_file(file)
     return _between(stamps)

@@ -24,7 +24,7 @@ def measure(size: Size) -> list[Figure]:
         answer = place.folder / "answer.json"
         answer.write_text(_answer(place, "run", file, "--name", place.new_name(), "--json"))
         ours, theirs = alternate(
-            lambda: _seconds(place, "reproduce", str(answer), "--name", place.new_name(), "--allow-local-paths"),
+            lambda: _seconds(place, "reproduce", str(answer), "--allow-local-paths", "--name", place.new_name()),
             lambda: _seconds(place, "run", str(file), "--name", place.new_name()),
             rounds=2 * size.rounds,
             name="reproduce",

@@ -43,10 +43,12 @@ class Size:
     """How much to measure."""
 
     rounds: int
-    against: tuple[str, ...] = ()
-    """Earlier commits to measure too, so that a sum of small changes is seen."""
     scale: float
     """The scale of the amounts of data: 1 is what the figures are about, less is for trying a script out."""
+
+    against: tuple[str, ...] = ()
+    """Commits to measure in the same run."""
+    recorded: bool = False
 
     def of(self, amount: int) -> int:
         return max(1, int(amount * self.scale))
@@ -55,17 +57,27 @@ class Size:
 Benchmark = Callable[[Size], Sequence[Figure]]
 
 
-def main(*benchmarks: Benchmark) -> None:
-    """Measure, show, and record what was measured in full."""
+def main(*benchmarks: Benchmark, compared_with: str | None = None) -> None:
+    """Measure, show, and record what was measured in full.
+
+    `compared_with`: the benchmark can measure other commits in the same run, this one unless told.
+    """
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"runs of each side, {ROUNDS} unless told")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full amounts of data, 1 unless told")
     parser.add_argument("--no-record", action="store_true", help=f"do not append to {RESULTS.name}")
-    parser.add_argument(
-        "--against", metavar="COMMIT", action="append", default=[], help="an earlier commit to measure too (no_op.py)"
-    )
+    if compared_with is not None:
+        parser.add_argument(
+            "--against",
+            metavar="COMMIT",
+            nargs="*",
+            help=f"measure these commits too, {compared_with} unless told, and the last one",
+        )
     given = parser.parse_args()
-    size = Size(rounds=given.rounds, scale=given.scale, against=tuple(given.against))
+    asked = getattr(given, "against", None)
+    against = () if asked is None else tuple(asked or [compared_with])
+    full = given.rounds >= ROUNDS and given.scale >= 1
+    size = Size(rounds=given.rounds, scale=given.scale, against=against, recorded=full and not given.no_record)
     figures: list[Figure] = []
     load = os.getloadavg()[0]
     for benchmark in benchmarks:
@@ -74,7 +86,7 @@ def main(*benchmarks: Benchmark) -> None:
         figures += found
     if given.no_record:
         return
-    if size.rounds < ROUNDS or size.scale < 1:
+    if not full:
         print("Not recorded: fewer rounds or less data than the figures are about.")
         return
     _record(figures, load)
@@ -108,7 +120,10 @@ def megabytes(value: float) -> str:
 
 def _table(figures: Sequence[Figure]) -> str:
     rows = [("what", "smlocal", "against", "figure", "at most", "met")]
-    rows += [(f.what, f.ours, f.theirs, f.figure, f.bound, "yes" if f.met else "NO") for f in figures]
+    # A bar within a cell would be the end of it.
+    rows += [
+        (f.what.replace("|", "\\|"), f.ours, f.theirs, f.figure, f.bound, "yes" if f.met else "NO") for f in figures
+    ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [_line(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     lines.insert(1, _line("-" * width for width in widths))

@@ -5,8 +5,6 @@ same disk; each is a process of its own that is timed inside, imports and client
 first key on to the last file. Our peak of memory is that of the whole process.
 """
 
-from pathlib import Path
-
 from measure import Samples, alternate, execute, progress
 from results import Figure, Size, comparison, main, megabytes, spread
 from s3_server import configuration, rclone_server
@@ -20,12 +18,7 @@ MEMORY_BOUND = 200e6
 LARGE_MEGABYTES = 1024
 SMALL_COUNT = 5000
 SMALL_BYTES = 20 << 10
-
-OURS = PROGRAMS / "download.py"
-BOTO3 = PROGRAMS / "download_boto3.py"
-
-
-THREADS = PROGRAMS / "download_threads.py"
+OURS, BOTO3, THREADS = "s3_download.py", "s3_download_boto3.py", "s3_download_boto3_threads.py"
 
 
 def measure_large(size: Size) -> list[Figure]:
@@ -63,16 +56,16 @@ def _compare(
     prefix: str,
     bound: float,
     *,
-    against: Path = BOTO3,
+    against: str = BOTO3,
     name: str = "`download_file`",
 ) -> list[Figure]:
     peaks: list[float] = []
 
-    def run(program: Path) -> float:
+    def run(program: str) -> float:
         place.output.mkdir()
         result = place.folder / "seconds"
-        ended = execute([BIN / "python", program, prefix, place.output, result], environment=environment)
-        if program is OURS:
+        ended = execute([BIN / "python", PROGRAMS / program, prefix, place.output, result], environment=environment)
+        if program == OURS:
             peaks.append(ended.peak_bytes)
         place.clear()
         return float(result.read_text())

@@ -26,7 +26,7 @@ def rclone_server(folder: Path, *, writable: bool = False) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"127.0.0.1:{port}"
-    command = [BIN / "rclone", "--config", os.devnull, "serve", "s3", "--addr", address]
+    command: list[str | Path] = [BIN / "rclone", "--config", os.devnull, "serve", "s3", "--addr", address]
     command += ["--auth-key", ",".join(KEYS), *([] if writable else ["--read-only"]), folder]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:

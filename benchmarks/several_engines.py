@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from measure import alternate, progress
@@ -53,8 +54,8 @@ def measure_channel(size: Size) -> list[Figure]:
         for files, what in ((1, "one file"), (megabytes, f"{megabytes:,} files")):
             folder = _data(place.folder / f"{files}-files", files, megabytes)
             ours, theirs = alternate(
-                lambda folder=folder: _sending(place, tag, folder, engines),
-                lambda folder=folder: _copying(tag, folder, engines),
+                partial(_sending, place, tag, folder, engines),
+                partial(_copying, tag, folder, engines),
                 rounds=size.rounds,
                 name=f"channel, {what}",
             )
@@ -78,7 +79,7 @@ def _sending(place: Workplace, tag: str, folder: Path, engines: Sequence[str]) -
     """The job's phase Downloading: all of it, with the network, the containers and the other folders."""
     name = place.new_name()
     place.run(tag, "--instance-count", "2", "--channel", f"train={folder}", *_named(engines), name=name)
-    describe = [BIN / "smlocal", "describe", name, "--json"]
+    describe: list[str | Path] = [BIN / "smlocal", "describe", name, "--json"]
     described = subprocess.run(describe, env=place.environment, check=True, capture_output=True)
     os.sync()
     return float(json.loads(described.stdout)["Local"]["Seconds"]["Downloading"])

@@ -51,7 +51,17 @@ def measure(size: Size) -> list[Figure]:
     tag = image(SH)
     with workplace() as place:
         name = place.new_name()
-        failing = [BIN / "smlocal", "run", "--quiet", "--image", tag, "--name", name, "--output", place.output]
+        failing: list[str | Path] = [
+            BIN / "smlocal",
+            "run",
+            "--quiet",
+            "--image",
+            tag,
+            "--name",
+            name,
+            "--output",
+            place.output,
+        ]
         failing += ["--keep", "failed", "-e", f"SCRIPT={_FAILS}"]
         subprocess.run(failing, env=place.environment, check=False)
         try:

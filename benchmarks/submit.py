@@ -42,7 +42,7 @@ class Submits:
     def submit(self) -> float:
         """To the prefix of the last `clear`."""
         name = f"benchmark-submit-{os.getpid()}-{next(self.numbers)}"
-        command = [BIN / "smlocal", "submit", self.job, "--upload-to", self.prefix, "--name", name]
+        command: list[str | Path] = [BIN / "smlocal", "submit", self.job, "--upload-to", self.prefix, "--name", name]
         took = execute([*command, "--yes", "--no-wait"], environment=self.environment).seconds
         with suppress(WaiterError):  # it has failed
             waiter = self.service.client().get_waiter("training_job_completed_or_stopped")
@@ -73,7 +73,14 @@ def measure(size: Size) -> list[Figure]:
         for number in range(count):
             (data / f"{number:06}").write_bytes(number.to_bytes(8, "big") * (BYTES // 8))
         with _ready(place, data) as submits:
-            copy = [f"{aws.stdout.strip()}/bin/aws", "s3", "cp", "--recursive", "--only-show-errors", data]
+            copy: list[str | Path] = [
+                f"{aws.stdout.strip()}/bin/aws",
+                "s3",
+                "cp",
+                "--recursive",
+                "--only-show-errors",
+                data,
+            ]
 
             def copied() -> float:
                 submits.clear()

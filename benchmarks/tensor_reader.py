@@ -19,13 +19,13 @@ def measure(size: Size) -> list[Figure]:
     links = os.environ.get("PIP_FIND_LINKS")  # may have a small torch; uv does not read it
     options = ["--find-links", links] if links else []
     made = subprocess.run(
-        [ROOT / "scripts" / "client-environment", _REQUIREMENTS, *options],
+        [str(ROOT / "scripts" / "client-environment"), _REQUIREMENTS, *options],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
     progress("1,000 tensors")
-    command = [Path(made.stdout.strip()) / "bin" / "python", _PROGRAM, str(TENSORS), str(size.rounds)]
+    command: list[str | Path] = [Path(made.stdout.strip()) / "bin" / "python", _PROGRAM, str(TENSORS), str(size.rounds)]
     quiet = {"SMDEBUG_LOG_LEVEL": "error", "SMDEBUG_TRAINING_END_DELAY_REFRESH": "0", "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(command, env={**os.environ, **quiet}, stdout=subprocess.PIPE, text=True, check=True)
     progress("")

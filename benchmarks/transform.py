@@ -10,22 +10,10 @@ from pathlib import Path
 
 from measure import alternate, execute
 from results import Figure, Size, comparison, main
-from workplace import BIN, ROOT, Workplace, image, workplace
+from workplace import BIN, PROGRAMS, ROOT, Workplace, image, workplace
 
 BOUND = 1.3
 SERVER = ROOT / "tests" / "kit" / "images" / "transform"
-LOOP = """
-set -e
-container=$(docker run --detach "$1" serve)
-trap 'docker rm --force "$container"' EXIT
-address=$(docker inspect --format '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$container"):8080
-until curl --silent --fail "http://$address/ping"; do sleep 0.03; done
-mkdir "$3/parts" "$3/answers"
-split --line-bytes 1048576 "$2" "$3/parts/"
-ls "$3/parts" | xargs -P 4 -I PART curl --silent --fail --output "$3/answers/PART" \
-    --data-binary "@$3/parts/PART" "http://$address/invocations"
-cat "$3/answers/"* > "$3/lines.csv.out"
-"""
 
 
 def measure(size: Size) -> list[Figure]:
@@ -34,10 +22,9 @@ def measure(size: Size) -> list[Figure]:
         data, output = place.folder / "data", place.folder / "transformed"
         data.mkdir()
         lines = data / "lines.csv"
-        lines.write_bytes((b"x" * 999 + b"\n") * size.of(10_000))
+        count = size.of(10_000)
+        lines.write_bytes((b"x" * 999 + b"\n") * count)
         job = job_file(place, tag, output)
-        script = place.folder / "loop.sh"
-        script.write_text(LOOP)
 
         def ours() -> float:
             shutil.rmtree(output, ignore_errors=True)
@@ -50,12 +37,12 @@ def measure(size: Size) -> list[Figure]:
         def theirs() -> float:
             shutil.rmtree(output, ignore_errors=True)
             output.mkdir()
-            seconds = execute(["bash", script, tag, lines, output]).seconds
+            seconds = execute([PROGRAMS / "transform_by_curl.sh", tag, lines, output]).seconds
             check(lines, output / "lines.csv.out")
             return seconds
 
         sides = alternate(ours, theirs, rounds=size.rounds, name="transform")
-    return [comparison("transform of 10,000 lines, 4 at once ÷ a loop of 4 curls", *sides, BOUND)]
+    return [comparison(f"transform of {count:,} lines, 4 at once ÷ a loop of 4 curls", *sides, BOUND)]
 
 
 def job_file(place: Workplace, tag: str, output: Path) -> Path:

@@ -1,6 +1,7 @@
 """What a search adds to its training jobs, what a point costs, and what Hyperband is worth against random search."""
 
 import json
+import math
 import sys
 import tempfile
 import time
@@ -28,7 +29,7 @@ _EPOCHS = 27
 
 
 def measure(size: Size) -> list[Figure]:
-    count = size.of(20)
+    count = max(1, size.of(20) // 2) * 2
     tag = image(SH)
     with workplace() as place:
         ours, theirs = alternate(
@@ -36,10 +37,12 @@ def measure(size: Size) -> list[Figure]:
         )
     points = size.of(1000)
     took = _search(points) * 1000
+    seeds = size.of(_SEEDS)
+    least = math.ceil(_BETTER * seeds / _SEEDS)
     better = sum(
         best_with("Hyperband", seed, budget=_EPOCHS * 40, most=_EPOCHS)
         < best_with("Random", 1000 + seed, budget=_EPOCHS * 40, most=_EPOCHS)
-        for seed in range(_SEEDS)
+        for seed in range(seeds)
     )
     return [
         comparison(
@@ -55,11 +58,11 @@ def measure(size: Size) -> list[Figure]:
         ),
         Figure(
             what=f"Hyperband better than random search with {40 * _EPOCHS} epochs",
-            ours=f"{better} of {_SEEDS} seeds",
+            ours=f"{better} of {seeds} seeds",
             theirs="",
             figure=f"{better}",
-            bound=f"at least {_BETTER}",
-            met=better >= _BETTER,
+            bound=f"at least {least}",
+            met=better >= least,
         ),
     ]
 
@@ -110,7 +113,7 @@ def _one_by_one(place: Workplace, tag: str, count: int) -> float:
     file = place.folder / "job.json"
     file.write_text(json.dumps(_definition(tag, place.output)))
     stem = place.new_name()
-    names = " ".join(f"{stem}-{number}" for number in range(count // 2 * 2))
+    names = " ".join(f"{stem}-{number}" for number in range(count))
     command = f"printf '%s\\n' {names} | xargs -P{_AT_ONCE} -n1 {BIN / 'smlocal'} run {file} --name"
     seconds = execute(["sh", "-c", command], environment=place.environment).seconds
     place.clear()

@@ -8,17 +8,15 @@ The server is rclone's and writes to the same disk. Both sides are processes of 
 and clients not counted. Our peak of memory is that of the whole process.
 """
 
-import os
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from measure import Samples, alternate, execute
 from results import Figure, Size, comparison, main, megabytes, spread
+from s3_server import configuration, rclone_server
 from workplace import BIN, PROGRAMS, Workplace, workplace
 
 MODEL_MEGABYTES = 4000
@@ -29,13 +27,7 @@ LOCAL_BOUND = 1.0
 GIGABIT = 117_000_000
 """Bytes a second that are left of it for the data."""
 MEMORY_BOUND = 100e6
-KEYS = ("benchmarkkey", "benchmarksecret")
 CORES = 2
-
-NETWORK = PROGRAMS / "slow_network.py"
-ARCHIVE = PROGRAMS / "pack.py"
-PUBLISH = PROGRAMS / "pack_and_upload.py"
-BOTO3 = PROGRAMS / "upload_boto3.py"
 
 
 def measure_archive(size: Size) -> list[Figure]:
@@ -59,7 +51,7 @@ def measure_archive(size: Size) -> list[Figure]:
             return execute(["bash", "-o", "pipefail", "-c", command, model, archive]).seconds
 
         ours, theirs = alternate(
-            lambda: measured("ours", lambda: _run(place, ARCHIVE, model, archive, place.environment)),
+            lambda: measured("ours", lambda: _run(place, "archive_model.py", model, archive, place.environment)),
             lambda: measured("theirs", pigz),
             rounds=size.rounds,
             name="archive",
@@ -86,24 +78,27 @@ def measure_upload(size: Size) -> list[Figure]:
     with workplace() as place:
         model = place.half_random(count)
         ready, archive = place.folder / "ready.tar.gz", place.folder / "model.tar.gz"
-        _run(place, ARCHIVE, model, ready, place.environment)
+        _run(place, "archive_model.py", model, ready, place.environment)
         bucket = place.folder / "served" / "bucket"
         bucket.mkdir(parents=True)
 
-        def publish(port: int) -> float:
-            took = _run(place, PUBLISH, model, archive, _configured(place, port), peaks=peaks)
+        def configured(address: str) -> Mapping[str, str]:
+            return {**place.environment, **configuration(address)}
+
+        def publish(address: str) -> float:
+            took = _run(place, "publish_model.py", model, archive, configured(address), peaks=peaks)
             return _cleared(place, bucket, took, archive)
 
-        def upload(port: int) -> float:
-            return _cleared(place, bucket, _run(place, BOTO3, model, ready, _configured(place, port)))
+        def upload(address: str) -> float:
+            return _cleared(place, bucket, _run(place, "upload_boto3.py", model, ready, configured(address)))
 
-        def pack_and_upload(port: int) -> float:
-            packing = _run(place, ARCHIVE, model, archive, place.environment)
+        def pack_and_upload(address: str) -> float:
+            packing = _run(place, "archive_model.py", model, archive, place.environment)
             return packing + _cleared(
-                place, bucket, _run(place, BOTO3, model, archive, _configured(place, port)), archive
+                place, bucket, _run(place, "upload_boto3.py", model, archive, configured(address)), archive
             )
 
-        with _server(bucket.parent) as server, _network(server) as network:
+        with rclone_server(bucket.parent, writable=True) as server, _network(server) as network:
             far = alternate(lambda: publish(network), lambda: upload(network), rounds=size.rounds, name="gigabit")
             near = alternate(
                 lambda: publish(server), lambda: pack_and_upload(server), rounds=size.rounds, name="this machine"
@@ -126,7 +121,7 @@ def measure_upload(size: Size) -> list[Figure]:
 
 def _run(
     place: Workplace,
-    program: Path,
+    program: str,
     model: Path,
     archive: Path,
     environment: Mapping[str, str],
@@ -134,7 +129,7 @@ def _run(
     peaks: list[float] | None = None,
 ) -> float:
     result = place.folder / "seconds"
-    ended = execute([BIN / "python", program, model, archive, result], environment=environment)
+    ended = execute([BIN / "python", PROGRAMS / program, model, archive, result], environment=environment)
     if peaks is not None:
         peaks.append(ended.peak_bytes)
     return float(result.read_text())
@@ -148,47 +143,15 @@ def _cleared(place: Workplace, bucket: Path, took: float, *files: Path) -> float
 
 
 @contextmanager
-def _server(folder: Path) -> Iterator[int]:
-    """rclone's server of a folder, and its port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
-    command = [BIN / "rclone", "--config", os.devnull, "serve", "s3", "--addr", f"127.0.0.1:{port}"]
-    with subprocess.Popen(
-        [*command, "--auth-key", ",".join(KEYS), folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            for _ in range(200):
-                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                    break
-                time.sleep(0.05)
-            yield port
-        finally:
-            process.terminate()
-
-
-@contextmanager
-def _network(server: int) -> Iterator[int]:
-    """A slow way to a port of this machine, and the port where it begins."""
-    command = [BIN / "python", NETWORK, str(server), str(GIGABIT)]
+def _network(server: str) -> Iterator[str]:
+    """A slow way to a server of this machine, and the address where it begins."""
+    command: list[str | Path] = [BIN / "python", PROGRAMS / "slow_network.py", server.rpartition(":")[2], str(GIGABIT)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            yield int(process.stdout.readline())
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
         finally:
             process.terminate()
-
-
-def _configured(place: Workplace, port: int) -> Mapping[str, str]:
-    return {
-        **place.environment,
-        "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{port}",
-        "AWS_ACCESS_KEY_ID": KEYS[0],
-        "AWS_SECRET_ACCESS_KEY": KEYS[1],
-        "AWS_DEFAULT_REGION": "eu-west-1",
-        "AWS_CONFIG_FILE": os.devnull,
-        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-    }
 
 
 if __name__ == "__main__":

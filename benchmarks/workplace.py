@@ -18,9 +18,9 @@ ROOT = Path(__file__).parents[1]
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 BIN = ROOT / ".venv" / "bin"
-PROGRAMS = Path(__file__).parent / "programs"
-"""What runs in a process of its own."""
 NO_OP = ROOT / "benchmarks" / "images" / "no-op"
+PROGRAMS = ROOT / "benchmarks" / "programs"
+"""What runs in a process or a container of its own."""
 SH = ROOT / "tests" / "kit" / "images" / "sh"
 """Its `train` does what the variable SCRIPT says."""
 PY = SH.with_name("py")
@@ -57,9 +57,15 @@ class Workplace:
         """`smlocal run FILE` as a whole process."""
         return self._run(str(file), *options)
 
+    def run_by(self, programs: Path, image: str) -> Ended:
+        """`smlocal run` of another environment, by its folder of programs; with a home of its own."""
+        home = self.folder / f"home-of-{programs.parents[1].name}"
+        command: list[str | Path] = [programs / "smlocal", "run", "--image", image, "--name", self.new_name()]
+        return execute([*command, "--output", self.output], environment={**self.environment, "SMLOCAL_HOME": str(home)})
+
     def _run(self, *options: str, name: str | None = None) -> Ended:
         job = name or self.new_name()
-        command = [BIN / "smlocal", "run", *options, "--name", job, "--output", self.output]
+        command: list[str | Path] = [BIN / "smlocal", "run", *options, "--name", job, "--output", self.output]
         return execute(command, environment=self.environment)
 
     def clear(self) -> None:
@@ -101,7 +107,7 @@ class Workplace:
 def workplace() -> Iterator[Workplace]:
     """A new, empty workplace; TMPDIR says where."""
     if not (BIN / "smlocal").exists():
-        sys.exit("There is no .venv here: run scripts/test or scripts/demo once, which make it.")
+        sys.exit("There is no .venv here: run `scripts/test --fast` once, which makes it.")
     with tempfile.TemporaryDirectory(prefix="smlocal-benchmark-") as folder:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(_FROM_OUTSIDE)}
         yield Workplace(folder=Path(folder), environment={**kept, "SMLOCAL_HOME": f"{folder}/home"})

@@ -131,7 +131,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def begin_images(items: Sequence[pytest.Item]) -> None:
     """Make the large images of these tests meanwhile, one after another. A test waits for what is not there yet."""
     asked = [str(name) for item in items for mark in item.iter_markers("large") for name in mark.args]
-    folders = [name for name in dict.fromkeys(asked) if (tiers.ROOT / name).is_dir()]
+    folders = [name for name in dict.fromkeys(asked) if (tiers.ROOT / name / "Dockerfile").is_file()]
     if folders:
         subprocess.run(
             ["/bin/sh", "-c", 'for folder in "$@"; do scripts/image "$folder"; done &', "images", *folders],
@@ -180,7 +180,7 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
             f"{len(chosen.always)} run with each commit",
             f"{len(chosen.touched)} of what the commit touches are in: {shortened(sorted(commit.places))}",
             f"{len(chosen.part)} are in as part {commit.number % tiers.PARTS + 1} of {tiers.PARTS}",
-            f"{len(large & {*chosen.left})} need images of 1 to 2 GB, and run with --all or if the commit touches them",
+            f"{len(large & {*chosen.left})} need large images, and run with --all or if the commit touches them",
             tiers.last_whole_run(),
         ]
     if hasattr(config, "workeroutput"):

@@ -5,7 +5,7 @@ rooms that the commit touches, as far as they fit into half a minute, and one of
 number of the commit chooses. So the proof of a run depends only on the commit, and 32 commits later everything has run.
 
 Those marked `large` need an image or an environment of 1 to 2 GB, with PyTorch or TensorFlow: they run if the commit
-touches their own folder or what is tested there, else with `--all` alone.
+touches their own folder or what is tested there, else with `--all` alone. So do benchmarks, which need much of both.
 """
 
 import json

@@ -1,8 +1,7 @@
-"""Upload an archive."""
+"""An archive that is ready, uploaded by boto3: MODEL ARCHIVE RESULT."""
 
 import sys
 import time
-from pathlib import Path
 
 import boto3
 
@@ -11,4 +10,5 @@ client = boto3.client("s3")
 client.list_buckets()
 began = time.perf_counter()
 client.upload_file(archive, "bucket", "job/output/model.tar.gz")
-Path(result).write_text(str(time.perf_counter() - began))
+with open(result, "w", encoding="utf-8") as file:
+    file.write(str(time.perf_counter() - began))

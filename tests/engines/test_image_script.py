@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted(
     path
-    for folder in ("scripts", "scripts/lib", ".ci")
+    for folder in ("scripts", "scripts/lib", ".ci", "benchmarks/programs")
     for path in (ROOT / folder).iterdir()
     if path.is_file() and (path.suffix == ".sh" or path.read_bytes().startswith(b"#!/usr/bin/env bash"))
 )

@@ -13,6 +13,7 @@ _OWN = "inside, files that smlocal brings for a user are this user's; the test e
 _SCRIPT = "the script of a plan copies to and removes folders that are root's by then"
 _PORT = "only root may listen at port 80: containers find their credentials by another variable"
 _GONE = "the container through which folders are given back to the user is taken away"
+_ENGINES = "only root may start the two engines"
 _ROOTS = "folders of a running job and volumes are root's, and the test looks into them"
 
 NEEDS_ROOT = {
@@ -26,6 +27,7 @@ NEEDS_ROOT = {
     "jobs/fail/test_engine.py::test_the_engine_cannot_start_the_container": _GONE,
     "jobs/fail/test_engine.py::test_the_engine_is_lost_before_the_container_runs": _GONE,
     "jobs/fail/test_engine.py::test_the_engine_is_lost_while_the_container_runs": _GONE,
+    "stress/test_benchmarks.py::test_a_benchmark_prints_its_rows[several_engines]": _ENGINES,
     "jobs/spot/test_checkpoints.py::test_restored_changed_and_saved": _OWN,
     "jobs/rights/test_credentials.py::test_keys_are_written_nowhere": _PORT,
     "jobs/rights/test_credentials.py::test_they_are_renewed_and_an_end_of_that_is_told": _PORT,
@@ -48,6 +50,7 @@ NEEDS_FUSE = (
     "data/in_jobs/test_s3_jobs.py::test_fast_file",
     "jobs/start/test_toolkit.py::test_the_script_reads_its_channel[FastFile-s3]",
     "data/in_jobs/test_unread_objects.py",
+    "stress/test_benchmarks.py::test_a_benchmark_prints_its_rows[fastfile]",
 )
 """Needed by any user."""
 

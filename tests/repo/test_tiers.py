@@ -128,7 +128,7 @@ def test_every_large_image_has_tests_and_they_are_marked() -> None:
     }
     texts = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
     marks = "".join("".join(re.findall(r"mark\.large\(([^)]*)\)", text)) for text in texts)
-    assert {*re.findall('"([^"]*)"', marks)} == {*images, "tests/jobs/rules/requirements-of-rules.txt"}
+    assert {*re.findall('"([^"]*)"', marks)} == {*images, "tests/jobs/rules/requirements-of-rules.txt", "benchmarks"}
     for image in images:
         name = image.split("/")[1] if image.startswith("examples") else image.rpartition("/")[2]
         named = rf'follow\("{name}"|"examples" / "{name}" / "image"'
@@ -142,6 +142,7 @@ def test_the_large_images_of_the_chosen_tests_are_made_beside_them(
 ) -> None:
     for name in ("one", "other", "scripts"):
         (tmp_path / name).mkdir()
+        (tmp_path / name / "Dockerfile").touch()
     (tmp_path / "list.txt").touch()
     (tmp_path / "scripts" / "image").write_text('#!/bin/sh\necho "$1" >>made\n')
     (tmp_path / "scripts" / "image").chmod(0o755)

@@ -1,9 +1,8 @@
-"""Objects of a prefix into files, one after the other."""
+"""Objects of S3 into files by boto3, one after another: PREFIX FOLDER RESULT."""
 
 import os
 import sys
 import time
-from pathlib import Path
 
 import boto3
 
@@ -14,4 +13,6 @@ began = time.perf_counter()
 for page in client.get_paginator("list_objects_v2").paginate(Bucket="bucket", Prefix=prefix):
     for each in page["Contents"]:
         client.download_file("bucket", each["Key"], f"{target}/{os.path.basename(each['Key'])}")
-Path(result).write_text(str(time.perf_counter() - began))
+took = time.perf_counter() - began
+with open(result, "w", encoding="utf-8") as file:
+    file.write(str(took))

@@ -1,7 +1,6 @@
-"""Feed the FIFOs of a Pipe channel until the standard input ends, and print the peak of memory."""
+"""Feed the object in ROOT, or in S3 if that is empty, into FIFOs in FOLDER until stdin ends: ROOT FOLDER SPOOL."""
 
 import sys
-from pathlib import Path
 
 from smlocal.data.channels.pipe.feeder import PipeFeeder
 from smlocal.data.sources.s3.client import open_store
@@ -32,5 +31,5 @@ feeder.start()
 print("ready", flush=True)
 sys.stdin.read()
 feeder.stop()
-status = Path("/proc/self/status").read_text()
-print(next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM")))
+with open("/proc/self/status", encoding="utf-8") as file:
+    print(next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM")))

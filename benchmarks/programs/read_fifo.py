@@ -1,4 +1,4 @@
-"""Read one FIFO to its end, in a container, and print the seconds."""
+"""Read a FIFO to its end in a container, and print the seconds: the variables FIFO and EXPECTED, a number of bytes."""
 
 import os
 import time

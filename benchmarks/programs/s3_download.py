@@ -1,9 +1,8 @@
-"""Objects of a prefix into files, by our client."""
+"""Objects of S3 into files by smlocal's client: PREFIX FOLDER RESULT."""
 
 import os
 import sys
 import time
-from pathlib import Path
 
 from smlocal.data.sources.s3.client import open_store
 from smlocal.data.sources.s3.download import download_all
@@ -14,4 +13,6 @@ store = open_store("eu-west-1", rights=EVERYTHING)
 began = time.perf_counter()
 found = store.list_objects("bucket", prefix)
 download_all(store, ((each, f"{target}/{os.path.basename(each.key)}") for each in found))
-Path(result).write_text(str(time.perf_counter() - began))
+took = time.perf_counter() - began
+with open(result, "w", encoding="utf-8") as file:
+    file.write(str(took))

@@ -1,10 +1,8 @@
-"""Pack a model, and upload it meanwhile."""
+"""A model into an archive that is uploaded meanwhile: MODEL ARCHIVE RESULT."""
 
 import sys
 import time
-from pathlib import Path
 
-from smlocal.data.artifacts import gzip_stream  # noqa: F401 - its import is not counted
 from smlocal.data.artifacts.archive import write_archive
 from smlocal.data.artifacts.s3_publish import Publisher
 from smlocal.data.artifacts.tree import walk
@@ -19,4 +17,5 @@ with Publisher(lambda: store, UploadTarget(bucket="bucket", key="job/output/")) 
     write_archive([walk("algo-1", model)], archive, reader=publisher)
     published = publisher.finish()
 assert published.objects, published
-Path(result).write_text(str(time.perf_counter() - began))
+with open(result, "w", encoding="utf-8") as file:
+    file.write(str(time.perf_counter() - began))
