@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.tiers import may_import
 
+from smlocal.jobs.kind import FOLDERS
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "smlocal"
 CONTAINER = SOURCE / "jobs" / "data_parallel" / "container_package"
@@ -34,6 +36,8 @@ OF_A_PLAN = {
     for each in ("sagemaker.training.plan", "sagemaker.training.notes", "ai_platform.planning_of_jobs")
 }
 """The modules that compute the plans of the platforms."""
+KNOWN_BY = {"sagemaker.training": 13}
+"""How many modules outside of a kind's folder import from it, if they are more than three."""
 STARTERS = {"__init__": {"api", "errors"}, "__main__": {"cli", "jobs"}}
 
 
@@ -94,6 +98,19 @@ def test_a_room_imports_only_what_it_may() -> None:
             if target not in allowed or imported != door:
                 wrong.append(f"{module} imports {imported}")
     assert wrong == []
+
+
+@pytest.mark.parametrize("kind", sorted({folder.removeprefix("smlocal.") for folder in FOLDERS.values()}))
+def test_few_modules_know_a_kind(kind: str) -> None:
+    """Others ask its row. A kind may build on another one."""
+    folder = f"smlocal.{kind}"
+    known = {
+        dotted(path)
+        for path in MODULES
+        if any(each == folder or each.startswith(f"{folder}.") for each in imports_of(path))
+    }
+    outside = {name for name in known if not name.startswith(f"{folder}.")}
+    assert len(outside) <= KNOWN_BY.get(kind, 3), outside
 
 
 def test_the_reader_of_imports_sees_lazy_ones_and_those_for_types() -> None:

@@ -46,6 +46,7 @@ from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, RecordedPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import LeftOnEngine
+from smlocal.jobs.store.resources import join, keep
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.terms.statuses import (
     INTERNAL_ERROR,
@@ -186,8 +187,6 @@ class ContainerSupervisor(Supervisor):
         self.after_training()
 
     def _join_pool(self, pool: WarmPoolPlan) -> None:
-        from smlocal.jobs.store.resources import join  # few jobs have one
-
         earlier = join(self.context.store, self.plan.name, self.plan.run_id, like=pool.like, seconds=pool.seconds)
         if earlier is not None:
             self.context.reporter.progress(f"in the warm pool of {earlier}")
@@ -385,8 +384,6 @@ class ContainerSupervisor(Supervisor):
 
     def _keep_pool(self) -> None:
         """Not after a failure that says nothing good of the machines. The next supervisor may repeat this."""
-        from smlocal.jobs.store.resources import keep
-
         failure = self.attempt.outcome.failure
         if failure is None or failure.kind not in {FailureKind.INTERNAL, FailureKind.CAPACITY}:
             with suppress(HomeUnusableError):

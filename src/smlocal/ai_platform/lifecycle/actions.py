@@ -55,7 +55,7 @@ class HistoryEntry:
     oom_killed: bool | None = None
     error: ErrorClass | None = None
     signal: str | None = None
-    """The last one that the replica got before it ended."""
+    """The last signal that the replica got before it ended."""
     cause: CancelCause | None = None
     grace: float | None = None
     why: str | None = None

@@ -123,7 +123,7 @@ class IdentityPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordedPlan:
-    """What is planned of every job: the whole plan of one that has no containers."""
+    """What is planned for every job; a job without containers has no more."""
 
     platform: str
     """The name of the kind of job."""

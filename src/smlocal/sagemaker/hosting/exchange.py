@@ -17,7 +17,7 @@ CONNECT_SECONDS: Final = 5.0
 _REST: Final = 1.0
 """Seconds. Servers close connections that were not used for so long or longer, without a word."""
 _WHOLE: Final = 1 << 20
-"""Bytes of an answer that are kept until it is complete, so that one that is cut short becomes an error.
+"""Bytes of an answer that are kept until it is complete, so that an answer that is cut short becomes an error.
 
 If there is room: those that are larger than `SMALL` are held together with the bodies of requests.
 """

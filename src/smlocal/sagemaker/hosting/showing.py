@@ -44,7 +44,7 @@ class EndpointShowing(Showing[JobPlan]):
         }
 
     def still_to_come(self, stored: StoredJob) -> dict[str, Any]:
-        """Where a running endpoint is invoked; one that has ended has it among its results."""
+        """Where a running endpoint is invoked; after its end, its results say it."""
         if stored.record.status.terminal:
             return {}
         name = stored.documents["request"].get("EndpointName", stored.record.name)

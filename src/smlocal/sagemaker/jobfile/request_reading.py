@@ -278,7 +278,7 @@ def unsupported_request(
 
 
 def _without_unsupported(names: list[str], table: MemberTable, task: str) -> Iterator[str]:
-    """For a value, the possible values; a member without any must be removed, and one that is supported changed."""
+    """What to change: to which value, if another is possible; a member that smlocal does not have must be removed."""
     whole = []
     for name in names:
         row = table.rows[name]
