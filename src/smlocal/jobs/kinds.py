@@ -6,6 +6,7 @@ first three have an object of a class below, whose defaults decline or do what i
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import groupby
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from smlocal.base.quick_dataclass import dataclass
@@ -26,6 +27,10 @@ from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, Failure, 
 
 P = TypeVar("P", bound=RecordedPlan)
 """The plans of a kind of jobs."""
+
+
+_FINAL = {JobPhase.COMPLETED, JobPhase.FAILED, JobPhase.STOPPED, JobPhase.MAX_RUNTIME_EXCEEDED}
+"""How a job has ended."""
 
 
 class RecordedFile(Protocol):
@@ -206,6 +211,8 @@ class Showing(ABC, Generic[P]):
     """The names of the hosts, where all jobs have the same."""
     UNINTERRUPTIBLE: ClassVar[tuple[str, str] | None] = None
     """Why no command can interrupt any of these jobs, and the remedy."""
+    HAS_PAGE_PARTS: ClassVar[bool] = False
+    """True if the kind has a module `page_parts`: what only the page of such a job shows, by `page_parts`."""
 
     @abstractmethod
     def describe(self, stored: StoredJob) -> dict[str, Any]:
@@ -248,17 +255,17 @@ class Showing(ABC, Generic[P]):
 
     @staticmethod
     def stages(stored: StoredJob, called: Mapping[JobPhase, str]) -> tuple[Stage, ...]:
-        """The phases that a job has gone through; `called`: their names, where those of the store are not shown."""
-        return tuple(
-            Stage(
-                name=called.get(each.status, str(each.status)),
-                message="",
-                began=each.started,
-                ended=each.ended,
-                final=each.status in {JobPhase.COMPLETED, JobPhase.FAILED, JobPhase.STOPPED},
-            )
-            for each in stored.transitions
-        )
+        """The phases that a job has gone through; `called`: their names, where those of the store are not shown.
+
+        Phases of one name that follow each other are one.
+        """
+        stages = []
+        for name, found in groupby(stored.transitions, lambda each: called.get(each.status, str(each.status))):
+            first, *others = found
+            last = others[-1] if others else first
+            final = first.status in _FINAL
+            stages.append(Stage(name=name, message="", began=first.started, ended=last.ended, final=final))
+        return tuple(stages)
 
     @abstractmethod
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:

@@ -102,6 +102,8 @@ class Bar:
 
     name: str
     spans: tuple[Span, ...]
+    short: bool = False
+    """True if its name has room beside it, and its text is shown with the bar only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,67 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
+from smlocal.base.formatting import axis_duration, counted, number, short_number
 from smlocal.base.readable import readable_bytes
 from smlocal.jobs.metrics.job_metrics import JobMetrics
+from smlocal.jobs.page_parts import XY, Chart, Line, Range
 from smlocal.jobs.usage.series import UsageSeries
-from smlocal.report.formatting import axis_duration, counted, number, short_number
 from smlocal.terms.metrics import MetricValue, is_later
 from smlocal.terms.usage import MIB, ContainerUsage, readable_memory
 
 COLUMNS = 300
 """More columns would not be visible."""
-
-XY = tuple[float, float]
-Range = tuple[float, float]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
-    """One line, and its entry in the legend."""
-
-    label: str
-    value: str
-    points: Sequence[XY]
-    dots: bool = False
-    """True if the points are not joined."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Chart:
-    """Text and lines of a chart."""
-
-    WIDTH: ClassVar = 600
-    HEIGHT: ClassVar = 120
-
-    title: str
-    value: str
-    """The most important number, beside the title."""
-    detail: str
-    """Below the title."""
-    lines: Sequence[Line]
-    x_range: Range
-    x_labels: tuple[str, str]
-    y_range: Range
-    y_labels: tuple[str, str]
-    limit: float | None = None
-    """Drawn as a horizontal line."""
-
-    def positions(self, line: Line) -> list[str]:
-        """The points of a line as `x,y` in the drawing."""
-        return [f"{self._x(x):.1f},{self.height_of(y):.1f}" for x, y in line.points]
-
-    def _x(self, x: float) -> float:
-        start, end = self.x_range
-        # A single moment is drawn at the right end, where the latest value always is.
-        return self.WIDTH * (x - start) / (end - start) if end > start else float(self.WIDTH)
-
-    def height_of(self, y: float) -> float:
-        """Where a value is in the drawing, from its top."""
-        low, high = self.y_range
-        share = (y - low) / (high - low) if high > low else 0.5
-        return self.HEIGHT - 0.5 - (self.HEIGHT - 1) * share
 
 
 class Downsampler:

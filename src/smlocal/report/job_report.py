@@ -13,20 +13,23 @@ from smlocal.base.foreign_archive.stream import ArchiveError, opened, pieces_of
 from smlocal.base.foreign_archive.tar_entries import BLOCK, TarEntry
 from smlocal.jobs.documents import PLAN, REQUEST
 from smlocal.jobs.finish.describe import view_job
+from smlocal.jobs.kind import module_of
+from smlocal.jobs.kinds import Spoken, showing
 from smlocal.jobs.logs.log_readers import LogTail, host_logs, read_log_tail
 from smlocal.jobs.metrics.job_metrics import job_metrics
+from smlocal.jobs.page_parts import PageParts
 from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.usage.series import UsageSeries, read_series
 from smlocal.jobs.view import JobView
 from smlocal.report.charts import HostCharts, MetricCharts, host_charts, metric_charts
 from smlocal.sagemaker.contract.outcome.reasons import RULE
-from smlocal.sagemaker.kinds import TUNING
 from smlocal.sagemaker.tensor_place import tensor_place
 from smlocal.sagemaker.usage_block import MeasuredHost, usage_block
 from smlocal.terms.masking import HIDDEN, masked_request, with_strings
 
 if TYPE_CHECKING:
-    from smlocal.report.rare_charts import TensorCharts, TuningCharts
+    from smlocal.report.tensor_charts import TensorCharts
 
 _WITHHELD = "(withheld)"
 """In place of secrets: not every font has the character that terminals show."""
@@ -66,6 +69,10 @@ class JobReport:
     """When the job was read."""
     view: JobView
     """In the words of its platform."""
+    spoken: Spoken
+    """How sentences speak of it."""
+    parts: PageParts
+    """What only jobs of its kind show."""
     request: Mapping[str, Any]
     """Without secrets: reports are sent to others."""
     notes: tuple[Mapping[str, Any], ...]
@@ -76,8 +83,6 @@ class JobReport:
     """Every new status of a debugger rule, oldest first."""
     tensors: "TensorCharts | None"
     """None if the job saves no tensors."""
-    tuning: "TuningCharts | None"
-    """None if it is not a tuning job."""
     usage: tuple[HostCharts, ...]
     usage_notes: tuple[str, ...]
     """Advice on instance types, and figures that could not be measured."""
@@ -97,7 +102,7 @@ class JobReport:
 
 def read_job_report(store: Store, name: str, time: float, *, logs: bool = True) -> JobReport:
     """Read a job, ended or running, with its logs if they are wanted. `JobUnknownError` if there is no such job."""
-    view = view_job(store, name)
+    view, record = view_job(store, name), store.get(name)
     answer, began = view.answer, view.began
     plan: Mapping[str, Any] = store.document(name, PLAN) or {}
     local = answer["Local"]
@@ -109,13 +114,14 @@ def read_job_report(store: Store, name: str, time: float, *, logs: bool = True) 
     return JobReport(
         time=time,
         view=view,
+        spoken=showing(record.platform).spoken(record),
+        parts=_parts(store, record, view),
         request=with_strings(request, lambda _, text: text.replace(HIDDEN, _WITHHELD)),
         notes=tuple(sorted(notes, key=lambda note: not note.get("Warning"))),
         logs=tuple(tail for tail in tails if tail is not None),
         metrics=metric_charts(job_metrics(store, name), began),
         rules=_rules(store, name, answer),
         tensors=_tensors(plan, store.directory(name)),
-        tuning=_tuning(store, name, view),
         usage=tuple(_host(figures, began) for figures in usage.get("Hosts", ())),
         usage_notes=(*(s for advice in usage.get("Advice", ()) for s in advice["Sentences"]), *usage.get("Notes", ())),
         artifacts={
@@ -126,25 +132,24 @@ def read_job_report(store: Store, name: str, time: float, *, logs: bool = True) 
     )
 
 
+def _parts(store: Store, record: JobRecord, view: JobView) -> PageParts:
+    if not showing(record.platform).HAS_PAGE_PARTS:
+        return PageParts(details=view.details)
+    found: PageParts = module_of(record.platform, "page_parts").page_parts(store, view)
+    return found
+
+
 def _rules(store: Store, name: str, answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     if not answer.get("DebugRuleEvaluationStatuses"):
         return ()
     return tuple(event.data for event in store.events(name) if event.kind == RULE and isinstance(event.data, dict))
 
 
-def _tuning(store: Store, name: str, view: JobView) -> "TuningCharts | None":
-    if store.get(name).platform != TUNING.name:
-        return None
-    from smlocal.report.rare_charts import tuning_charts  # most jobs are no tuning jobs
-
-    return tuning_charts(store, name, view.answer, view.began)
-
-
 def _tensors(plan: Mapping[str, Any], directory: str) -> "TensorCharts | None":
     place = tensor_place(plan, directory)
     if place is None:
         return None
-    from smlocal.report.rare_charts import tensor_charts  # few jobs save tensors
+    from smlocal.report.tensor_charts import tensor_charts  # few jobs save tensors
 
     return tensor_charts(place.folder)
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from smlocal.base.formatting import counted, duration, utc
 from smlocal.base.readable import readable_bytes
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import Bar, Span, Stage
-from smlocal.report.formatting import counted, duration, utc
 from smlocal.report.job_report import JobReport, read_job_report
 from smlocal.sagemaker.contract.outcome.reasons import RuleStatus
 from smlocal.terms.statuses import JobStatus
@@ -66,6 +66,8 @@ class DrawnBar:
     name: str
     spans: tuple[DrawnSpan, ...]
     seconds: float
+    short: bool = False
+    """True if its name is beside it."""
 
 
 def build_timeline(stages: Sequence[Stage], measured: Mapping[str, float], now: float) -> Timeline:
@@ -107,7 +109,8 @@ def drawn_bars(bars: Sequence[Bar], timeline: Timeline, now: float) -> Iterator[
             width = min(Timeline.WIDTH, max(_MIN_WIDTH, seconds * scale - _GAP))
             left = max(0.0, min(Timeline.WIDTH - width, (span.began - timeline.start) * scale))
             spans.append(DrawnSpan(text=span.text, good=span.good, running=span.ended is None, left=left, width=width))
-        yield DrawnBar(name=bar.name, spans=tuple(spans), seconds=sum(_seconds(span, now) for span in bar.spans))
+        seconds = sum(_seconds(span, now) for span in bar.spans)
+        yield DrawnBar(name=bar.name, spans=tuple(spans), seconds=seconds, short=bar.short)
 
 
 def _seconds(span: Span, now: float) -> float:
@@ -297,7 +300,8 @@ def about_job(report: JobReport) -> dict[str, Any]:
     return {
         "report": report,
         "view": view,
-        "bars": tuple(drawn_bars(view.bars, timeline, report.time)),
+        "bars": tuple(drawn_bars((*view.bars, *report.parts.bars), timeline, report.time)),
+        "kind": report.spoken.job[:1].upper() + report.spoken.job[1:],
         "headline": _headline(report),
         "timeline": timeline,
         "rules": rules,
@@ -335,6 +339,8 @@ def _environment() -> Environment:
 def _headline(report: JobReport) -> str:
     """`Completed in 2.6 s`."""
     view = report.view
+    if report.running and report.spoken.endless:
+        return f"{view.state} for {duration(report.time - (view.stages[-1].began if view.stages else view.created))}"
     if report.running:
         return f"{view.state}, {duration(report.time - view.created)} so far"
     return f"{view.state} {'in' if view.status is JobStatus.COMPLETED else 'after'} {duration(view.seconds)}"

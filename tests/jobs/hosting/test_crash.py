@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from smlocal.jobs.store.jobs import Store
+from smlocal.sagemaker.serving.invocations import read_invocations
 
 Clean = Callable[[str], None]
 
@@ -25,6 +26,9 @@ def test_an_endpoint_in_service_is_found_again(
 ) -> None:
     address = hosting.in_service("found")
     container = docker("ps", "--quiet", "--filter", "label=smlocal.job=found")
+    assert hosting.invoke("found", "first").returncode == 0
+    kept = life.store.directory("found")
+    hosting.until(lambda: read_invocations(kept).total.requests == 1)
     life.crash("found")
     assert hosting.invoke("found", "still").stdout == "still"
     assert docker("ps", "--quiet", "--filter", "label=smlocal.job=found") == container
@@ -34,6 +38,8 @@ def test_an_endpoint_in_service_is_found_again(
     hosting.until(lambda: hosting.log("found") == "serving\nasked\n")
     assert life("stop", "found", "--wait").returncode == 0
     assert hosting.log("found") == "serving\nasked\n"
+    assert read_invocations(kept).total.requests == 3
+    assert "Time to answer" in life("report", "found", "--html", "-").stdout
     assert_nothing_left("found")
 
 

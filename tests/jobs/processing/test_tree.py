@@ -187,3 +187,7 @@ def test_an_output_in_s3_stays_here_until_it_is_published(processing: Any, life:
         "o": str(life.folder / "smlocal-output" / "processing-here" / "o"),
         "mapped": str(life.folder / "bucket" / "below" / "it"),
     }
+    assert [(each["Files"], each["Bytes"], each["AllCounted"]) for each in answer["Local"]["Outputs"]] == [
+        (1, 2, True),
+        (1, 2, True),
+    ]

@@ -197,7 +197,18 @@ def test_an_object_that_fails_has_no_output_and_others_go_on(
         f"{worse}: Message:",
         f"{worse}: cannot",
     ]
-    assert life.describe("transform-bad")["Local"]["Transform"]["Failed"] == [bad, worse]
+    found = life.describe("transform-bad")["Local"]["Transform"]
+    assert found["Failed"] == [bad, worse]
+    assert found["FailedBecause"] == [
+        "ClientError: 400: no such feature",
+        "Bad HTTP status received from algorithm: 500: cannot",
+    ]
+    assert (found["RecordsRead"], found["LinesWritten"], found["Requests"]) == (6, 3, 4)
+    assert (found["BytesRead"], found["BytesWritten"]) == (21, 9)
+    assert found["Retries"] == 1 + 3  # that of once, and all of worse
+    page = life("report", "transform-bad", "--html", "-").stdout
+    for words in ("6 in, 3 lines out", "21 B in, 9 B out", "ClientError: 400: no such feature"):
+        assert words in page
     assert_nothing_left("transform-bad")
 
 

@@ -170,7 +170,7 @@ JOBS = {
     "endpoint": Needs(
         ours=281,
         all=354,
-        kilobytes=2651,
+        kilobytes=2652,  # what counts invocations for the endpoint's page
         extensions=18,
         dataclasses=221,
         regexes=38,

@@ -15,11 +15,11 @@ from smlocal.report.page import render, render_report
 from smlocal.terms.usage import Point
 
 HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\"'&amp;"
-VOID = {"meta", "link", "br"}
+VOID = {"meta", "link", "br", "input"}
 KNOWN = {
     *("html", "head", "title", "style", "body", "main", "header", "section", "footer", "h1", "h2", "h3", "p", "pre"),
     *("ul", "li", "dl", "div", "dt", "dd", "table", "tbody", "tr", "td", "figure", "figcaption", "span", "b", "code"),
-    *("svg", "path", "rect", "polyline", *VOID),
+    *("thead", "th", "label", "svg", "path", "rect", "polyline", *VOID),
 }
 REQUEST = {
     "AlgorithmSpecification": {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.kit.tensor_files import save, save_collections
 
-from smlocal.report.rare_charts import TensorCharts, tensor_charts
+from smlocal.report.tensor_charts import TensorCharts, tensor_charts
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from smlocal.endpoint.large_requests import BodyTooLargeError, BodyTooSlowError,
 from smlocal.endpoint.page.addresses import LOGIN, PREFIX, job_address, page_key
 from smlocal.endpoint.page.live_views import (
     DATA_HEADERS,
+    KINDS_SHOWN,
     STATUSES,
     JobsAsked,
     OpenJob,
@@ -190,10 +191,11 @@ def _query(request: Request) -> Mapping[str, str]:
 
 def _asked(request: Request) -> JobsAsked:
     query = _query(request)
-    status = query.get("status", "")
+    status, kind = query.get("status", ""), query.get("kind", "")
     return JobsAsked(
         name=query.get("name", "").strip(),
         status=status if status in STATUSES else "",
+        kind=kind if kind in KINDS_SHOWN else "",
         after=query.get("after") or None,
     )
 

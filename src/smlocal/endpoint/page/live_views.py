@@ -11,6 +11,8 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response, StreamingResponse
 
+from smlocal.api.job_files import KINDS
+from smlocal.base.formatting import duration
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.web import ALWAYS, FOR_DATA
 from smlocal.endpoint.page.addresses import PREFIX, job_address
@@ -19,12 +21,11 @@ from smlocal.endpoint.page_tokens import token_of
 from smlocal.endpoint.sagemaker.pages import position_of
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
-from smlocal.jobs.documents import LOCAL
-from smlocal.jobs.kinds import showing
+from smlocal.jobs.documents import LOCAL, TUNED_BY
+from smlocal.jobs.kinds import showing, spoken_of
 from smlocal.jobs.logs.log_readers import host_logs
 from smlocal.jobs.store.job_search import JobSearch
 from smlocal.jobs.store.records import JobRecord
-from smlocal.report.formatting import duration
 from smlocal.report.job_report import read_job_report
 from smlocal.report.page import about_job, render
 from smlocal.terms.log_view import LogView
@@ -127,6 +128,8 @@ _LOOK_SECONDS = 0.25
 _MOST = 50
 """Jobs on a page."""
 _LONGEST_REASON = 160
+KINDS_SHOWN = {kind.spoken: kind.name for kind in sorted(KINDS, key=lambda each: each.spoken)}
+"""The names of all kinds, by their words."""
 STATUSES = tuple(status.value for status in JobStatus if status is not JobStatus.DELETING)
 
 
@@ -137,13 +140,15 @@ class JobsAsked:
     name: str = ""
     """A part of the name."""
     status: str = ""
+    kind: str = ""
+    """The word for jobs of a kind."""
     after: str | None = None
     """Where the page before ended."""
 
     @property
     def filtered(self) -> bool:
         """True if there may be jobs that are not shown."""
-        return bool(self.name or self.status or self.after)
+        return bool(self.name or self.status or self.kind or self.after)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,11 +157,14 @@ class ShownJob:
 
     name: str
     address: str
+    kind: str
+    parent: str
+    """The search that it belongs to, if it does."""
     status: str
     state: str
     """In the words of its platform."""
     reason: str
-    trained: str
+    ran: str
     created: float
 
 
@@ -187,7 +195,7 @@ class OpenJobs(Topic):
 def jobs_page(serving: Serving, asked: JobsAsked) -> str:
     """The page with the list."""
     events = _address(f"{PREFIX}jobs.events", asked, asked.after)
-    return render("live/jobs.html", **_table(serving, asked), statuses=STATUSES, events=events)
+    return render("live/jobs.html", **_table(serving, asked), statuses=STATUSES, kinds=KINDS_SHOWN, events=events)
 
 
 def jobs_table(serving: Serving, asked: JobsAsked) -> str:
@@ -199,37 +207,42 @@ def _table(serving: Serving, asked: JobsAsked) -> dict[str, Any]:
     search = JobSearch(
         name_contains=asked.name or None,
         status=JobStatus(asked.status) if asked.status else None,
+        platform=KINDS_SHOWN[asked.kind] if asked.kind else None,
         descending=True,
     )
     page = serving.store.find_page(search, most=_MOST, after=position_of(asked.after))
+    found = serving.store.jobs_with(TUNED_BY, [record.name for record in page.jobs])
+    parents = {record.name: str(document["Arn"]).rpartition("/")[2] for record, document in found}
     return {
         "asked": asked,
-        "jobs": [_row(record) for record in page.jobs],
+        "jobs": [_row(record, parents.get(record.name, "")) for record in page.jobs],
         "older": None if page.next is None else _address("/", asked, token_of(page.next.value, page.next.number)),
         "newest": _address("/", asked, None),
     }
 
 
 def _address(path: str, asked: JobsAsked, after: str | None) -> str:
-    query = {"name": asked.name, "status": asked.status, "after": after}
+    query = {"name": asked.name, "status": asked.status, "kind": asked.kind, "after": after}
     given = {name: value for name, value in query.items() if value}
     return f"{path}?{urlencode(given)}" if given else path
 
 
-def _row(record: JobRecord) -> ShownJob:
+def _row(record: JobRecord, parent: str) -> ShownJob:
     state, more = showing(record.platform).words(record)
     reason = " ".join((record.failure_reason or "").split()) or more
     if not record.status.terminal:
         hosts = f"{record.instances} hosts" if record.instances > 1 else ""
         reason = ", ".join(filter(None, (more, hosts)))
-    trained = "" if record.started is None or record.ended is None else duration(record.ended - record.started)
+    ran = "" if record.started is None or record.ended is None else duration(record.ended - record.started)
     return ShownJob(
         name=record.name,
         address=job_address(record.name),
+        kind=spoken_of(record).job,
+        parent=parent,
         status=str(record.status),
         state=str(state),
         reason=reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…",
-        trained=trained,
+        ran=ran,
         created=record.created,
     )
 
@@ -242,10 +255,11 @@ _SHARE = 20
 """It is done less often if it takes long: at most this share of the time."""
 _PARTIALS = (
     "outcome",
+    "leading",
     "timeline",
     "rules",
     "history",
-    "tuning",
+    "sections",
     "metrics",
     "tensors",
     "usage",

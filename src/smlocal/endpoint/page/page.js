@@ -29,7 +29,14 @@
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
     const again = focused && [...part.querySelectorAll("a, button, input")].indexOf(focused);
     const target = focused && focused.getAttribute("href");
+    const chosen = [...part.querySelectorAll("input[type=radio]:checked")].map((each) => [each.name, each.className]);
+    const scrolled = [...part.querySelectorAll(".scrolls")].map((each) => each.scrollLeft);
     part.innerHTML = html;
+    for (const [group, order] of chosen) {
+      const again = part.querySelector(`input[name="${group}"].${order}`);
+      if (again) again.checked = true;
+    }
+    part.querySelectorAll(".scrolls").forEach((each, index) => { each.scrollLeft = scrolled[index] || 0; });
     if (focused) {
       const all = [...part.querySelectorAll("a, button, input")];
       (all.find((each) => target !== null && each.getAttribute("href") === target) || all[again] || page).focus();

@@ -8,15 +8,17 @@ reaches: smlocal itself asks there, so no other program can take the place of a 
 """
 
 import socket
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import field
 from functools import partial
 from hmac import compare_digest
 from threading import Event, Thread
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.base import web
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.base.unix_sockets import listening_at
@@ -26,6 +28,7 @@ from smlocal.sagemaker.hosting.exchange import CONNECT_SECONDS, Exchange, Pool
 from smlocal.sagemaker.hosting.service_answers import (
     FORBIDDEN,
     LATE,
+    NOT_FOUND,
     Identity,
     error_answer,
     passed_headers,
@@ -36,9 +39,16 @@ from smlocal.sagemaker.serving.connections import Connection, Loop, Timer, accep
 from smlocal.sagemaker.serving.facts import INVOKED, STREAMED
 from smlocal.sagemaker.serving.route import Address, AnswerError, OneContainer, Routes
 
+if TYPE_CHECKING:
+    from smlocal.sagemaker.serving.invocations import Invocations, read_invocations
+else:
+    read_invocations = at_use("smlocal.sagemaker.serving.invocations", "read_invocations")
+
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
 _DRAIN_SECONDS: Final = 30.0
+_KEPT_EVERY: Final = 2.0
+"""Seconds between writes of what is kept of invocations, while there are some."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -55,6 +65,10 @@ class Front:
     """What `Authorization` must be at the port; None: nothing."""
     routes: Routes | None = None
     """Asked once for each invocation."""
+    directory: str = ""
+    """The folder where counts and times of invocations are kept; empty: nowhere."""
+    invocations: "Invocations | None" = None
+    """What is kept of them, from the first one on."""
     clients: "set[ClientConnection]" = field(default_factory=set)
     held: HeldBytes = field(default_factory=lambda: HeldBytes(web.MOST_HELD))
     """The bodies of all requests that are on their way, and answers that are kept."""
@@ -90,6 +104,17 @@ class Front:
         self.routes = OneContainer(self.identity.variant, upstream)
         self.forget()
 
+    def count(self, variant: str, seconds: float | None, error: AnswerError | None) -> None:
+        """An invocation was answered. `seconds` None: no container was asked."""
+        if not self.directory:
+            return
+        kept = self.invocations
+        if kept is None:
+            kept = self.invocations = read_invocations(self.directory)
+        if not kept.changed:
+            self.loop.after(_KEPT_EVERY, kept.write)
+        kept.answered(variant, seconds, None if error is None else (error.status, error.document))
+
     def forget(self) -> None:
         """Close the connections to containers that carry no request: a container was started again."""
         self.loop.call(self.pool.forget)
@@ -120,6 +145,8 @@ class Front:
                     each.end()
                 self.pool.forget()
                 self.loop.close()
+                if self.invocations is not None:
+                    self.invocations.write()
 
     def _accept(self, accepted: socket.socket) -> None:
         if len(self.clients) >= web.MOST_CONNECTIONS:
@@ -132,8 +159,8 @@ class ClientConnection(Connection):
     """One connection of a client: takes one request after another."""
 
     __slots__ = (
-        *("_answer_share", "_at_end", "_body", "_content", "_dropped", "_exchange", "_front", "_head", "_held"),
-        *("_is_owner", "_keeps_open", "_limit", "_share", "_waiting", "takes_chunks"),
+        *("_answer_share", "_asked", "_at_end", "_body", "_content", "_dropped", "_exchange", "_front", "_head"),
+        *("_held", "_is_owner", "_keeps_open", "_limit", "_share", "_waiting", "takes_chunks"),
     )
 
     def __init__(self, front: Front, accepted: socket.socket, *, is_owner: bool = False) -> None:
@@ -141,6 +168,8 @@ class ClientConnection(Connection):
         self._front, self._is_owner = front, is_owner
         self._held = front.owners_held if is_owner else front.held
         self._exchange: Exchange | None = None
+        self._asked: tuple[str, float] | None = None
+        """The variant whose containers have the request, and since when."""
         self._head: MessageHead | None = None
         self._body: Body | None = None
         self._content = BodyContent()
@@ -219,6 +248,7 @@ class ClientConnection(Connection):
     def answered(self, *, last: bool = False) -> None:
         """All of the answer was written."""
         self._exchange = None
+        self._count(None)
         self._forget_request()
         self._expect(web.IDLE_SECONDS)
         if not self.unsent:
@@ -232,13 +262,21 @@ class ClientConnection(Connection):
 
     def failed(self, error: AnswerError) -> None:
         """The service answers with an error."""
+        self._count(error)
         self.write(error_answer(error))
         self.answered()
 
     def broken(self) -> None:
         """The answer is cut short: so is this one, whose status has been sent."""
         self._exchange = None
+        self._count(AnswerError(200, "ModelError", {"Message": "the answer of the container was cut short"}))
         self._leave(at_once=True)
+
+    def _count(self, error: AnswerError | None) -> None:
+        if self._asked is not None:
+            variant, began = self._asked
+            self._asked = None
+            self._front.count(variant, time.monotonic() - began, error)
 
     def has_room(self, size: int) -> bool:
         """True if an answer of so many bytes may be kept for the client."""
@@ -422,12 +460,14 @@ class ClientConnection(Connection):
         if front.routes is None:
             raise AssertionError(front.identity.endpoint)  # they are given before clients know the address
         headers = passed_headers(head.headers)
+        route = front.routes.route(head.headers)
+        self._asked = route.variant, time.monotonic()
         exchange = Exchange(
             asker=self,
             pool=front.pool,
             limits=front.limits,
             identity=front.identity,
-            route=front.routes.route(head.headers),
+            route=route,
             headers=headers,
             streamed=called == STREAMED,
         )
@@ -441,6 +481,8 @@ class ClientConnection(Connection):
     def _refused(self, error: AnswerError) -> None:
         """Answer with an error. What is refused because of its head is not read to its end."""
         unread = self._body is None or not self._body.ended
+        if error.status not in {FORBIDDEN, NOT_FOUND}:  # those are not about this endpoint, or not from its users
+            self._front.count("", None, error)
         self.write(error_answer(error, last=unread))
         self._forget_request()
         self._body = None

@@ -21,7 +21,7 @@ _PHRASES: Final = {
     424: "Failed Dependency",
     503: "Service Unavailable",
 }
-FORBIDDEN, LATE, TOO_LARGE = 403, 408, 413
+FORBIDDEN, NOT_FOUND, LATE, TOO_LARGE = 403, 404, 408, 413
 _GUARDS: Final = "".join([f"{name}: {value}\r\n" for name, value in FOR_DATA.items()])
 """A browser must do nothing with what a container has written."""
 _REQUEST: Final = f"POST /invocations HTTP/1.1\r\nHost: localhost:{facts.PORT}\r\nContent-Length: "

@@ -24,13 +24,14 @@ class EndpointShowing(Showing[JobPlan]):
     """Where it is invoked, and the weights of its variants."""
     LIST = "Endpoints"
     UNINTERRUPTIBLE = ("is an endpoint, which has no spot interruptions", "To end it: smlocal stop.")
+    HAS_PAGE_PARTS = True
 
     def describe(self, stored: StoredJob) -> dict[str, Any]:
         """The DescribeEndpoint answer."""
         record, request = stored.record, stored.documents["request"]
         word = status_word(record)
         weights = stored.documents.get(WEIGHTS) or {}
-        ours = [_summary(request, each, weights, record.created) for each in _variants(request)]
+        ours = [_summary(request, each, weights, record.created) for each in variants_of(request)]
         return {
             "EndpointName": record.name,
             "EndpointArn": record.arn,
@@ -134,14 +135,14 @@ class EndpointShowing(Showing[JobPlan]):
         yield "ARN", answer["EndpointArn"]
         if local.get("Address") and not view.status.terminal:
             yield from _address_rows(local)
-        variants = _variants(request)
+        variants = variants_of(request)
         for variant in variants:
             if len(variants) > 1:
                 yield "Variant", _variant_text(variant, answer)
-            for container in _containers(request, variant):
+            for container in containers_of(request, variant):
                 called = container.get("ContainerHostname")
                 yield "Image", f"{container.get('Image', '')}{f' ({called})' if called else ''}"
-                yield "Model", _model(container) or "none"
+                yield "Model", model_of(container) or "none"
         yield "Created", local_time(answer["CreationTime"])
         if not view.status.terminal:
             yield (
@@ -178,7 +179,7 @@ def _summary(
     request: Mapping[str, Any], variant: Mapping[str, Any], weights: Mapping[str, float], at: float
 ) -> dict[str, Any]:
     name, count = variant.get("VariantName", facts.VARIANT), variant.get("InitialInstanceCount", 1)
-    images = [each.get("Image", "") for each in _containers(request, variant)]
+    images = [each.get("Image", "") for each in containers_of(request, variant)]
     weight = weights.get(name, variant.get("InitialVariantWeight", 1.0))
     return {
         "VariantName": name,
@@ -202,7 +203,7 @@ def _address_rows(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _host_names(request: Mapping[str, Any], most: int | None) -> list[str]:
     names = []
-    for variant in _variants(request):
+    for variant in variants_of(request):
         limit = most or facts.usual_instances(variant.get("InstanceType", "local"))
         for number in range(1, min(variant.get("InitialInstanceCount", 1), limit) + 1):
             names += _hosts(request, variant, number)
@@ -211,7 +212,7 @@ def _host_names(request: Mapping[str, Any], most: int | None) -> list[str]:
 
 def _hosts(request: Mapping[str, Any], variant: Mapping[str, Any], number: int) -> list[str]:
     name = facts.instance_name(variant.get("VariantName", facts.VARIANT), number)
-    containers = _containers(request, variant)
+    containers = containers_of(request, variant)
     if len(containers) == 1:
         return [name]
     called = [each.get("ContainerHostname") for each in containers]
@@ -225,11 +226,12 @@ def _variant_text(variant: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
     return f"{name}, weight {now.get(name, variant.get('InitialVariantWeight', 1.0)):g}"
 
 
-def _variants(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def variants_of(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Those of a request, at least one."""
     return request.get("ProductionVariants") or [{}]
 
 
-def _containers(request: Mapping[str, Any], variant: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def containers_of(request: Mapping[str, Any], variant: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Those of the model that the variant runs."""
     models = {each.get("ModelName"): each for each in request.get(facts.MODELS) or ()}
     model = models.get(variant.get("ModelName"), request)
@@ -237,6 +239,7 @@ def _containers(request: Mapping[str, Any], variant: Mapping[str, Any]) -> list[
     return [first] if first else list(model.get("Containers") or [{}])
 
 
-def _model(container: Mapping[str, Any]) -> str:
+def model_of(container: Mapping[str, Any]) -> str:
+    """Where the model of a container is; empty if it has none."""
     source = ((container.get("ModelDataSource") or {}).get("S3DataSource")) or {}
     return str(container.get("ModelDataUrl") or source.get("S3Uri") or "")

@@ -384,6 +384,7 @@ class HostingSupervisor(ContainerSupervisor):
             routes=self.router,
             port=self.state.port,
             owners_socket=socket_path(directory),
+            directory=directory,
             key=demanded_authorization(directory) if self.serving.key else None,
         )
         events = self.context.events

@@ -12,6 +12,8 @@ PROCESSING: Final = "/opt/ml/processing"
 OUTPUT: Final = "/opt/ml/output"
 MESSAGE: Final = "/opt/ml/output/message"
 """The file whose text is the ExitMessage."""
+MOST_COUNTED: Final = 10_000
+"""Files of an output on one host that are counted: ours."""
 MESSAGE_BYTES: Final = 1024
 MAX_RUNTIME: Final = 86_400
 """Seconds that a job may run which says nothing about it: the value of the developer guide's example."""

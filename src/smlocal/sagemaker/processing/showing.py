@@ -10,7 +10,7 @@ from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall_containers
 from smlocal.jobs.store.records import JobRecord, StoredJob
-from smlocal.jobs.view import JobView, OutputFolder, Stage, StartView
+from smlocal.jobs.view import JobView, OutputFolder, StartView
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.workload import shown
 from smlocal.sagemaker.training import showing as training
@@ -33,6 +33,7 @@ class ProcessingShowing(Showing[JobPlan]):
     DOCUMENTS = (RECALL,)
     """Where the outputs go."""
     UNINTERRUPTIBLE = ("is a processing job, which has no spot interruptions", "To end it: smlocal stop.")
+    HAS_PAGE_PARTS = True
 
     def describe(self, stored: StoredJob) -> dict[str, Any]:
         """The DescribeProcessingJob answer, in the service's order."""
@@ -118,17 +119,7 @@ class ProcessingShowing(Showing[JobPlan]):
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         """The view of a job."""
         record = stored.record
-        stages = tuple(
-            Stage(
-                name=_phase(each.status),
-                message="",
-                began=each.started,
-                ended=each.ended,
-                final=each.status
-                in {JobPhase.COMPLETED, JobPhase.FAILED, JobPhase.STOPPED, JobPhase.MAX_RUNTIME_EXCEEDED},
-            )
-            for each in stored.transitions
-        )
+        stages = self.stages(stored, {JobPhase.TRAINING: _PROCESSING})
         message = answer.get(EXIT_MESSAGE)
         members = ("ProcessingJobName", "ProcessingJobStatus", "FailureReason", EXIT_MESSAGE)
         return JobView(
@@ -155,7 +146,6 @@ class ProcessingShowing(Showing[JobPlan]):
         """The rows of `smlocal describe`."""
         answer, local = view.answer, view.local
         app = answer["AppSpecification"]
-        cluster = answer["ProcessingResources"]["ClusterConfig"]
         yield "Job", view.name
         yield "Status", view.ended_as
         if view.reason:
@@ -167,7 +157,7 @@ class ProcessingShowing(Showing[JobPlan]):
         program = [*(app.get("ContainerEntrypoint") or ()), *(app.get("ContainerArguments") or ())]
         if program:
             yield "Program", " ".join(program)
-        yield "Hosts", f"{cluster['InstanceCount']} × {cluster.get('InstanceType', '')}"
+        yield "Hosts", instances_of(answer)
         yield "Created", local_time(answer["CreationTime"])
         if not view.status.terminal:
             running = supervised and local.get("SupervisorPid")
@@ -186,6 +176,12 @@ class ProcessingShowing(Showing[JobPlan]):
 
 
 SHOWING: Final = ProcessingShowing()
+
+
+def instances_of(answer: Mapping[str, Any]) -> str:
+    """`2 × ml.m5.large`."""
+    cluster = answer["ProcessingResources"]["ClusterConfig"]
+    return f"{cluster['InstanceCount']} × {cluster.get('InstanceType', '')}"
 
 
 def _completed(request: Mapping[str, Any]) -> dict[str, Any]:

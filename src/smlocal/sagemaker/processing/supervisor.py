@@ -1,6 +1,7 @@
 """Supervises a processing job: as any job, but its end has a message, and its outputs are folders."""
 
 import os
+from dataclasses import field
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
@@ -9,7 +10,7 @@ from smlocal.jobs.host.symptoms import failure_file
 from smlocal.jobs.planning.model import collector_directory
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.showing import EXIT_MESSAGE, OUTPUTS
-from smlocal.sagemaker.processing.workload import shown
+from smlocal.sagemaker.processing.workload import count_files, output_name, shown
 from smlocal.terms.statuses import FAILED, Ending, JobStatus, input_failure
 
 
@@ -19,6 +20,8 @@ class ProcessingSupervisor(ContainerSupervisor):
 
     message: str = ""
     """The ExitMessage."""
+    written: dict[str, tuple[int, int, bool]] = field(default_factory=dict)
+    """How many files each output has, by its name, their bytes, and whether all were counted."""
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the job ends. A message that is not UTF-8 fails one that would have completed."""
@@ -34,7 +37,11 @@ class ProcessingSupervisor(ContainerSupervisor):
 
     def more_results(self) -> dict[str, Any]:
         """The message, and where the outputs are."""
-        outputs = list(shown(self.plan.mirrored.collectors))
+        outputs = [
+            {**each, **({"Files": found[0], "Bytes": found[1], "AllCounted": found[2]} if found else {})}
+            for each in shown(self.plan.mirrored.collectors)
+            for found in (self.written.get(each["Name"]),)
+        ]
         return {**({EXIT_MESSAGE: self.message} if self.message else {}), OUTPUTS: outputs}
 
     def uploaded(self) -> str:
@@ -46,6 +53,12 @@ class ProcessingSupervisor(ContainerSupervisor):
                     self.results.notes.append(f"{collector.local_path} is not a folder any more: nothing was uploaded")
                 elif all(map(_is_empty, folders)):
                     self.results.notes.append(f"nothing was written to {collector.local_path}")
+                counts = [count_files(each, most=facts.MOST_COUNTED) for each in folders if not os.path.islink(each)]
+                self.written[output_name(collector)] = (
+                    sum(count for count, _, _ in counts),
+                    sum(size for _, size, _ in counts),
+                    all(whole for _, _, whole in counts),
+                )
         return ", ".join(each["Name"] for each in shown(self.plan.mirrored.collectors)) or "no outputs"
 
     def ignored_failure_files(self) -> dict[str, str]:

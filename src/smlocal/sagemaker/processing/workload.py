@@ -1,6 +1,8 @@
 """What a processing job needs of this machine."""
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 from smlocal.data.sources.local_path import is_remote
@@ -92,14 +94,37 @@ def check_outputs(job: ProcessingFile) -> None:
             folder_at(output.uri, job.document.directory, job.local.rights)
 
 
+def output_name(collector: CollectorPlan) -> str:
+    """The name of the output that a mirrored folder is."""
+    return collector.name.removeprefix(_OUTPUT)
+
+
 def shown(collectors: tuple[CollectorPlan, ...]) -> Iterator[dict[str, Any]]:
     """The outputs, as the `Local` block and the plan have them."""
     for each in collectors:
         yield {
-            "Name": each.name.removeprefix(_OUTPUT),
+            "Name": output_name(each),
             "LocalPath": each.local_path,
             "S3Uri": each.uri,
             "S3UploadMode": "Continuous" if each.continuous else "EndOfJob",
             "Directory": each.directory,
             "Published": each.s3_prefix,
         }
+
+
+def count_files(top: str, *, most: int) -> tuple[int, int, bool]:
+    """How many files are below a folder, without following links, and their bytes; False if there are more than `most`.
+
+    What cannot be read is left out.
+    """
+    count, size, pending = 0, 0, [top]
+    while pending:
+        with suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+                elif count == most:
+                    return count, size, False
+                elif entry.is_file(follow_symlinks=False):
+                    count, size = count + 1, size + entry.stat(follow_symlinks=False).st_size
+    return count, size, True

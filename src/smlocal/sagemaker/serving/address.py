@@ -21,9 +21,19 @@ def invocation_address(name: str, port: int) -> str:
 
 def invoking_commands(name: str, port: int, key: str | None) -> Iterator[str]:
     """Commands to type, for CSV: most containers need a type. `key`: the key file, if the address demands a key."""
-    yield f"smlocal invoke {name} --content-type text/csv --body FILE"
+    yield invoke_command(name)
+    yield curl_command(invocation_address(name, port), key)
+
+
+def invoke_command(name: str) -> str:
+    """By smlocal."""
+    return f"smlocal invoke {name} --content-type text/csv --body FILE"
+
+
+def curl_command(address: str, key: str | None) -> str:
+    """By curl."""
     header = "" if key is None else f"-H {curl_header(key)} "
-    yield f"curl {header}-H 'Content-Type: text/csv' --data-binary @FILE {invocation_address(name, port)}"
+    return f"curl {header}-H 'Content-Type: text/csv' --data-binary @FILE {address}"
 
 
 def curl_header(key: str) -> str:

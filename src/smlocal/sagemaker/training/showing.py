@@ -36,6 +36,7 @@ class TrainingShowing(Showing[JobPlan]):
     DOCUMENTS = (TUNED_BY, JOB, WARM_POOL)
     """The tuning job that has made it, its job file, and its warm pool."""
     LIST = "TrainingJobSummaries"
+    HAS_PAGE_PARTS = True
     request_only = staticmethod(request_only)
     metrics = staticmethod(definitions_of)
 

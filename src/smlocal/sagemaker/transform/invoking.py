@@ -95,6 +95,8 @@ class Invoker:
     """For large answers."""
     most: int | None = None
     """Bytes of an answer; None: no limit."""
+    retried: int = 0
+    """Requests that were sent again."""
     _free: list[BlockingConnection] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
     _pipe: list[int] = field(default_factory=lambda: list(os.pipe()))
@@ -136,6 +138,8 @@ class Invoker:
                 if not left or not error.retried:
                     raise
                 left -= 1
+                with self._lock:
+                    self.retried += 1
 
     def parameters(self) -> Mapping[str, Any] | None:
         """What the container answers to /execution-parameters; nothing if it has no such answer.

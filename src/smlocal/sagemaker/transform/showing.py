@@ -35,6 +35,7 @@ class TransformShowing(Showing[JobPlan]):
     """The container, and the log of what became of the input."""
     LIST = "TransformJobSummaries"
     UNINTERRUPTIBLE = ("is a transform job, which has no spot interruptions", "To end it: smlocal stop.")
+    HAS_PAGE_PARTS = True
 
     def describe(self, stored: StoredJob) -> dict[str, Any]:
         """The DescribeTransformJob answer."""
@@ -113,7 +114,6 @@ class TransformShowing(Showing[JobPlan]):
             members={each: answer.get(each) for each in members},
             answer=answer,
             shell=False,
-            details=tuple(_results(answer["Local"])),
         )
 
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,6 @@ object whose record fails has no output; the others go on.
 """
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -39,8 +38,18 @@ class Counts:
 
     objects: int = 0
     requests: int = 0
+    records: int = 0
+    """That were read. Frames of payloads with several are not counted: they would have to be parsed once more."""
+    read: int = 0
+    """Bytes of what was read."""
+    lines: int = 0
+    """In the outputs."""
+    written: int = 0
+    """Bytes of the outputs."""
     failed: list[str] = field(default_factory=list)
     """The objects without output."""
+    why: list[str] = field(default_factory=list)
+    """What happened to each of them, in a line."""
     client: bool | None = None
     """True if the first failure was that of the data; None: nothing has failed."""
     first: str = ""
@@ -54,8 +63,10 @@ class _Output:
     name: str
     file: BinaryIO
     newline: bool
-    ended: Callable[[], None]
+    ended: "Callable[[_Output], None]"
     """Called when the last answer is written."""
+    lines: int = 0
+    size: int = 0
     failed: bool = False
     trouble: OSError | None = None
     """Why it cannot be written."""
@@ -92,11 +103,17 @@ class _Output:
         with answer:
             if self.failed:
                 return
-            shutil.copyfileobj(answer, self.file, _COPIED)
-            if self.newline:
-                answer.seek(max(0, answer.tell() - 1))
-                if answer.read(1) != b"\n":
-                    self.file.write(b"\n")
+            last = b""
+            while piece := answer.read(_COPIED):
+                self._put(piece)
+                last = piece[-1:]
+            if self.newline and last != b"\n":
+                self._put(b"\n")
+
+    def _put(self, piece: bytes) -> None:
+        self.file.write(piece)
+        self.lines += piece.count(b"\n")
+        self.size += len(piece)
 
     def _end_if_whole(self) -> None:
         if self._following != self._total:
@@ -107,7 +124,7 @@ class _Output:
             self.failed, self.trouble = True, self.trouble or error
         if self.failed:
             os.unlink(self.file.name)
-        self.ended()
+        self.ended(self)
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -229,6 +246,7 @@ class Transformation:
                 self._room.release()
                 raise
             size = len(payload)
+            self._count_read(payload, ends=True)
             if unlimited:
                 self._held.wait(facts.MOST_MB * facts.MEGABYTE - size)
             self._held.add(size)
@@ -299,7 +317,30 @@ class Transformation:
         with self._opened(index) as source:
             pieces = streamed(source, split=self.split)
             first = next(pieces, None)
-            return None if first is None else self.invoker.invoke(chain([first], pieces), chunked=True)
+            return None if first is None else self.invoker.invoke(self._counted(chain([first], pieces)), chunked=True)
+
+    def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        before = b""
+        for piece in pieces:
+            if before:
+                self._count_read(before, ends=False)
+            before = piece
+            yield piece
+        self._count_read(before, ends=True)
+
+    def _count_read(self, data: bytes, *, ends: bool) -> None:
+        """Count what was read. `ends`: the data ends with a record."""
+        with self._lock:
+            self.counts.read += len(data)
+            if self.split == "Line":
+                self.counts.records += data.count(b"\n") + (ends and not data.endswith(b"\n"))
+            else:
+                self.counts.records += ends
+
+    @property
+    def counts_records(self) -> bool:
+        """False if payloads have several frames."""
+        return self.split in {"None", "Line"} or self.parameters.strategy == facts.SINGLE
 
     @contextmanager
     def _guarded(self, output: _Output) -> Iterator[None]:
@@ -323,11 +364,15 @@ class Transformation:
                 return
             output.failed = True
             self.counts.failed.append(output.name)
+            self.counts.why.append(": ".join([lines[0], *lines[3:4]]))  # with the first line of the container's message
             if self.counts.client is None:
                 self.counts.client, self.counts.first = client, f"{output.name}: {lines[0]}"
             for line in lines:
                 self.log(facts.logged(time.time(), f"{output.name}: {line}"))
 
-    def _ended(self) -> None:
+    def _ended(self, output: _Output) -> None:
         with self._lock:
             self.counts.objects += 1
+            if not output.failed:
+                self.counts.lines += output.lines
+                self.counts.written += output.size

@@ -71,6 +71,18 @@ class Range:
             return 1 - math.exp(low + share * (high - low))
         return self.low + share * (self.high - self.low)
 
+    def share_of(self, text: str) -> float:
+        """Where a value is in the range, from 0 to 1, by its scale; one outside is at the nearer end."""
+        if self.kind == "Categorical":
+            return self.values.index(text) / max(1, len(self.values) - 1) if text in self.values else 0.0
+        value = self.clamped(float(text))
+        low, high = self.low, self.high
+        if self.scale == "Logarithmic":
+            low, value, high = math.log(low), math.log(value), math.log(high)
+        elif self.scale == "ReverseLogarithmic":
+            low, value, high = -math.log(1 - low), -math.log(1 - value), -math.log(1 - high)
+        return (value - low) / (high - low) if high > low else 0.5
+
     def clamped(self, value: float) -> float:
         """Rounding may leave the range by a little."""
         return min(max(value, self.low), self.high)

@@ -24,6 +24,7 @@ class TuningShowing(Showing[RecordedPlan]):
     DOCUMENTS = (TUNING,)
     """The search in numbers."""
     UNINTERRUPTIBLE = ("is a tuning job, which runs on no instance", "Interrupt one of its training jobs.")
+    HAS_PAGE_PARTS = True
 
     def describe(self, stored: StoredJob) -> dict[str, Any]:
         """The DescribeHyperParameterTuningJob answer."""
@@ -137,7 +138,6 @@ class TuningShowing(Showing[RecordedPlan]):
             stages=stages,
             members={each: answer.get(each) for each in members},
             answer=answer,
-            details=tuple(_results(answer)),
             results=tuple((head.lower(), text) for head, text in _results(answer)),
             shell=False,
         )

@@ -31,7 +31,8 @@ def page(serving: Serving, path: str) -> Answer:
 def test_its_page_shows_the_search_and_no_log(serving: Serving, tuning_job: str) -> None:
     answer = page(serving, f"/-/jobs/{tuning_job}")
     assert answer.status == 200
-    assert b'data-part="tuning"' in answer.body
+    assert b'<p class="kind">Tuning job</p>' in answer.body
+    assert b"Stop this tuning job" in answer.body
     assert b'id="log"' not in answer.body
     assert page(serving, f"/-/jobs/{tuning_job}/logs/algo-1").status == 404
 

@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.kit import until
 from tests.unit.sagemaker.hosting.fronts import BEGIN, PATH, Behave, Container, ask, echo
 
 from smlocal.sagemaker.hosting.front import Front
+from smlocal.sagemaker.serving.invocations import read_invocations
 from smlocal.sagemaker.serving.route import Route, Step
 
 
@@ -391,6 +393,40 @@ def test_a_streamed_answer_that_is_cut_short_is_cut_short_for_the_client(front: 
     one, _ = front(cut)
     with pytest.raises((http.client.IncompleteRead, ConnectionError)):
         ask(one)
+
+
+@pytest.mark.slow(0.5)
+def test_what_was_answered_is_kept_in_the_folder(front: Any, tmp_path: Path) -> None:
+    def behave(container: Container) -> None:
+        if container.content == b"cut":
+            container.send_response(200)
+            container.send_header("Transfer-Encoding", "chunked")
+            container.end_headers()
+            container.wfile.write(b"64\r\nhalf of")
+            container.close_connection = True
+        else:
+            container.answer(b"no such feature", int(container.content))
+
+    one, _ = front(behave, directory=str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+    for body in (b"200", b"200", b"500", b"200"):
+        ask(one, body)
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        ask(one, b"cut")
+    assert ask(one, b"x" * 1001)[0] == 413
+    assert ask(one, b"200", "/endpoints/other/invocations")[0] == 404
+    one.serve_from(None)
+    assert ask(one)[0] == 503
+    one.close()
+    kept = read_invocations(str(tmp_path))
+    assert (kept.total.requests, kept.total.errors, kept.total.times.total()) == (7, 4, 5)
+    assert (kept.variants["Blue"].requests, kept.variants["Blue"].errors) == (5, 2)
+    assert [(each["Variant"], each["Status"], each["Text"][:15]) for each in kept.errors] == [
+        ("Blue", 500, "no such feature"),
+        ("Blue", 200, "the answer of t"),
+        ("", 413, "Request 1001 ha"),
+        ("", 503, "the container i"),
+    ]
 
 
 @pytest.mark.slow(0.5)

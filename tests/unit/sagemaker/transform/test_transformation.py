@@ -23,6 +23,7 @@ Work = Callable[..., Transformation]
 JSON: dict[str, Any] = {"records": RecordForm.JSON, "answers": RecordForm.JSON}
 DAMAGED = gzip.compress(b"x")[:10] + b"\xff" * 20
 """The data begins with a block of no known kind."""
+FILTERED = Processing(before=parse("$.x"), **JSON)
 LARGE = gzip.compress(random.Random(1).randbytes(1 << 20))
 """Several pieces of a request in chunks."""
 
@@ -129,6 +130,31 @@ def test_each_object_has_its_answers(work: Work) -> None:
     done.run()
     assert outputs(done) == {"a": b"A\nB\n", "b": b"C\n"}
     assert (done.counts.objects, done.counts.requests, done.counts.client) == (2, 3, None)
+
+
+@pytest.mark.slow(1)
+@pytest.mark.parametrize(
+    ("files", "more", "records", "read", "lines", "written"),
+    [
+        ({"a": b"a\nb\n", "b": b"c"}, {"split": "Line"}, 3, 5, 2, 5),
+        ({"a": b"a\nb\nc"}, {"split": "Line", "strategy": "MULTI_RECORD"}, 3, 5, 2, 5),
+        ({"a": b"a\nb\nc", "empty": b""}, {"split": "Line", "strategy": "MULTI_RECORD", "payload": 0}, 3, 5, 2, 5),
+        ({"a": b"a\nb\n", "b": b"c", "empty": b""}, {}, 2, 5, 2, 5),
+        ({"a": b"a\nb\n", "b": b"c"}, {"payload": 0}, 2, 5, 2, 5),
+        ({"a": b'{"x":"a"}\nno\n', "b": b'{"x":"b"}\n'}, {"split": "Line", "processing": FILTERED}, 3, 23, 1, 4),
+    ],
+    ids=["lines", "many lines", "lines in chunks", "objects", "objects in chunks", "one failed"],
+)
+def test_records_and_bytes_are_counted(
+    work: Work, files: Mapping[str, bytes], more: dict[str, Any], records: int, read: int, lines: int, written: int
+) -> None:
+    """In what was read, and in what was written: an object that has failed has no output."""
+    done = work(files, **more)
+    done.run()
+    counts = done.counts
+    assert done.counts_records
+    assert (counts.records, counts.read, counts.lines, counts.written) == (records, read, lines, written)
+    assert len(counts.why) == len(counts.failed)
 
 
 @pytest.mark.slow(0.5)

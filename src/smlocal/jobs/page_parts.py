@@ -1,0 +1,217 @@
+"""What a kind of job shows on its page, as data: charts, tables, facts. The report draws them, in their order."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from smlocal.base.formatting import axis_duration
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs.view import Bar, Rows
+
+XY = tuple[float, float]
+Range = tuple[float, float]
+MOST_ROWS: Final = 100
+"""Of a table."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """One line, and its entry in the legend."""
+
+    label: str
+    value: str
+    points: Sequence[XY]
+    dots: bool = False
+    """True if the points are not joined."""
+    marked: bool = False
+    """True for points that stand out."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chart:
+    """Text and lines of a chart."""
+
+    WIDTH: ClassVar = 600
+    HEIGHT: ClassVar = 120
+
+    title: str
+    value: str
+    """The most important number, beside the title."""
+    detail: str
+    """Below the title."""
+    lines: Sequence[Line]
+    x_range: Range
+    x_labels: tuple[str, str]
+    y_range: Range
+    y_labels: tuple[str, str]
+    limit: float | None = None
+    """Drawn as a horizontal line."""
+    x_name: str = ""
+    """Below the axis, if it is not time."""
+    y_name: str = ""
+    """Beside the axis, if the title does not say it."""
+
+    def positions(self, line: Line) -> list[str]:
+        """The points of a line as `x,y` in the drawing."""
+        return [f"{self._x(x):.1f},{self.height_of(y):.1f}" for x, y in line.points]
+
+    def _x(self, x: float) -> float:
+        start, end = self.x_range
+        # A single moment is drawn at the right end, where the latest value always is.
+        return self.WIDTH * (x - start) / (end - start) if end > start else float(self.WIDTH)
+
+    def height_of(self, y: float) -> float:
+        """Where a value is in the drawing, from its top."""
+        low, high = self.y_range
+        share = (y - low) / (high - low) if high > low else 0.5
+        return self.HEIGHT - 0.5 - (self.HEIGHT - 1) * share
+
+
+def time_axis(seconds: float) -> Mapping[str, Any]:
+    """The horizontal axis of a chart, from 0 to so many seconds."""
+    return {"x_range": (0.0, seconds), "x_labels": ("0 s", axis_duration(seconds))}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Charts:
+    """Several charts side by side."""
+
+    FORM: ClassVar = "charts"
+
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parallel:
+    """A line for each of many things through its values on several vertical axes."""
+
+    FORM: ClassVar = "parallel"
+    WIDTH: ClassVar = 600
+    HEIGHT: ClassVar = 120
+
+    title: str
+    detail: str
+    axes: tuple[tuple[str, str, str], ...]
+    """The name of each, and its lowest and highest value."""
+    paths: tuple[tuple[float, ...], ...]
+    """Heights on the axes, from 0 to 1. The last one is marked."""
+
+    @property
+    def places(self) -> list[float]:
+        """Where the axes are: each in the middle of its share of the width, where its label is."""
+        share = self.WIDTH / len(self.axes)
+        return [share * (index + 0.5) for index in range(len(self.axes))]
+
+    def positions(self, path: Sequence[float]) -> list[str]:
+        """The points of a line as `x,y` in the drawing."""
+        return [
+            f"{x:.1f},{self.HEIGHT - 0.5 - (self.HEIGHT - 1) * height:.1f}"
+            for x, height in zip(self.places, path, strict=True)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """A text in a table."""
+
+    text: str
+    key: Any = None
+    """By which the column is sorted; None: the text. All keys of a column can be compared."""
+    whole: str = ""
+    """The exact value, if the text is a rounded one."""
+    status: str = ""
+    """A status, for its colour."""
+    job: str = ""
+    """The job that it is the name of."""
+
+    @property
+    def order(self) -> Any:
+        """What it is sorted by."""
+        return self.text if self.key is None else self.key
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """Rows in the order of any of its columns."""
+
+    FORM: ClassVar = "table"
+    _MOST_ORDERS: ClassVar = 8
+    """As many as the style sheet has rules for."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    numbers: frozenset[int] = frozenset()
+    """Columns of numbers."""
+    by: int | None = None
+    """The column that it is sorted by at first, and its headers sort; None: the rows stay as they are."""
+    more: str = ""
+    """The noun of rows, and where those are that are left out."""
+
+    @property
+    def orders(self) -> list[tuple[int | None, list[tuple[Cell, ...]]]]:
+        """The columns that can be chosen, that of the beginning first, with the rows in their orders."""
+        if self.by is None:
+            return [(None, list(self.rows[:MOST_ROWS]))]
+        chosen = [self.by, *(each for each in range(len(self.columns)) if each != self.by)][: self._MOST_ORDERS]
+        return [(each, sorted(self.rows, key=lambda row: row[each].order)[:MOST_ROWS]) for each in chosen]
+
+    @property
+    def left_out(self) -> int:
+        """Rows that are not shown."""
+        return max(0, len(self.rows) - MOST_ROWS)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactRows:
+    """Names, and the texts beside them."""
+
+    FORM: ClassVar = "facts"
+
+    rows: Rows
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Commands:
+    """Lines to copy, with a word about each."""
+
+    FORM: ClassVar = "commands"
+
+    rows: Rows
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sentences:
+    """Remarks."""
+
+    FORM: ClassVar = "sentences"
+
+    texts: tuple[str, ...]
+
+
+Block = Charts | Parallel | Table | FactRows | Commands | Sentences
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Section:
+    """A part of the page under a heading. Empty blocks are left out, and a section without any."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    leading: bool = False
+    """True if it stands above the timeline."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageParts:
+    """What a kind adds to the page of one of its jobs."""
+
+    parent: str = ""
+    """The job that has made this one; empty: a person has."""
+    instances: str = ""
+    """`2 × ml.m5.large`; empty: it has none of its own."""
+    details: Rows = ()
+    """More about the job."""
+    sections: tuple[Section, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    """In the timeline."""
+    more_bars: str = ""
+    """What is left out below them."""
