@@ -78,14 +78,14 @@ def test_a_job_stopped_by_the_button_with_the_keyboard(tab: Tab, endpoint: Any, 
     tab.sees("up", "#log")
     for _ in range(10):
         tab.press("Tab")
-        if tab.value("document.activeElement.textContent") == "Stop this job":
+        if tab.value("document.activeElement.textContent") == "Stop this training job":
             break
     tab.wait("document.querySelector('.outcome').textContent.includes('so far')")
-    assert tab.value("document.activeElement.textContent") == "Stop this job"  # updates do not take the focus
+    assert tab.value("document.activeElement.textContent") == "Stop this training job"  # updates do not take the focus
     tab.press("Enter")
     tab.sees("Stopped after", ".outcome")
     tab.sees("saving", "#log")
-    assert "Stop this job" not in tab.text()
+    assert "Stop this training job" not in tab.text()
     assert endpoint.store.get("seen-stop").status == "Stopped"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from smlocal.jobs.documents import TUNED_BY
 from smlocal.jobs.store.jobs import Store
 from smlocal.terms.statuses import COMPLETED, FAILED
 
@@ -32,7 +33,7 @@ def test_a_job_is_listed_and_its_page_has_its_log_and_its_model(
     assert page.status == 200
     assert "line one\n&lt;/pre&gt;&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;#033[31mred" in page.text
     assert "alert(1)</script>" not in page.text
-    assert "Stop this job" not in page.text
+    assert "Stop this training job" not in page.text
 
     log = browserless.get("/-/jobs/page-tree/logs/algo-1")
     assert log.headers["content-type"] == "text/plain; charset=utf-8"
@@ -99,12 +100,27 @@ def test_the_list_is_filtered_and_paged(browserless: Any, endpoint: Any) -> None
     assert browserless.get("/?after=bad").status == 400
 
 
+def test_the_list_names_kinds_and_searches(browserless: Any, endpoint: Any) -> None:
+    record(endpoint.store, "search-01-001-ab-01")
+    record(endpoint.store, "rows-02", platform="sagemaker_processing")
+    endpoint.store.put_document("search-01-001-ab-01", TUNED_BY, {"Arn": "arn:aws:x:tuning-job/search-01"})
+    both = browserless.get("/").text
+    assert names(both) == ["rows-02", "search-01-001-ab-01"]
+    assert both.count('<span class="of">') == 1
+    for text in ("<h1>Jobs</h1>", "<td>training job</td>", "<td>processing job</td>", "of search-01</span>"):
+        assert text in both
+    assert names(browserless.get("/?kind=processing+job").text) == ["rows-02"]
+    assert names(browserless.get("/?kind=training+job&name=search").text) == ["search-01-001-ab-01"]
+    assert "No job is as asked" in browserless.get("/?kind=endpoint").text
+    assert len(names(browserless.get("/?kind=no-such").text)) == 2
+
+
 def test_a_waiting_job_has_a_page(endpoint: Any, browserless: Any, script_job: Callable[..., dict[str, Any]]) -> None:
     client = endpoint.client("sagemaker")
     client.create_training_job(**script_job("page-waits", "sleep 600"))
     page = browserless.get("/-/jobs/page-waits")
     assert page.status == 200
-    assert "Stop this job" in page.text
+    assert "Stop this training job" in page.text
     client.stop_training_job(TrainingJobName="page-waits")
 
 
@@ -135,7 +151,7 @@ def names(page: str) -> list[str]:
     return re.findall(r'<a href="/-/jobs/[^"]+">([^<]+)</a>', page)
 
 
-def record(store: Store, name: str, *, failed: bool = False) -> None:
+def record(store: Store, name: str, *, failed: bool = False, platform: str = "sagemaker") -> None:
     """A job that has ended, as the store remembers it."""
     store.create(
         name,
@@ -146,6 +162,7 @@ def record(store: Store, name: str, *, failed: bool = False) -> None:
         arn=f"arn:aws:sagemaker:us-east-1:000000000000:training-job/{name}",
         model_uri="file:///out/model.tar.gz",
         instances=1,
+        platform=platform,
     ).release()
     ending = FAILED if failed else COMPLETED
     store.transition(
