@@ -94,6 +94,8 @@ class Spoken:
 
 Reasons = Mapping[FailureKind, str | Callable[[str], str]]
 """A platform's words for each failure that no program caused, or a function that makes them of its message."""
+COLUMN = 13
+"""The width of the heads in `Preparing.plan_rows`."""
 
 
 class Preparing(ABC, Generic[P]):

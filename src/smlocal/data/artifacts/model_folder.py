@@ -8,17 +8,10 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.base.at_use import at_use
-from smlocal.base.files import remove_tree
+from smlocal.base.files import Check, no_check, remove_tree
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.archive import Progress
-from smlocal.data.artifacts.atomic_write import (
-    Check,
-    PackingStoppedError,
-    artifact_errors,
-    atomic_write,
-    copy_bytes,
-    no_check,
-)
+from smlocal.data.artifacts.atomic_write import PackingStoppedError, artifact_errors, atomic_write, copy_bytes
 from smlocal.data.artifacts.tree import (
     Entry,
     HostTree,
@@ -29,8 +22,7 @@ from smlocal.data.artifacts.tree import (
     skipped_note,
     walk,
 )
-from smlocal.engine.interface import Engine
-from smlocal.errors import ArtifactError, EngineError
+from smlocal.errors import ArtifactError
 
 if TYPE_CHECKING:
     from smlocal.base.foreign_archive import stream
@@ -252,44 +244,6 @@ def _from_json(value: str | int) -> Any:
 # files of mode 000 are copied too.
 
 _NO_LIMIT = 1 << 62
-_NOT_FOUND = 404
-
-
-def read_or_copy(
-    host: str,
-    directory: str,
-    *,
-    engine: "Engine",
-    container: str,
-    path: str,
-    copy_to: str,
-    shared: bool = True,
-    check: Check = no_check,
-) -> HostTree:
-    """The tree of `directory`. If this user cannot read it, the container's `path` is copied to the folder `copy_to`.
-
-    `shared` is False if the container is on an engine that does not see the folders of this machine. `check` is called
-    between pieces and may raise. If the copy is the only one, its complete files are kept then, with an index.
-    """
-    if not shared:
-        return _copy(host, engine, container, path, copy_to, check=check, keep=True)
-    try:
-        return walk(host, directory, check=check)
-    except PermissionError:
-        return _copy(host, engine, container, path, copy_to, check=check, keep=False)
-    except OSError as error:
-        raise ArtifactError(f"Artifact upload failed:{error.strerror}", details=[directory]) from error
-
-
-def _copy(
-    host: str, engine: "Engine", container: str, path: str, copy_to: str, *, check: Check, keep: bool
-) -> HostTree:
-    try:
-        return unpack_copy(host, engine.get_archive(container, path), copy_to, check=check, keep=keep)
-    except EngineError as error:
-        if error.status != _NOT_FOUND or "no such container" in error.sentence.lower():
-            raise
-        return HostTree(host=host, root=os.fsencode(copy_to), entries=())  # the container deleted the directory
 
 
 def unpack_copy(

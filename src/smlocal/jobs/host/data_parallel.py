@@ -9,12 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from smlocal.data.artifacts.model_folder import read_or_copy
-from smlocal.data.artifacts.tree import HostTree
+from smlocal.data.artifacts.tree import HostTree, read_or_copy
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import ArtifactError
-from smlocal.jobs.data_parallel.package import PACKAGE, RECORDS, make_records_folder, write_package
-from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
+from smlocal.jobs.data_parallel.package import make_records_folder, write_package
+from smlocal.jobs.planning.aspects.data_parallel.plan import PACKAGE, RECORDS, DataParallelPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, data_parallel_directory, records_directory
 
 MOST_RECORDS: Final = 4096

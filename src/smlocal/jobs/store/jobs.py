@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.errors import (
     HomeUnusableError,
@@ -27,7 +28,6 @@ from smlocal.jobs.store.home import (
     prepare_home,
     unmark_begun,
 )
-from smlocal.jobs.store.job_search import JobPage, JobSearch, PagePosition, find_page, names_by_prefix
 from smlocal.jobs.store.lease import Lease, take_unfinished
 from smlocal.jobs.store.records import (
     COLUMNS,
@@ -50,6 +50,15 @@ from smlocal.jobs.store.records import (
 )
 from smlocal.jobs.store.resources import Change, StoredResource
 from smlocal.terms.statuses import POOLS, STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
+
+if TYPE_CHECKING:
+    from smlocal.jobs.store.job_search import JobPage, JobSearch, PagePosition, find_page, names_by_prefix
+else:
+    JobPage = at_use("smlocal.jobs.store.job_search", "JobPage")
+    JobSearch = at_use("smlocal.jobs.store.job_search", "JobSearch")
+    PagePosition = at_use("smlocal.jobs.store.job_search", "PagePosition")
+    find_page = at_use("smlocal.jobs.store.job_search", "find_page")
+    names_by_prefix = at_use("smlocal.jobs.store.job_search", "names_by_prefix")
 
 Records = list[JobRecord]
 

@@ -13,7 +13,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import run_each
 from smlocal.errors import EngineError, JobUnrecordedError, MachineNotReadyError, SmlocalError
 from smlocal.jobs.container_supervisor import ContainerSupervisor
-from smlocal.jobs.control.found_containers import FoundContainer
+from smlocal.jobs.containers import FoundContainer
 from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, Event, ThreadDied, Woken
@@ -21,7 +21,7 @@ from smlocal.jobs.finish.cleanup import clear_attempt, clear_engines
 from smlocal.jobs.history import Past
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import file_systems
-from smlocal.jobs.logs.log_readers import logged_by
+from smlocal.jobs.logs.log_file import logged_by
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan, ServerPlan, ServingPlan
 from smlocal.jobs.planning.model import HostPlan
 from smlocal.jobs.store.jobs import Store

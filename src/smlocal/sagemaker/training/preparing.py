@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.base.at_use import at_use
 from smlocal.base.readable import short_path
-from smlocal.jobs.data_parallel.package import PACKAGE, RECORDS
-from smlocal.jobs.kinds import Preparing
+from smlocal.jobs.kinds import COLUMN, Preparing
 from smlocal.jobs.planning.aspects.accelerators.show import device_rows, host_kinds
+from smlocal.jobs.planning.aspects.data_parallel.plan import PACKAGE, RECORDS
 from smlocal.jobs.planning.aspects.engines.show import engine_rows
 from smlocal.jobs.planning.aspects.image.show import image_document, image_text
 from smlocal.jobs.planning.aspects.inputs.show import pipe_document, pipe_text, tree_document, tree_text
 from smlocal.jobs.planning.aspects.limits.show import limit_rows, limits_document
-from smlocal.jobs.planning.aspects.mirrored.show import checkpoints_document, collector_documents, mirrored_entries
 from smlocal.jobs.planning.aspects.network.show import network_document, network_text
-from smlocal.jobs.planning.aspects.rules.show import rule_documents, rule_text
-from smlocal.jobs.planning.aspects.warm_pool.show import pool_text
 from smlocal.jobs.planning.model import (
     HostPlan,
     JobPlan,
@@ -29,7 +26,6 @@ from smlocal.jobs.planning.model import (
     note_documents,
     records_directory,
 )
-from smlocal.jobs.planning.plan_rows import COLUMN, environment_rows, host_names, note_rows, one_line, request_text
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.training import planning
 from smlocal.terms.masking import masked_file
@@ -37,11 +33,26 @@ from smlocal.terms.masking import masked_file
 if TYPE_CHECKING:
     from hashlib import sha256
 
+    from smlocal.jobs.planning.aspects.mirrored.show import checkpoints_document, collector_documents, mirrored_entries
+    from smlocal.jobs.planning.aspects.rules.show import rule_documents, rule_text
+    from smlocal.jobs.planning.aspects.warm_pool.show import pool_text
+    from smlocal.jobs.planning.plan_rows import environment_rows, host_names, note_rows, one_line, request_text
     from smlocal.sagemaker.training.script import no_script, shell_script
 else:
     no_script = at_use("smlocal.sagemaker.training.script", "no_script")
     shell_script = at_use("smlocal.sagemaker.training.script", "shell_script")
     sha256 = at_use("hashlib", "sha256")
+    environment_rows = at_use("smlocal.jobs.planning.plan_rows", "environment_rows")
+    host_names = at_use("smlocal.jobs.planning.plan_rows", "host_names")
+    note_rows = at_use("smlocal.jobs.planning.plan_rows", "note_rows")
+    one_line = at_use("smlocal.jobs.planning.plan_rows", "one_line")
+    request_text = at_use("smlocal.jobs.planning.plan_rows", "request_text")
+    checkpoints_document = at_use("smlocal.jobs.planning.aspects.mirrored.show", "checkpoints_document")
+    collector_documents = at_use("smlocal.jobs.planning.aspects.mirrored.show", "collector_documents")
+    mirrored_entries = at_use("smlocal.jobs.planning.aspects.mirrored.show", "mirrored_entries")
+    rule_documents = at_use("smlocal.jobs.planning.aspects.rules.show", "rule_documents")
+    rule_text = at_use("smlocal.jobs.planning.aspects.rules.show", "rule_text")
+    pool_text = at_use("smlocal.jobs.planning.aspects.warm_pool.show", "pool_text")
 
 _WHOLE_FILE = 4096
 _HEAD_LINES = 5
@@ -86,9 +97,9 @@ class TrainingPreparing(Preparing[JobPlan]):
             **({"JoinedNetworks": list(plan.network.joined)} if plan.network.joined else {}),
             "Credentials": None if plan.credentials is None else {"Mode": plan.credentials.mode},
             "Hosts": [_host(plan, host) for host in plan.hosts],
-            "Checkpoints": checkpoints_document(plan),
-            "Collectors": collector_documents(plan),
-            "Rules": rule_documents(plan),
+            "Checkpoints": None if plan.mirrored.checkpoints is None else checkpoints_document(plan),
+            "Collectors": [] if plan.mirrored.empty else collector_documents(plan),
+            "Rules": rule_documents(plan) if plan.rules.each else [],
             "Output": {
                 "Requested": plan.output.uri,
                 "Directory": f"{plan.output.directory}/output",

@@ -13,15 +13,14 @@ from smlocal.base.threads import watched_thread
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.containers import FoundContainers
 from smlocal.jobs.context import end_details
-from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, ContainerLost, Event, ThreadDied, Woken
 from smlocal.jobs.documents import JOB
 from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.history import Past
-from smlocal.jobs.logs.log_file import LogFile
-from smlocal.jobs.logs.log_readers import log_path
+from smlocal.jobs.logs.log_file import LogFile, log_path
 from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
 from smlocal.sagemaker.transform import facts
