@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field, replace
 from importlib import import_module
-from traceback import format_exception
 from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
@@ -58,10 +57,13 @@ from smlocal.terms.statuses import (
 )
 
 if TYPE_CHECKING:
+    from traceback import format_exception
+
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
     from smlocal.jobs.decide.hints import unread_advice, unread_facts
     from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints, mirroring
 else:
+    format_exception = at_use("traceback", "format_exception")
     unread_advice = at_use("smlocal.jobs.decide.hints", "unread_advice")
     unread_facts = at_use("smlocal.jobs.decide.hints", "unread_facts")
     delete_downloaded_checkpoints = at_use("smlocal.jobs.mirrored.folders", "delete_downloaded_checkpoints")

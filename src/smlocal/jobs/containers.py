@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.interface import (
     JOB_LABEL,
@@ -15,8 +17,12 @@ from smlocal.engine.interface import (
     Resource,
     ResourceKind,
 )
-from smlocal.jobs.planning.aspects.debugging.plan import debug_variables
 from smlocal.jobs.planning.model import HostPlan, JobPlan
+
+if TYPE_CHECKING:
+    from smlocal.jobs.planning.aspects.debugging.asked import debug_variables
+else:
+    debug_variables = at_use("smlocal.jobs.planning.aspects.debugging.asked", "debug_variables")
 
 HOST_LABEL = "smlocal.host"
 """On a container: the name of its host."""

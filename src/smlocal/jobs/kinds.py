@@ -94,8 +94,6 @@ class Spoken:
 
 Reasons = Mapping[FailureKind, str | Callable[[str], str]]
 """A platform's words for each failure that no program caused, or a function that makes them of its message."""
-COLUMN = 13
-"""The width of the heads in `Preparing.plan_rows`."""
 
 
 class Preparing(ABC, Generic[P]):

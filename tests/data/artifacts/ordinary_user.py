@@ -17,8 +17,9 @@ from smlocal.base.files import remove_tree
 from smlocal.base.foreign_archive import archive as foreign_archive
 from smlocal.data.artifacts import archive, gzip_stream, model_folder
 from smlocal.data.artifacts.job_artifacts import write_artifacts
+from smlocal.data.artifacts.model_folder import read_or_copy
 from smlocal.data.artifacts.ownership import give_to_root, give_to_user
-from smlocal.data.artifacts.tree import read_or_copy, walk
+from smlocal.data.artifacts.tree import walk
 from smlocal.engine.docker import connect
 from smlocal.engine.endpoint import find_endpoint
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind

@@ -125,7 +125,7 @@ def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AskedJob, str
 
 
 def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:
-    from smlocal.jobs.kinds import COLUMN
+    from smlocal.jobs.planning.plan_rows import COLUMN
 
     width = width_of(sys.stdout)
     for head, text in rows:

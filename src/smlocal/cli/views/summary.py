@@ -2,7 +2,6 @@
 
 import os
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,11 @@ from smlocal.sagemaker.training.showing import EMPTY_REASON, NO_TEXT
 from smlocal.terms.statuses import JobStatus
 
 if TYPE_CHECKING:
+    import textwrap
+
     from smlocal.cli.views.figures import metric_lines, summary_lines
 else:
+    textwrap = at_use("textwrap")
     metric_lines = at_use("smlocal.cli.views.figures", "metric_lines")
     summary_lines = at_use("smlocal.cli.views.figures", "summary_lines")
 

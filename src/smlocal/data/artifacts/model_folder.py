@@ -19,10 +19,12 @@ from smlocal.data.artifacts.tree import (
     in_order,
     merge,
     open_if_present,
+    readable_tree,
     skipped_note,
     walk,
 )
-from smlocal.errors import ArtifactError
+from smlocal.engine.interface import Engine
+from smlocal.errors import ArtifactError, EngineError
 
 if TYPE_CHECKING:
     from smlocal.base.foreign_archive import stream
@@ -244,6 +246,38 @@ def _from_json(value: str | int) -> Any:
 # files of mode 000 are copied too.
 
 _NO_LIMIT = 1 << 62
+
+
+_NOT_FOUND = 404
+
+
+def read_or_copy(
+    host: str,
+    directory: str,
+    *,
+    engine: Engine,
+    container: str,
+    path: str,
+    copy_to: str,
+    shared: bool = True,
+    check: Check = no_check,
+) -> HostTree:
+    """The tree of `directory`. If this user cannot read it, the container's `path` is copied to the folder `copy_to`.
+
+    `shared` is False if the container is on an engine that does not see the folders of this machine. `check` is called
+    between pieces and may raise. If the copy is the only one, its complete files are kept then, with an index.
+    """
+    read = readable_tree(host, directory, check=check) if shared else None
+    return read or _copy(host, engine, container, path, copy_to, check=check, keep=not shared)
+
+
+def _copy(host: str, engine: Engine, container: str, path: str, copy_to: str, *, check: Check, keep: bool) -> HostTree:
+    try:
+        return unpack_copy(host, engine.get_archive(container, path), copy_to, check=check, keep=keep)
+    except EngineError as error:
+        if error.status != _NOT_FOUND or "no such container" in error.sentence.lower():
+            raise
+        return HostTree(host=host, root=os.fsencode(copy_to), entries=())  # the container deleted the directory
 
 
 def unpack_copy(

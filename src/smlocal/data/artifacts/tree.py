@@ -6,18 +6,10 @@ import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
-from typing import TYPE_CHECKING
 
-from smlocal.base.at_use import at_use
 from smlocal.base.files import Check, Opener, no_check
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.engine.interface import Engine
-from smlocal.errors import ArtifactError, EngineError
-
-if TYPE_CHECKING:
-    from smlocal.data.artifacts.model_folder import unpack_copy
-else:
-    unpack_copy = at_use("smlocal.data.artifacts.model_folder", "unpack_copy")
+from smlocal.errors import ArtifactError
 
 _SKIPPED_KINDS = {
     stat.S_IFSOCK: "a socket",
@@ -27,7 +19,6 @@ _SKIPPED_KINDS = {
 }
 _NOT_A_DIRECTORY = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 """A link gives ENOTDIR or ELOOP, depending on the system."""
-_NOT_FOUND = 404
 _NOT_A_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
 
 
@@ -224,36 +215,11 @@ def open_if_present(tree: HostTree, entry: Entry, notes: list[str]) -> int | Non
     return None
 
 
-def read_or_copy(
-    host: str,
-    directory: str,
-    *,
-    engine: Engine,
-    container: str,
-    path: str,
-    copy_to: str,
-    shared: bool = True,
-    check: Check = no_check,
-) -> HostTree:
-    """The tree of `directory`. If this user cannot read it, the container's `path` is copied to the folder `copy_to`.
-
-    `shared` is False if the container is on an engine that does not see the folders of this machine. `check` is called
-    between pieces and may raise. If the copy is the only one, its complete files are kept then, with an index.
-    """
-    if not shared:
-        return _copy(host, engine, container, path, copy_to, check=check, keep=True)
+def readable_tree(host: str, directory: str, *, check: Check = no_check) -> HostTree | None:
+    """The tree of a folder; None if this user cannot read it."""
     try:
         return walk(host, directory, check=check)
     except PermissionError:
-        return _copy(host, engine, container, path, copy_to, check=check, keep=False)
+        return None
     except OSError as error:
         raise ArtifactError(f"Artifact upload failed:{error.strerror}", details=[directory]) from error
-
-
-def _copy(host: str, engine: Engine, container: str, path: str, copy_to: str, *, check: Check, keep: bool) -> HostTree:
-    try:
-        return unpack_copy(host, engine.get_archive(container, path), copy_to, check=check, keep=keep)
-    except EngineError as error:
-        if error.status != _NOT_FOUND or "no such container" in error.sentence.lower():
-            raise
-        return HostTree(host=host, root=os.fsencode(copy_to), entries=())  # the container deleted the directory

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from smlocal.data.artifacts.tree import HostTree, read_or_copy
+from smlocal.data.artifacts.model_folder import read_or_copy
+from smlocal.data.artifacts.tree import HostTree
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import ArtifactError
 from smlocal.jobs.data_parallel.package import make_records_folder, write_package

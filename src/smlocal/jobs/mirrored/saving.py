@@ -16,7 +16,7 @@ from smlocal.base.at_use import at_use
 from smlocal.base.files import Check, no_check, remove_tree
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.atomic_write import PackingStoppedError, artifact_errors
-from smlocal.data.artifacts.tree import HostTree, read_or_copy
+from smlocal.data.artifacts.tree import HostTree
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError
 from smlocal.jobs.mirrored.folders import Access, MirroredFolder, mirrored_folders
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from smlocal.data.artifacts import model_folder
     from smlocal.data.artifacts.mirror import target as targets
     from smlocal.data.artifacts.mirror.save import SaveReport, save
-    from smlocal.data.artifacts.model_folder import keep_folder, read_kept_folder, write_index
+    from smlocal.data.artifacts.model_folder import keep_folder, read_kept_folder, read_or_copy, write_index
 else:
     model_folder = at_use("smlocal.data.artifacts.model_folder")
     targets = at_use("smlocal.data.artifacts.mirror.target")
@@ -38,6 +38,7 @@ else:
     keep_folder = at_use("smlocal.data.artifacts.model_folder", "keep_folder")
     read_kept_folder = at_use("smlocal.data.artifacts.model_folder", "read_kept_folder")
     write_index = at_use("smlocal.data.artifacts.model_folder", "write_index")
+    read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
 
 _FOR_RULES = "rule-tensors"
 """A second copy of a folder."""

@@ -38,11 +38,6 @@ def notes_of(
     return tuple(sorted(applying, key=lambda note: not note.warning))
 
 
-def every_rule(rules: Iterable[NoteRule | RareRules]) -> list[NoteRule]:
-    """All of them, whether a job is likely to have the aspect or not."""
-    return [rule for each in rules for rule in ([each] if isinstance(each, NoteRule) else each.rules)]
-
-
 def _applicable(rules: Iterable[NoteRule | RareRules], plan: JobPlan, work: Workload) -> Iterator[NoteRule]:
     for each in rules:
         if isinstance(each, NoteRule):

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator
 
-from smlocal.jobs.kinds import COLUMN
 from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 from smlocal.terms.masking import masked, masked_request
 
+COLUMN = 13
+"""The width of the heads."""
 _LINE = 160
 _NAMED = 8
 

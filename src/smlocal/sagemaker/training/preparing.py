@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.base.at_use import at_use
 from smlocal.base.readable import short_path
-from smlocal.jobs.kinds import COLUMN, Preparing
+from smlocal.jobs.kinds import Preparing
 from smlocal.jobs.planning.aspects.accelerators.show import device_rows, host_kinds
 from smlocal.jobs.planning.aspects.data_parallel.plan import PACKAGE, RECORDS
 from smlocal.jobs.planning.aspects.engines.show import engine_rows
@@ -33,20 +33,16 @@ from smlocal.terms.masking import masked_file
 if TYPE_CHECKING:
     from hashlib import sha256
 
+    from smlocal.jobs.planning import plan_rows as rows
     from smlocal.jobs.planning.aspects.mirrored.show import checkpoints_document, collector_documents, mirrored_entries
     from smlocal.jobs.planning.aspects.rules.show import rule_documents, rule_text
     from smlocal.jobs.planning.aspects.warm_pool.show import pool_text
-    from smlocal.jobs.planning.plan_rows import environment_rows, host_names, note_rows, one_line, request_text
     from smlocal.sagemaker.training.script import no_script, shell_script
 else:
+    rows = at_use("smlocal.jobs.planning.plan_rows")
     no_script = at_use("smlocal.sagemaker.training.script", "no_script")
     shell_script = at_use("smlocal.sagemaker.training.script", "shell_script")
     sha256 = at_use("hashlib", "sha256")
-    environment_rows = at_use("smlocal.jobs.planning.plan_rows", "environment_rows")
-    host_names = at_use("smlocal.jobs.planning.plan_rows", "host_names")
-    note_rows = at_use("smlocal.jobs.planning.plan_rows", "note_rows")
-    one_line = at_use("smlocal.jobs.planning.plan_rows", "one_line")
-    request_text = at_use("smlocal.jobs.planning.plan_rows", "request_text")
     checkpoints_document = at_use("smlocal.jobs.planning.aspects.mirrored.show", "checkpoints_document")
     collector_documents = at_use("smlocal.jobs.planning.aspects.mirrored.show", "collector_documents")
     mirrored_entries = at_use("smlocal.jobs.planning.aspects.mirrored.show", "mirrored_entries")
@@ -120,14 +116,14 @@ class TrainingPreparing(Preparing[JobPlan]):
         yield "Job", plan.name
         yield "", plan.identity.arn
         yield "Image", image_text(plan)
-        yield from note_rows(plan)
-        yield "Hosts", f"{host_names(plan)} ({', '.join(host_kinds(plan))}) {network_text(plan)}"
+        yield from rows.note_rows(plan)
+        yield "Hosts", f"{rows.host_names(plan)} ({', '.join(host_kinds(plan))}) {network_text(plan)}"
         yield from engine_rows(plan)
         yield from device_rows(plan)
         yield from limit_rows(plan)
-        yield "Request", request_text(plan)
+        yield "Request", rows.request_text(plan)
         yield from _tree(plan)
-        yield from environment_rows(plan)
+        yield from rows.environment_rows(plan)
         yield from (("" if index else "Rules", rule_text(rule)) for index, rule in enumerate(plan.rules.each))
         stop = plan.stop
         yield "Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL"
@@ -230,7 +226,7 @@ def _tree(plan: JobPlan) -> Iterator[tuple[str, str]]:
 
 def _listing(head: str, entries: Mapping[str, str], column: int) -> Iterator[tuple[str, str]]:
     for index, (path, text) in enumerate(sorted(entries.items())):
-        yield f"{head if index == 0 else '':<{COLUMN}}{path:<{column}} ", text
+        yield f"{head if index == 0 else '':<{rows.COLUMN}}{path:<{column}} ", text
 
 
 def _entries(plan: JobPlan, host: HostPlan) -> dict[str, str]:
@@ -265,5 +261,5 @@ def _content(path: str, content: bytes) -> str:
         text = shown["Head"][0]
     if "Content" not in document:
         size = f"{document['Lines']} lines, {document['Bytes']} bytes"
-        return f"{size}, sha256 {document['Sha256'][:12]}…: {one_line(text)} …"
-    return one_line(text) if len(content) <= _SHOWN_BYTES else f"{len(content)} bytes: {one_line(text[:60])}…"
+        return f"{size}, sha256 {document['Sha256'][:12]}…: {rows.one_line(text)} …"
+    return rows.one_line(text) if len(content) <= _SHOWN_BYTES else f"{len(content)} bytes: {rows.one_line(text[:60])}…"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from shlex import quote
 
-from smlocal.jobs.planning.aspects.debugging.plan import debug_variables
+from smlocal.jobs.planning.aspects.debugging.asked import debug_variables
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.jobs.planning.workload import Workload
