@@ -13,7 +13,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import field
 from functools import partial
-from hmac import compare_digest
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,8 +39,11 @@ from smlocal.sagemaker.serving.facts import INVOKED, STREAMED
 from smlocal.sagemaker.serving.route import Address, AnswerError, OneContainer, Routes
 
 if TYPE_CHECKING:
+    from hmac import compare_digest
+
     from smlocal.sagemaker.serving.invocations import Invocations, read_invocations
 else:
+    compare_digest = at_use("hmac", "compare_digest")  # with all of OpenSSL
     read_invocations = at_use("smlocal.sagemaker.serving.invocations", "read_invocations")
 
 _DRAINED: Final = 256 << 20

@@ -68,7 +68,7 @@ def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: C
     assert tab.value("document.title").startswith("seen-tree: Completed")
     assert tab.value("document.querySelector('button[formaction], form[action$=stop]')") is None
     tab.go(endpoint.address)
-    tab.sees("Completed", "tbody td")
+    tab.sees("Completed", "tbody td.completed")
 
 
 @pytest.mark.slow(2)
