@@ -231,7 +231,8 @@ def _row(record: JobRecord, parent: str) -> ShownJob:
     state, more = showing(record.platform).words(record)
     reason = " ".join((record.failure_reason or "").split()) or more
     if not record.status.terminal:
-        hosts = f"{record.instances} hosts" if record.instances > 1 else ""
+        noun = "containers" if spoken_of(record).endless else "hosts"
+        hosts = f"{record.instances} {noun}" if record.instances > 1 else ""
         reason = ", ".join(filter(None, (more, hosts)))
     ran = "" if record.started is None or record.ended is None else duration(record.ended - record.started)
     return ShownJob(

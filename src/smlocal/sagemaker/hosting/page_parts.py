@@ -144,7 +144,7 @@ def _errors(kept: Invocations) -> Table:
     rows = [
         (
             _moment(each["At"]),
-            Cell(text=f"{each['Count']:,}"),
+            Cell(text=f"{each.get('Count', 1):,}"),
             Cell(text=each["Variant"] or "none"),
             Cell(text=str(each["Status"])),
             Cell(text=each["Text"]),
@@ -156,9 +156,9 @@ def _errors(kept: Invocations) -> Table:
 
 
 def _moment(at: float) -> Cell:
-    """The time of day, and as its exact value the date too."""
+    """Month, day and time; the year is in the exact value."""
     whole = utc(at)
-    return Cell(text=whole.partition(" ")[2], whole=whole)
+    return Cell(text=whole[5:19], whole=whole)
 
 
 def _restarts(view: JobView) -> Iterator[Block]:

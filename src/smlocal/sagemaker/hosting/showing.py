@@ -14,7 +14,14 @@ from smlocal.sagemaker.serving.address import OPEN_TO_ALL, curl_header
 from smlocal.sagemaker.serving.state import HOSTING, WEIGHTS, shown, status_word
 from smlocal.terms.statuses import JobPhase, StopCause
 
-_PHASES: Final = {JobPhase.STARTING: "Creating", JobPhase.DOWNLOADING: "Creating", JobPhase.TRAINING: "InService"}
+_PHASES: Final = {
+    JobPhase.STARTING: "Creating",
+    JobPhase.DOWNLOADING: "Creating",
+    JobPhase.TRAINING: "InService",
+    JobPhase.STOPPING: "Deleting",
+}
+_ON_NO_SCREEN: Final = {JobPhase.STARTING, JobPhase.STOPPING}
+"""Whoever waits for an endpoint sees only what follows; a stop is shown as one."""
 
 
 class EndpointShowing(Showing[JobPlan]):
@@ -100,7 +107,7 @@ class EndpointShowing(Showing[JobPlan]):
         return StartView(
             about=f"{plan.image.name} · {kind}{more}",
             members={"EndpointName": plan.name, "Image": plan.image.name, "InstanceType": kind},
-            phases={str(phase): word for phase, word in _PHASES.items() if phase is not JobPhase.STARTING},
+            phases={str(phase): word for phase, word in _PHASES.items() if phase not in _ON_NO_SCREEN},
             causes={StopCause.REQUEST: "SIGTERM sent"},
         )
 

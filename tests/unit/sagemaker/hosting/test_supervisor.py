@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,12 +22,16 @@ from smlocal.jobs.planning.aspects.engines.look import PlacedEngine
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervision import make_context
+from smlocal.jobs.usage.series import SeriesFile
+from smlocal.jobs.usage.usage_watch import series_path
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.hosting.planning import plan_endpoint
+from smlocal.sagemaker.hosting.running import RUNNING
 from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
 from smlocal.sagemaker.serving.model_file import read_model
 from smlocal.sagemaker.serving.state import WEIGHTS, read_state
 from smlocal.terms.statuses import JobPhase
+from smlocal.terms.usage import Point
 
 NAME = "supervised-endpoint"
 STARTED = "2026-01-01T00:00:00Z"
@@ -76,6 +81,19 @@ def test_weights_that_change_as_a_container_ends_have_an_effect(supervisor: Host
     context.events.put(Woken())
     assert supervisor._next(time.monotonic() + 60) == ended
     assert {supervisor.router.route({}).variant for _ in range(50)} == {"Green"}
+
+
+def test_its_usage_is_told_at_its_end_too(supervisor: HostingSupervisor) -> None:
+    file = SeriesFile(series_path(supervisor.plan.job_directory, "Blue"))
+    file.begin("c" * 12, 100.0)
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("disk_read", "disk_written", "network_received", "network_sent", "gpu_percent", "gpu_memory")
+    )
+    for at in (101.0, 102.0):
+        file.add(Point(at=at, cpu_seconds=1.0, cpu_cores=1.0, memory=1 << 28, memory_with_cache=1 << 28, **nothing))
+    block = RUNNING.usage(supervisor.plan, ())
+    assert block is not None
+    assert [(host["Name"], host["MemoryPeakMiB"]) for host in block["Hosts"]] == [("Blue", 256.0)]
 
 
 @pytest.mark.parametrize("phase", [JobPhase.DOWNLOADING, JobPhase.TRAINING])
