@@ -1,6 +1,7 @@
 """The page as a person sees it, in headless Chromium."""
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,6 +10,10 @@ from typing import Any
 import pytest
 from tests.doors.server.page.chromium import Browser, Tab, program, running_browser
 from tests.kit.fixtures import touch_inside
+from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST
+
+from smlocal.sagemaker.tuning.facts import NAME, TUNING
+from smlocal.sagemaker.tuning.trials import Trial, document_kind
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +74,33 @@ def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: C
     assert tab.value("document.querySelector('button[formaction], form[action$=stop]')") is None
     tab.go(endpoint.address)
     tab.sees("Completed", "tbody td.completed")
+
+
+@pytest.mark.slow(2)
+def test_a_table_stays_sorted_as_it_was_chosen(tab: Tab, endpoint: Any) -> None:
+    def trial(number: int, rate: str, value: float) -> dict[str, Any]:
+        found = Trial(number=number, name=f"t-{number}", tuned={"rate": rate}, status="Completed", value=value)
+        return {document_kind(number): found.document()}
+
+    counts = {"Completed": 2, "InProgress": 0, "RetryableError": 0, "NonRetryableError": 0, "Stopped": 0}
+    documents = {
+        "request": REQUEST,
+        TUNING: {"Count": 2, "TrainingJobStatusCounters": counts},
+        **trial(1, "0.2", 1.0),
+        **trial(2, "0.1", 3.0),
+    }
+    about = {"arn": "arn:aws:sagemaker:us-east-1:0:hyper-parameter-tuning-job/seen-search", "platform": NAME}
+    known = {"run_id": "0" * 8, "created": time.time(), "supervisor_pid": os.getpid(), "documents": documents}
+    with endpoint.store.create("seen-search", **known, **about):
+        rows = "[...document.querySelectorAll('.rows tbody tr')].filter((row) => row.offsetParent)"
+        shown = f"{rows}.map((row) => row.cells[0].textContent).join()"
+        tab.go(f"{endpoint.address}/-/jobs/seen-search")
+        tab.wait(f"{shown} === 't-1,t-2'")  # the best first
+        tab.click("th:nth-child(4) label")
+        tab.wait(f"{shown} === 't-2,t-1'")
+        endpoint.store.put_documents("seen-search", trial(1, "0.2", 0.125))
+        tab.sees("0.125", ".rows")  # drawn again
+        assert tab.value(shown) == "t-2,t-1"
 
 
 @pytest.mark.slow(2)
