@@ -107,7 +107,7 @@ class ReplicaSupervisor(ContainerSupervisor):
         if not life.progress.attempt:
             self._do(life.begin_attempt())
         if life.running or life.progress.verdict is not None:
-            self._take_over(past, self.found, phase)
+            self._take_over(past, self.taken_over, phase)
         else:
             clear_attempt(self.context.engines, self.plan)
             self._cancel_again(past)

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import replace as changed
+from typing import TYPE_CHECKING
 
 from smlocal.api.job_files import prepare
+from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines, engines_at, engines_named
 from smlocal.errors import JobUnknownError, NotPackedError, SmlocalError
 from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobs.control import detach
 from smlocal.jobs.control.requests import StopRequests, StopSignals
 from smlocal.jobs.documents import LOCAL
-from smlocal.jobs.finish.cleanup import clear_this_engine
 from smlocal.jobs.kinds import not_finished, spoken_of
 from smlocal.jobs.prepared import Prepared, PreparedPlan, ReportFiles, find_credentials
 from smlocal.jobs.shells import remove_dead_shells
@@ -18,6 +19,11 @@ from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.supervision import Result, supervise
 from smlocal.jobs.view import Reporter
+
+if TYPE_CHECKING:
+    from smlocal.jobs.finish.cleanup import clear_this_engine
+else:
+    clear_this_engine = at_use("smlocal.jobs.finish.cleanup", "clear_this_engine")
 
 
 def execute(

@@ -16,32 +16,14 @@ from smlocal.jobs.attempt import Attempt, staging_failure
 from smlocal.jobs.context import ContainerContext, upload_details
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.jobs.decide.events import ContainerExited, Faults
-from smlocal.jobs.finish.artifacts import (
-    collect_artifacts,
-    delete_replaced,
-    keep_unpacked,
-    replaced_artifacts,
-    restore_ownership,
-    unpacked_directory,
-)
-from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
 from smlocal.jobs.finish.describe import keeps_containers, mark_containers_kept, release_space
 from smlocal.jobs.finish.results import Results, changed_files, local_block
 from smlocal.jobs.history import CREDENTIALS, FAULT, RESTART, Past, read_past
 from smlocal.jobs.host.host_run import HostRun
-from smlocal.jobs.host.symptoms import MESSAGE_BYTES, ask_platform, failure_file, log_tail
 from smlocal.jobs.kinds import BesideJob
 from smlocal.jobs.logs.log_readers import log_path, logged_by
 from smlocal.jobs.metrics.job_metrics import MetricsSearch
 from smlocal.jobs.mirrored.folders import with_current_checkpoints
-from smlocal.jobs.mirrored.saving import (
-    all_names,
-    keep_not_saved,
-    mark_ends,
-    not_saved_document,
-    remove_end_marker,
-    save_mirrored,
-)
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, RecordedPlan
 from smlocal.jobs.store.jobs import Store
@@ -63,8 +45,15 @@ from smlocal.terms.statuses import (
 if TYPE_CHECKING:
     from smlocal.jobs.control.found_containers import FoundContainers, hosts_with_containers
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
+    from smlocal.jobs.finish import artifacts, cleanup
+    from smlocal.jobs.host import symptoms
     from smlocal.jobs.host.data_parallel import data_parallel_records
-else:
+    from smlocal.jobs.mirrored import saving
+else:  # what is needed at the end is imported while the containers are started
+    artifacts = at_use("smlocal.jobs.finish.artifacts")
+    cleanup = at_use("smlocal.jobs.finish.cleanup")
+    symptoms = at_use("smlocal.jobs.host.symptoms")
+    saving = at_use("smlocal.jobs.mirrored.saving")
     data_parallel_records = at_use("smlocal.jobs.host.data_parallel", "data_parallel_records")
     FoundContainers = at_use("smlocal.jobs.control.found_containers", "FoundContainers")
     hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
@@ -88,8 +77,8 @@ class ContainerSupervisor(Supervisor):
 
     context: ContainerContext
     plan: JobPlan
-    found: FoundContainers = field(default_factory=FoundContainers)
-    """The containers of an earlier supervisor."""
+    found: FoundContainers | None = None
+    """The containers of an earlier supervisor; None: there was none."""
     pull_refused: str | None = None
     plan_again: Callable[[], JobPlan] | None = None
     """Makes the complete plan, if `plan` is a recalled one."""
@@ -131,9 +120,15 @@ class ContainerSupervisor(Supervisor):
             on_running=self.metrics.begin,
         )
 
+    @property
+    def taken_over(self) -> FoundContainers:
+        """The containers of an earlier supervisor."""
+        return self.found or FoundContainers()
+
     def begin(self) -> None:
         """Start the debugger rules."""
-        remove_end_marker(self.plan, self.context.reporter.warning)
+        if self.plan.mirrored.collectors:
+            saving.remove_end_marker(self.plan, self.context.reporter.warning)
         self.begin_rules(first=True)
 
     def failed_by(self, error: HomeUnusableError | EngineError | MachineNotReadyError) -> None:
@@ -158,7 +153,7 @@ class ContainerSupervisor(Supervisor):
         for address in self.context.engines.addresses:
             if address not in attempt.lost_engines:
                 with suppress(EngineError, MachineNotReadyError):  # the clean-up reports it
-                    kill_containers(self.context.engines.at(address), plan.name, plan.run_id, rules=False)
+                    cleanup.kill_containers(self.context.engines.at(address), plan.name, plan.run_id, rules=False)
         self._keep_output()
 
     def _keep_output(self) -> None:
@@ -167,7 +162,7 @@ class ContainerSupervisor(Supervisor):
         if results.artifacts is not None:
             return
         if not results.unpacked:
-            results.unsaved = all_names(plan)
+            results.unsaved = saving.all_names(plan)
         results.unpacked = bool(plan.folders.model or plan.folders.output_data)
 
     def begin_rules(self, *, first: bool) -> None:
@@ -253,8 +248,8 @@ class ContainerSupervisor(Supervisor):
                 for run in attempt.runs.values()
                 if run not in reachable
             ]
-            replaced = replaced_artifacts(self.context.store, self.plan.name)
-            results.artifacts, results.published = collect_artifacts(
+            replaced = artifacts.replaced_artifacts(self.context.store, self.plan.name)
+            results.artifacts, results.published = artifacts.collect_artifacts(
                 self.plan,
                 reachable,
                 working=self._report_upload,
@@ -270,7 +265,7 @@ class ContainerSupervisor(Supervisor):
             if not_saved is not None:
                 self._upload_failed(not_saved, [*not_saved.remedy, *self._kept_remedy()])
         except ArtifactError as error:
-            kept = f"the job's output is kept in {unpacked_directory(self.plan)}"
+            kept = f"the job's output is kept in {artifacts.unpacked_directory(self.plan)}"
             self._upload_failed(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
         except PackingStoppedError:
             self._keep_output()
@@ -295,7 +290,7 @@ class ContainerSupervisor(Supervisor):
         """
         self.results.notes += self.attempt.mirror_notes
         check = self._check_upload if last else no_check
-        saved = save_mirrored(
+        saved = saving.save_mirrored(
             self.plan, self._containers(), last=last, cancelled=self._cancelled, check=check, working=working
         )
         if last:
@@ -339,7 +334,7 @@ class ContainerSupervisor(Supervisor):
         if not self.results.unsaved:
             return ()
 
-        kept = not_saved_document(self.plan, self.results.unsaved).items()
+        kept = saving.not_saved_document(self.plan, self.results.unsaved).items()
         where = [f"the files that the containers wrote to {path} are kept in {folder}" for path, folder in kept]
         return [*where, f"to save it: smlocal pack {self.plan.name} --output DIR"]
 
@@ -357,7 +352,7 @@ class ContainerSupervisor(Supervisor):
     def gather(self) -> None:
         """The rules get some time, and readers of tensors are told that no more follow."""
         if not self.ends_marked:
-            self.results.notes += mark_ends(self.plan, self._cancelled)
+            self.results.notes += saving.mark_ends(self.plan, self._cancelled)
         if self.rules is not None:
             self._end_rules(self.rules)
 
@@ -406,7 +401,7 @@ class ContainerSupervisor(Supervisor):
 
     def _failure_file(self) -> bytes:
         run = self.attempt.runs.get(self.attempt.outcome.first_failure or "")
-        return b"" if run is None else failure_file(run)
+        return b"" if run is None else symptoms.failure_file(run)
 
     def uploaded(self) -> str:
         """What was uploaded, for the screen."""
@@ -414,7 +409,7 @@ class ContainerSupervisor(Supervisor):
 
     def ignored_failure_files(self) -> dict[str, str]:
         """The failure files of hosts that exited with 0, which the platform ignores."""
-        found = ((run.name, failure_file(run)[:MESSAGE_BYTES]) for run in self.reachable_runs())
+        found = ((run.name, symptoms.failure_file(run)[: symptoms.MESSAGE_BYTES]) for run in self.reachable_runs())
         return {name: text.decode("utf-8", "replace") for name, text in found if text.strip()}
 
     def _explain_lost_model(self) -> None:
@@ -424,8 +419,8 @@ class ContainerSupervisor(Supervisor):
             return
 
         for run in self.reachable_runs():
-            log = log_tail(run)
-            hint = ask_platform(run, Trouble.NO_MODEL, log) if log else None
+            log = symptoms.log_tail(run)
+            hint = symptoms.ask_platform(run, Trouble.NO_MODEL, log) if log else None
             if hint is not None:
                 self.attempt.hints.append(hint)
                 return
@@ -440,7 +435,7 @@ class ContainerSupervisor(Supervisor):
         if self.credentials is not None:
             self.credentials.close()  # first, because it would create removed files again
         if len(self.context.engines) > 1 or not attempt.engine_lost:
-            results.leftovers += restore_ownership(self.reachable_runs())
+            results.leftovers += artifacts.restore_ownership(self.reachable_runs())
         if not attempt.engine_lost:
             self._move_kept()
         if keep and not attempt.engine_lost and mark_containers_kept(self.plan.job_directory):
@@ -450,12 +445,12 @@ class ContainerSupervisor(Supervisor):
 
         def give_back(engine: Engine) -> None:
             """Give the folders back to the user, which needs the containers."""
-            kill_containers(engine, self.plan.name, self.plan.run_id, rules=rules)
+            cleanup.kill_containers(engine, self.plan.name, self.plan.run_id, rules=rules)
             there = [run for run in attempt.runs.values() if run.engine is engine and run.container.id]
             for run in there or hosts_with_containers([engine], self.plan):
-                not_given[run.name] = restore_ownership([run])
+                not_given[run.name] = artifacts.restore_ownership([run])
 
-        self.left_on_engines = clear_engines(
+        self.left_on_engines = cleanup.clear_engines(
             self.context.engines,
             self.plan.name,
             self.plan.run_id,
@@ -469,26 +464,26 @@ class ContainerSupervisor(Supervisor):
         if attempt.engine_lost:
             self._move_kept()
         attempt.delivery.close()
-        results.leftovers += clear_disk(self.plan.job_directory)
+        results.leftovers += cleanup.clear_disk(self.plan.job_directory)
 
     def _move_kept(self) -> None:
         """Move what is kept out of the folders that are deleted. They must belong to the user."""
         results = self.results
         if results.unpacked:
-            results.leftovers += keep_unpacked(self.plan)
-            results.unpacked = os.path.isdir(unpacked_directory(self.plan))
+            results.leftovers += artifacts.keep_unpacked(self.plan)
+            results.unpacked = os.path.isdir(artifacts.unpacked_directory(self.plan))
         if results.unsaved:  # after the model, which may contain such a folder
-            results.leftovers += keep_not_saved(self.plan, not_saved_document(self.plan, results.unsaved))
+            results.leftovers += saving.keep_not_saved(self.plan, saving.not_saved_document(self.plan, results.unsaved))
 
     def _delete_replaced(self, ended: Ending) -> None:
-        artifacts = self.results.artifacts
-        new = {} if artifacts is None else {"Model": artifacts.model, "Output": artifacts.output}
+        found = self.results.artifacts
+        new = {} if found is None else {"Model": found.model, "Output": found.output}
         completed = ended.status is JobStatus.COMPLETED
-        self.results.notes += delete_replaced(self.context.store, self.plan.name, new, completed=completed)
+        self.results.notes += artifacts.delete_replaced(self.context.store, self.plan.name, new, completed=completed)
 
     def resume(self, past: Past, phase: JobPhase) -> None:
         """Continue the attempt with the containers that were found."""
-        attempt, found, grace = self.attempt, self.found, past.grace
+        attempt, found, grace = self.attempt, self.taken_over, past.grace
         attempt.outcome = past.outcome
         if len(found.hosts) < len(self.plan.hosts):  # training had not begun, or containers were removed
             if not attempt.over:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes
-from smlocal.data.artifacts.job_artifacts import Artifacts
 from smlocal.data.channels.copy import Means
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
@@ -28,6 +27,7 @@ from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import FailureKind, JobPhase, JobStatus, PhaseMessage, StopCause
 
 if TYPE_CHECKING:
+    from smlocal.data.artifacts.job_artifacts import Artifacts
     from smlocal.data.artifacts.s3_publish import PublishResult
 
 
@@ -237,7 +237,7 @@ def end_details(outcome: AttemptOutcome) -> str:
     return "; ".join(parts)
 
 
-def upload_details(artifacts: Artifacts | None, published: "PublishResult | None" = None) -> str:
+def upload_details(artifacts: "Artifacts | None", published: "PublishResult | None" = None) -> str:
     """The archives with their sizes, and whether they are in S3."""
     if artifacts is None:
         return "no artifacts could be written"

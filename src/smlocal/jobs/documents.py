@@ -34,6 +34,10 @@ FINAL_METRICS = "FinalMetrics"
 """In the local block, but shown where the platform shows it."""
 UNSENT = "Unsent"
 """In the local block, below `Artifacts`: the mirrored folders that could not be sent to S3."""
+NOT_SAVED = "NotSaved"
+"""There too: where each mirrored folder that could not be saved is kept, by its path in the container."""
+REPLACED = "replaced"
+"""The artifacts of the earlier job of that name, for `--replace`: paths by kind, as in `Local.Artifacts`."""
 
 
 def ended_block(*, explanation: str | None = None, hints: Iterable[str] = ()) -> dict[str, Any]:

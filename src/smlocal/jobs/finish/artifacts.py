@@ -22,11 +22,11 @@ from smlocal.errors import (
     MachineNotReadyError,
     NothingToPackError,
 )
-from smlocal.jobs.documents import LOCAL, RECALL, UNSENT, unsent_document
+from smlocal.jobs.documents import LOCAL, NOT_SAVED, RECALL, REPLACED, UNSENT, unsent_document
 from smlocal.jobs.finish.describe import DESCRIBE, describe_job, write_copy
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.kinds import not_finished
-from smlocal.jobs.mirrored.saving import NOT_SAVED, save_again
+from smlocal.jobs.mirrored.saving import save_again
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.jobs.planning.recall import recall_containers
 from smlocal.jobs.store.jobs import Store
@@ -44,8 +44,6 @@ else:
     read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
     write_index = at_use("smlocal.data.artifacts.model_folder", "write_index")
 
-REPLACED = "replaced"
-"""The document with them: paths by kind, as in `Local.Artifacts`."""
 _KINDS = ("Model", "Output")
 _Replaced = dict[str, list[str]]
 

@@ -40,8 +40,6 @@ else:
     read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
     write_index = at_use("smlocal.data.artifacts.model_folder", "write_index")
 
-NOT_SAVED = "NotSaved"
-"""The member of `Local.Artifacts` with these folders: where each is kept, by its path in the container."""
 _FOR_RULES = "rule-tensors"
 """A second copy of a folder."""
 _RETRY_SECONDS = 10.0
