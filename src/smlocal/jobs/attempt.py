@@ -37,7 +37,6 @@ from smlocal.jobs.decide.events import (
     wants_no_wait,
 )
 from smlocal.jobs.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
-from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.history import DEFECT, INTERRUPTION, SIGNAL, Past
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
 
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
     from smlocal.jobs.decide.hints import unread_advice, unread_facts
+    from smlocal.jobs.finish.cleanup import clear_attempt
     from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints, mirroring
 else:
     format_exception = at_use("traceback", "format_exception")
@@ -68,6 +68,7 @@ else:
     unread_facts = at_use("smlocal.jobs.decide.hints", "unread_facts")
     delete_downloaded_checkpoints = at_use("smlocal.jobs.mirrored.folders", "delete_downloaded_checkpoints")
     mirroring = at_use("smlocal.jobs.mirrored.folders", "mirroring")
+    clear_attempt = at_use("smlocal.jobs.finish.cleanup", "clear_attempt")
 
 _AT_ONCE = 8
 """More at once make neither the engine nor a disk faster."""
@@ -474,8 +475,8 @@ def _start_hosts(runs: Sequence[HostRun]) -> tuple[list[HostRun], Exception | No
 
     def import_the_rest() -> None:
         """A start takes 0.17 s. Meanwhile, import the modules needed when the containers have ended."""
-        for module in ("archive", "model_folder"):
-            import_module(f"smlocal.data.artifacts.{module}")
+        for module in ("cleanup", "results", "artifacts"):
+            import_module(f"smlocal.jobs.finish.{module}")
 
     errors = run_each(lambda run: run.start(), runs, meanwhile=import_the_rest)
     return [run for number, run in enumerate(runs) if number not in errors], next(iter(errors.values()), None)

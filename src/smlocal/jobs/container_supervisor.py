@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from smlocal.base.at_use import at_use
 from smlocal.base.files import no_check, remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.atomic_write import PackingStoppedError
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
@@ -17,15 +16,6 @@ from smlocal.jobs.containers import FoundContainers
 from smlocal.jobs.context import ContainerContext, upload_details
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.jobs.decide.events import ContainerExited, Faults
-from smlocal.jobs.finish.artifacts import (
-    collect_artifacts,
-    delete_replaced,
-    keep_unpacked,
-    replaced_artifacts,
-    restore_ownership,
-    unpacked_directory,
-)
-from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
 from smlocal.jobs.finish.describe import keeps_containers, mark_containers_kept, release_space
 from smlocal.jobs.finish.results import Results, changed_files, local_block
 from smlocal.jobs.history import CREDENTIALS, FAULT, RESTART, Past, read_past
@@ -52,8 +42,18 @@ from smlocal.terms.statuses import (
 )
 
 if TYPE_CHECKING:
+    from smlocal.data.artifacts import atomic_write
     from smlocal.jobs.control.found_containers import hosts_with_containers
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
+    from smlocal.jobs.finish.artifacts import (
+        collect_artifacts,
+        delete_replaced,
+        keep_unpacked,
+        replaced_artifacts,
+        restore_ownership,
+        unpacked_directory,
+    )
+    from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
     from smlocal.jobs.host.data_parallel import data_parallel_records
     from smlocal.jobs.metrics.job_metrics import MetricsSearch
     from smlocal.jobs.mirrored.folders import with_current_checkpoints
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         save_mirrored,
     )
 else:
+    atomic_write = at_use("smlocal.data.artifacts.atomic_write")
     data_parallel_records = at_use("smlocal.jobs.host.data_parallel", "data_parallel_records")
     hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
     with_current_checkpoints = at_use("smlocal.jobs.mirrored.folders", "with_current_checkpoints")
@@ -76,6 +77,15 @@ else:
     remove_end_marker = at_use("smlocal.jobs.mirrored.saving", "remove_end_marker")
     save_mirrored = at_use("smlocal.jobs.mirrored.saving", "save_mirrored")
     MetricsSearch = at_use("smlocal.jobs.metrics.job_metrics", "MetricsSearch")
+    collect_artifacts = at_use("smlocal.jobs.finish.artifacts", "collect_artifacts")
+    delete_replaced = at_use("smlocal.jobs.finish.artifacts", "delete_replaced")
+    keep_unpacked = at_use("smlocal.jobs.finish.artifacts", "keep_unpacked")
+    replaced_artifacts = at_use("smlocal.jobs.finish.artifacts", "replaced_artifacts")
+    restore_ownership = at_use("smlocal.jobs.finish.artifacts", "restore_ownership")
+    unpacked_directory = at_use("smlocal.jobs.finish.artifacts", "unpacked_directory")
+    clear_disk = at_use("smlocal.jobs.finish.cleanup", "clear_disk")
+    clear_engines = at_use("smlocal.jobs.finish.cleanup", "clear_engines")
+    kill_containers = at_use("smlocal.jobs.finish.cleanup", "kill_containers")
 
 _DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
 
@@ -283,7 +293,7 @@ class ContainerSupervisor(Supervisor):
         except ArtifactError as error:
             kept = f"the job's output is kept in {unpacked_directory(self.plan)}"
             self._upload_failed(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
-        except PackingStoppedError:
+        except atomic_write.PackingStoppedError:
             self._keep_output()
             results.notes.append(f"packing was stopped; to pack the job's output: smlocal pack {self.plan.name}")
         except EngineError as error:
@@ -328,7 +338,7 @@ class ContainerSupervisor(Supervisor):
         """Called between pieces of long packing; `PackingStoppedError` once it should stop."""
         self._handle_late_requests()
         if self.attempt.hurried:
-            raise PackingStoppedError
+            raise atomic_write.PackingStoppedError
 
     def _handle_late_requests(self) -> None:
         """A stop is recorded at once, but everything is still saved, until it is requested again."""
