@@ -7,12 +7,12 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.base.at_use import at_use
-from smlocal.base.files import remove_tree
+from smlocal.base.files import no_check, remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.atomic_write import PackingStoppedError, no_check
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
+from smlocal.jobs.containers import FoundContainers
 from smlocal.jobs.context import ContainerContext, upload_details
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.jobs.decide.events import ContainerExited, Faults
@@ -21,9 +21,7 @@ from smlocal.jobs.finish.results import Results, changed_files, local_block
 from smlocal.jobs.history import CREDENTIALS, FAULT, RESTART, Past, read_past
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.kinds import BesideJob
-from smlocal.jobs.logs.log_readers import log_path, logged_by
-from smlocal.jobs.metrics.job_metrics import MetricsSearch
-from smlocal.jobs.mirrored.folders import with_current_checkpoints
+from smlocal.jobs.logs.log_file import log_path, logged_by
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, RecordedPlan
 from smlocal.jobs.store.jobs import Store
@@ -43,20 +41,52 @@ from smlocal.terms.statuses import (
 )
 
 if TYPE_CHECKING:
-    from smlocal.jobs.control.found_containers import FoundContainers, hosts_with_containers
+    from smlocal.data.artifacts import atomic_write
+    from smlocal.jobs.control.found_containers import hosts_with_containers
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
-    from smlocal.jobs.finish import artifacts, cleanup
+    from smlocal.jobs.finish.artifacts import (
+        collect_artifacts,
+        delete_replaced,
+        keep_unpacked,
+        replaced_artifacts,
+        restore_ownership,
+        unpacked_directory,
+    )
+    from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
     from smlocal.jobs.host import symptoms
     from smlocal.jobs.host.data_parallel import data_parallel_records
-    from smlocal.jobs.mirrored import saving
-else:  # what is needed at the end is imported while the containers are started
-    artifacts = at_use("smlocal.jobs.finish.artifacts")
-    cleanup = at_use("smlocal.jobs.finish.cleanup")
+    from smlocal.jobs.metrics.job_metrics import MetricsSearch
+    from smlocal.jobs.mirrored.folders import with_current_checkpoints
+    from smlocal.jobs.mirrored.saving import (
+        all_names,
+        keep_not_saved,
+        mark_ends,
+        not_saved_document,
+        remove_end_marker,
+        save_mirrored,
+    )
+else:
     symptoms = at_use("smlocal.jobs.host.symptoms")
-    saving = at_use("smlocal.jobs.mirrored.saving")
+    atomic_write = at_use("smlocal.data.artifacts.atomic_write")
     data_parallel_records = at_use("smlocal.jobs.host.data_parallel", "data_parallel_records")
-    FoundContainers = at_use("smlocal.jobs.control.found_containers", "FoundContainers")
     hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
+    with_current_checkpoints = at_use("smlocal.jobs.mirrored.folders", "with_current_checkpoints")
+    all_names = at_use("smlocal.jobs.mirrored.saving", "all_names")
+    keep_not_saved = at_use("smlocal.jobs.mirrored.saving", "keep_not_saved")
+    mark_ends = at_use("smlocal.jobs.mirrored.saving", "mark_ends")
+    not_saved_document = at_use("smlocal.jobs.mirrored.saving", "not_saved_document")
+    remove_end_marker = at_use("smlocal.jobs.mirrored.saving", "remove_end_marker")
+    save_mirrored = at_use("smlocal.jobs.mirrored.saving", "save_mirrored")
+    MetricsSearch = at_use("smlocal.jobs.metrics.job_metrics", "MetricsSearch")
+    collect_artifacts = at_use("smlocal.jobs.finish.artifacts", "collect_artifacts")
+    delete_replaced = at_use("smlocal.jobs.finish.artifacts", "delete_replaced")
+    keep_unpacked = at_use("smlocal.jobs.finish.artifacts", "keep_unpacked")
+    replaced_artifacts = at_use("smlocal.jobs.finish.artifacts", "replaced_artifacts")
+    restore_ownership = at_use("smlocal.jobs.finish.artifacts", "restore_ownership")
+    unpacked_directory = at_use("smlocal.jobs.finish.artifacts", "unpacked_directory")
+    clear_disk = at_use("smlocal.jobs.finish.cleanup", "clear_disk")
+    clear_engines = at_use("smlocal.jobs.finish.cleanup", "clear_engines")
+    kill_containers = at_use("smlocal.jobs.finish.cleanup", "kill_containers")
 
 _DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
 
@@ -77,8 +107,8 @@ class ContainerSupervisor(Supervisor):
 
     context: ContainerContext
     plan: JobPlan
-    found: FoundContainers | None = None
-    """The containers of an earlier supervisor; None: there was none."""
+    found: FoundContainers = field(default_factory=FoundContainers)
+    """The containers of an earlier supervisor."""
     pull_refused: str | None = None
     plan_again: Callable[[], JobPlan] | None = None
     """Makes the complete plan, if `plan` is a recalled one."""
@@ -86,7 +116,8 @@ class ContainerSupervisor(Supervisor):
     """Serves credentials to the containers, if they get any."""
     policy: RestartPolicy = field(default_factory=lambda: RestartPolicy(retries=0))
     attempt: Attempt = field(init=False)
-    metrics: MetricsSearch = field(init=False)
+    metrics: "MetricsSearch | None" = None
+    """None for a job without metrics."""
     results: Results = field(default_factory=Results)
     ends_marked: bool = False
     """True once readers of the tensors have been told that no more follow."""
@@ -103,11 +134,12 @@ class ContainerSupervisor(Supervisor):
         faults = Faults(
             planned=self.plan.faults.each, record=lambda index: self.context.record(FAULT, {"Index": index})
         )
-        self.metrics = MetricsSearch(
-            job_directory=self.plan.job_directory,
-            definitions=self.plan.metrics,
-            logs={host.host.name: log_path(self.plan.job_directory, host.host.name) for host in self.plan.hosts},
-        )
+        if self.plan.metrics:
+            self.metrics = MetricsSearch(
+                job_directory=self.plan.job_directory,
+                definitions=self.plan.metrics,
+                logs={host.host.name: log_path(self.plan.job_directory, host.host.name) for host in self.plan.hosts},
+            )
         self._use_attempt(self.plan, faults, hints=[])
 
     def _use_attempt(self, plan: JobPlan, faults: Faults, hints: list[str]) -> None:
@@ -117,18 +149,13 @@ class ContainerSupervisor(Supervisor):
             faults=faults,
             hints=hints,
             credentials=self.credentials,
-            on_running=self.metrics.begin,
+            on_running=self.metrics.begin if self.metrics is not None else lambda: None,
         )
-
-    @property
-    def taken_over(self) -> FoundContainers:
-        """The containers of an earlier supervisor."""
-        return self.found or FoundContainers()
 
     def begin(self) -> None:
         """Start the debugger rules."""
-        if self.plan.mirrored.collectors:
-            saving.remove_end_marker(self.plan, self.context.reporter.warning)
+        if not self.plan.mirrored.empty:
+            remove_end_marker(self.plan, self.context.reporter.warning)
         self.begin_rules(first=True)
 
     def failed_by(self, error: HomeUnusableError | EngineError | MachineNotReadyError) -> None:
@@ -153,7 +180,7 @@ class ContainerSupervisor(Supervisor):
         for address in self.context.engines.addresses:
             if address not in attempt.lost_engines:
                 with suppress(EngineError, MachineNotReadyError):  # the clean-up reports it
-                    cleanup.kill_containers(self.context.engines.at(address), plan.name, plan.run_id, rules=False)
+                    kill_containers(self.context.engines.at(address), plan.name, plan.run_id, rules=False)
         self._keep_output()
 
     def _keep_output(self) -> None:
@@ -161,8 +188,8 @@ class ContainerSupervisor(Supervisor):
         plan, results = self.plan, self.results
         if results.artifacts is not None:
             return
-        if not results.unpacked:
-            results.unsaved = saving.all_names(plan)
+        if not results.unpacked and not plan.mirrored.empty:
+            results.unsaved = all_names(plan)
         results.unpacked = bool(plan.folders.model or plan.folders.output_data)
 
     def begin_rules(self, *, first: bool) -> None:
@@ -248,8 +275,8 @@ class ContainerSupervisor(Supervisor):
                 for run in attempt.runs.values()
                 if run not in reachable
             ]
-            replaced = artifacts.replaced_artifacts(self.context.store, self.plan.name)
-            results.artifacts, results.published = artifacts.collect_artifacts(
+            replaced = replaced_artifacts(self.context.store, self.plan.name)
+            results.artifacts, results.published = collect_artifacts(
                 self.plan,
                 reachable,
                 working=self._report_upload,
@@ -265,9 +292,9 @@ class ContainerSupervisor(Supervisor):
             if not_saved is not None:
                 self._upload_failed(not_saved, [*not_saved.remedy, *self._kept_remedy()])
         except ArtifactError as error:
-            kept = f"the job's output is kept in {artifacts.unpacked_directory(self.plan)}"
+            kept = f"the job's output is kept in {unpacked_directory(self.plan)}"
             self._upload_failed(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
-        except PackingStoppedError:
+        except atomic_write.PackingStoppedError:
             self._keep_output()
             results.notes.append(f"packing was stopped; to pack the job's output: smlocal pack {self.plan.name}")
         except EngineError as error:
@@ -288,9 +315,11 @@ class ContainerSupervisor(Supervisor):
 
         `last`: no attempt follows.
         """
+        if self.plan.mirrored.empty:
+            return None
         self.results.notes += self.attempt.mirror_notes
         check = self._check_upload if last else no_check
-        saved = saving.save_mirrored(
+        saved = save_mirrored(
             self.plan, self._containers(), last=last, cancelled=self._cancelled, check=check, working=working
         )
         if last:
@@ -310,7 +339,7 @@ class ContainerSupervisor(Supervisor):
         """Called between pieces of long packing; `PackingStoppedError` once it should stop."""
         self._handle_late_requests()
         if self.attempt.hurried:
-            raise PackingStoppedError
+            raise atomic_write.PackingStoppedError
 
     def _handle_late_requests(self) -> None:
         """A stop is recorded at once, but everything is still saved, until it is requested again."""
@@ -334,7 +363,7 @@ class ContainerSupervisor(Supervisor):
         if not self.results.unsaved:
             return ()
 
-        kept = saving.not_saved_document(self.plan, self.results.unsaved).items()
+        kept = not_saved_document(self.plan, self.results.unsaved).items()
         where = [f"the files that the containers wrote to {path} are kept in {folder}" for path, folder in kept]
         return [*where, f"to save it: smlocal pack {self.plan.name} --output DIR"]
 
@@ -351,8 +380,8 @@ class ContainerSupervisor(Supervisor):
 
     def gather(self) -> None:
         """The rules get some time, and readers of tensors are told that no more follow."""
-        if not self.ends_marked:
-            self.results.notes += saving.mark_ends(self.plan, self._cancelled)
+        if not self.ends_marked and not self.plan.mirrored.empty:
+            self.results.notes += mark_ends(self.plan, self._cancelled)
         if self.rules is not None:
             self._end_rules(self.rules)
 
@@ -361,7 +390,8 @@ class ContainerSupervisor(Supervisor):
         if ended.status is JobStatus.COMPLETED:
             self.results.failure_files = self.ignored_failure_files()
             self._explain_lost_model()
-        self.results.metrics = self.metrics.finish()
+        if self.metrics is not None:
+            self.results.metrics = self.metrics.finish()
         if self.attempt.ran and (ended.status is JobStatus.FAILED or self.context.reporter.verbose):
             self.results.docker_command = self.kind.docker_command(self.plan)
         if self.plan.warm_pool is not None:
@@ -435,7 +465,7 @@ class ContainerSupervisor(Supervisor):
         if self.credentials is not None:
             self.credentials.close()  # first, because it would create removed files again
         if len(self.context.engines) > 1 or not attempt.engine_lost:
-            results.leftovers += artifacts.restore_ownership(self.reachable_runs())
+            results.leftovers += restore_ownership(self.reachable_runs())
         if not attempt.engine_lost:
             self._move_kept()
         if keep and not attempt.engine_lost and mark_containers_kept(self.plan.job_directory):
@@ -445,12 +475,12 @@ class ContainerSupervisor(Supervisor):
 
         def give_back(engine: Engine) -> None:
             """Give the folders back to the user, which needs the containers."""
-            cleanup.kill_containers(engine, self.plan.name, self.plan.run_id, rules=rules)
+            kill_containers(engine, self.plan.name, self.plan.run_id, rules=rules)
             there = [run for run in attempt.runs.values() if run.engine is engine and run.container.id]
             for run in there or hosts_with_containers([engine], self.plan):
-                not_given[run.name] = artifacts.restore_ownership([run])
+                not_given[run.name] = restore_ownership([run])
 
-        self.left_on_engines = cleanup.clear_engines(
+        self.left_on_engines = clear_engines(
             self.context.engines,
             self.plan.name,
             self.plan.run_id,
@@ -464,26 +494,26 @@ class ContainerSupervisor(Supervisor):
         if attempt.engine_lost:
             self._move_kept()
         attempt.delivery.close()
-        results.leftovers += cleanup.clear_disk(self.plan.job_directory)
+        results.leftovers += clear_disk(self.plan.job_directory)
 
     def _move_kept(self) -> None:
         """Move what is kept out of the folders that are deleted. They must belong to the user."""
         results = self.results
         if results.unpacked:
-            results.leftovers += artifacts.keep_unpacked(self.plan)
-            results.unpacked = os.path.isdir(artifacts.unpacked_directory(self.plan))
+            results.leftovers += keep_unpacked(self.plan)
+            results.unpacked = os.path.isdir(unpacked_directory(self.plan))
         if results.unsaved:  # after the model, which may contain such a folder
-            results.leftovers += saving.keep_not_saved(self.plan, saving.not_saved_document(self.plan, results.unsaved))
+            results.leftovers += keep_not_saved(self.plan, not_saved_document(self.plan, results.unsaved))
 
     def _delete_replaced(self, ended: Ending) -> None:
-        found = self.results.artifacts
-        new = {} if found is None else {"Model": found.model, "Output": found.output}
+        artifacts = self.results.artifacts
+        new = {} if artifacts is None else {"Model": artifacts.model, "Output": artifacts.output}
         completed = ended.status is JobStatus.COMPLETED
-        self.results.notes += artifacts.delete_replaced(self.context.store, self.plan.name, new, completed=completed)
+        self.results.notes += delete_replaced(self.context.store, self.plan.name, new, completed=completed)
 
     def resume(self, past: Past, phase: JobPhase) -> None:
         """Continue the attempt with the containers that were found."""
-        attempt, found, grace = self.attempt, self.taken_over, past.grace
+        attempt, found, grace = self.attempt, self.found, past.grace
         attempt.outcome = past.outcome
         if len(found.hosts) < len(self.plan.hosts):  # training had not begun, or containers were removed
             if not attempt.over:

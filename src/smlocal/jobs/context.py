@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes
-from smlocal.data.channels.copy import Means
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.jobs.control.requests import StopRequests, StoredRequests
@@ -23,12 +23,15 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, Transition
 from smlocal.jobs.view import Reporter
+from smlocal.terms.channels import Means
 from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import FailureKind, JobPhase, JobStatus, PhaseMessage, StopCause
 
 if TYPE_CHECKING:
     from smlocal.data.artifacts.job_artifacts import Artifacts
     from smlocal.data.artifacts.s3_publish import PublishResult
+else:
+    Artifacts = at_use("smlocal.data.artifacts.job_artifacts", "Artifacts")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -237,7 +240,7 @@ def end_details(outcome: AttemptOutcome) -> str:
     return "; ".join(parts)
 
 
-def upload_details(artifacts: "Artifacts | None", published: "PublishResult | None" = None) -> str:
+def upload_details(artifacts: Artifacts | None, published: "PublishResult | None" = None) -> str:
     """The archives with their sizes, and whether they are in S3."""
     if artifacts is None:
         return "no artifacts could be written"

@@ -1,7 +1,7 @@
 """The kinds of documents that are stored with a job, and members of them that several modules read."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.terms.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 
@@ -32,12 +32,14 @@ DECISION = "Decision"
 """In the local block: how the job ends once everything is cleaned up."""
 FINAL_METRICS = "FinalMetrics"
 """In the local block, but shown where the platform shows it."""
+REPLACED = "replaced"
+"""The document with them: paths by kind, as in `Local.Artifacts`."""
+NOT_SAVED = "NotSaved"
+"""In the local block, below `Artifacts`: where a mirrored folder that could not be saved is kept, by its path."""
+NO_METRICS: Final[Mapping[str, list[Any]]] = {"Summaries": [], "WithoutValues": [], "Notes": []}
+"""In the local block of a job without metrics."""
 UNSENT = "Unsent"
 """In the local block, below `Artifacts`: the mirrored folders that could not be sent to S3."""
-NOT_SAVED = "NotSaved"
-"""There too: where each mirrored folder that could not be saved is kept, by its path in the container."""
-REPLACED = "replaced"
-"""The artifacts of the earlier job of that name, for `--replace`: paths by kind, as in `Local.Artifacts`."""
 
 
 def ended_block(*, explanation: str | None = None, hints: Iterable[str] = ()) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def ended_block(*, explanation: str | None = None, hints: Iterable[str] = ()) ->
             "Kept": None,
         },
         FINAL_METRICS: [],
-        "Metrics": {"Summaries": [], "WithoutValues": [], "Notes": []},
+        "Metrics": NO_METRICS,
         "Usage": None,
         "Seconds": {},
         "Notes": [],

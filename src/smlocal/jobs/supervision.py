@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from smlocal.jobs.finish.artifacts import artifacts_to_replace
     from smlocal.jobs.finish.cleanup import clear_kept
 else:
-    clear_kept = at_use("smlocal.jobs.finish.cleanup", "clear_kept")
     artifacts_to_replace = at_use("smlocal.jobs.finish.artifacts", "artifacts_to_replace")
+    clear_kept = at_use("smlocal.jobs.finish.cleanup", "clear_kept")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines
 from smlocal.errors import RegionNameError, TooManyHostsError
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.planning.aspects.output.asked import is_remote_output
+from smlocal.jobs.planning.aspects.output.plan import is_remote_output
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS

@@ -25,15 +25,14 @@ from smlocal.jobs.planning.aspects.image.look import check_architecture, pull_im
 from smlocal.jobs.planning.aspects.inputs.plan import InputsPlan
 from smlocal.jobs.planning.aspects.limits.show import LIMIT_RULES
 from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
-from smlocal.jobs.planning.aspects.network.asked import plan_network
 from smlocal.jobs.planning.aspects.network.look import choose_network
-from smlocal.jobs.planning.aspects.network.plan import JobNetwork
+from smlocal.jobs.planning.aspects.network.plan import JobNetwork, plan_network
 from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan, VariantPlan
-from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan, Note, StopPlan
+from smlocal.jobs.planning.model import IdentityPlan, JobPlan, Note
 from smlocal.jobs.planning.note_rule import notes_of, some
-from smlocal.jobs.planning.workload import Workload
+from smlocal.jobs.planning.workload import ContainerFolders, StopPlan, Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity

@@ -13,13 +13,14 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import run_each
 from smlocal.errors import EngineError, JobUnrecordedError, MachineNotReadyError, SmlocalError
 from smlocal.jobs.container_supervisor import ContainerSupervisor
+from smlocal.jobs.containers import FoundContainer
 from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, Event, ThreadDied, Woken
 from smlocal.jobs.history import Past
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import file_systems
-from smlocal.jobs.logs.log_readers import logged_by
+from smlocal.jobs.logs.log_file import logged_by
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan, ServerPlan, ServingPlan
 from smlocal.jobs.planning.model import HostPlan
 from smlocal.jobs.store.jobs import Store
@@ -50,14 +51,12 @@ from smlocal.terms.statuses import (
 
 if TYPE_CHECKING:
     from smlocal.base.foreign_archive import stream
-    from smlocal.jobs.control.found_containers import FoundContainer
     from smlocal.jobs.finish.cleanup import clear_attempt, clear_engines
     from smlocal.sagemaker.hosting.front import Front
     from smlocal.sagemaker.hosting.service_answers import Identity
     from smlocal.sagemaker.serving.named_endpoint import settle
 else:
     stream = at_use("smlocal.base.foreign_archive.stream")
-    FoundContainer = at_use("smlocal.jobs.control.found_containers", "FoundContainer")
     clear_attempt = at_use("smlocal.jobs.finish.cleanup", "clear_attempt")
     clear_engines = at_use("smlocal.jobs.finish.cleanup", "clear_engines")
     Front = at_use("smlocal.sagemaker.hosting.front", "Front")
@@ -114,7 +113,7 @@ class HostingSupervisor(ContainerSupervisor):
 
     def resume(self, past: Past, phase: JobPhase) -> None:
         """Continue an endpoint whose supervisor was killed at any moment."""
-        attempt, found = self.attempt, self.taken_over
+        attempt, found = self.attempt, self.found
         attempt.outcome = past.outcome
         if len(found.hosts) < len(self.plan.hosts):
             clear_attempt(self.context.engines, self.plan)

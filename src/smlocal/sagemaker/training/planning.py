@@ -10,8 +10,8 @@ from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs import looking
 from smlocal.jobs.documents import STRICT
-from smlocal.jobs.planning.aspects.output.asked import model_uri
 from smlocal.jobs.planning.aspects.output.look import output_folder
+from smlocal.jobs.planning.aspects.output.plan import model_uri
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.view import Reporter

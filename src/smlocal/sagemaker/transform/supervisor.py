@@ -13,13 +13,13 @@ from smlocal.base.threads import watched_thread
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.containers import FoundContainers
 from smlocal.jobs.context import end_details
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, ContainerLost, Event, ThreadDied, Woken
 from smlocal.jobs.documents import JOB
 from smlocal.jobs.history import Past
-from smlocal.jobs.logs.log_file import LogFile
-from smlocal.jobs.logs.log_readers import log_path
+from smlocal.jobs.logs.log_file import LogFile, log_path
 from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
 from smlocal.sagemaker.transform import facts
@@ -32,14 +32,12 @@ from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import INTERNAL_ERROR, Ending, JobPhase, PhaseMessage, input_failure
 
 if TYPE_CHECKING:
-    from smlocal.jobs.control.found_containers import FoundContainers
     from smlocal.jobs.finish.cleanup import clear_attempt
     from smlocal.sagemaker.transform import parameters as stated
     from smlocal.sagemaker.transform.invoking import Invoker
     from smlocal.sagemaker.transform.parameters import Parameters
     from smlocal.sagemaker.transform.transformation import Transformation
 else:  # while the container is started
-    FoundContainers = at_use("smlocal.jobs.control.found_containers", "FoundContainers")
     clear_attempt = at_use("smlocal.jobs.finish.cleanup", "clear_attempt")
     stated = at_use("smlocal.sagemaker.transform.parameters")
     Invoker = at_use("smlocal.sagemaker.transform.invoking", "Invoker")
@@ -76,7 +74,7 @@ class TransformSupervisor(HostingSupervisor):
 
     def resume(self, past: Past, phase: JobPhase) -> None:
         """Continue a job whose supervisor was killed: what was sent is sent again."""
-        if begins_again(past, self.taken_over, phase):
+        if begins_again(past, self.found, phase):
             self.attempt.outcome = past.outcome
             clear_attempt(self.context.engines, self.plan)
             self.run()
