@@ -29,7 +29,7 @@ from smlocal.jobs.finish.describe import keeps_containers, mark_containers_kept,
 from smlocal.jobs.finish.results import Results, changed_files, local_block
 from smlocal.jobs.history import CREDENTIALS, FAULT, RESTART, Past, read_past
 from smlocal.jobs.host.host_run import HostRun
-from smlocal.jobs.host.symptoms import MESSAGE_BYTES, ask_platform, failure_file, log_tail
+from smlocal.jobs.host.symptoms import MESSAGE_BYTES, ask_platform, failure_file, log_tail, wrote_elsewhere
 from smlocal.jobs.kinds import BesideJob
 from smlocal.jobs.logs.log_readers import log_path, logged_by
 from smlocal.jobs.metrics.job_metrics import MetricsSearch
@@ -418,14 +418,14 @@ class ContainerSupervisor(Supervisor):
         return {name: text.decode("utf-8", "replace") for name, text in found if text.strip()}
 
     def _explain_lost_model(self) -> None:
-        """If the job has left no model, see whether a log says that one was saved elsewhere."""
+        """If the job has left no model, see whether a log, or a container, says that one was saved elsewhere."""
         artifacts = self.results.artifacts
         if artifacts is None or artifacts.model is not None or not self.plan.folders.model:
             return
 
         for run in self.reachable_runs():
             log = log_tail(run)
-            hint = ask_platform(run, Trouble.NO_MODEL, log) if log else None
+            hint = ask_platform(run, Trouble.NO_MODEL, log) if log or wrote_elsewhere(run) else None
             if hint is not None:
                 self.attempt.hints.append(hint)
                 return

@@ -9,6 +9,7 @@ from typing import Protocol
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms, Trouble
 from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.sagemaker.container_hints import left_files, listed, missing_module
 from smlocal.sagemaker.contract import paths
 from smlocal.terms.masking import looks_secret
 
@@ -81,7 +82,7 @@ class _AfterFailure(Protocol):
 def hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
     """The one that explains most; None if nothing is known."""
     if symptoms.trouble is Trouble.NO_MODEL:
-        return lost_model(symptoms.log)
+        return lost_model(symptoms.log) or unkept_model(symptoms)
     if symptoms.trouble is Trouble.NOT_STOPPED:
         return _check().signal_hint(plan, symptoms.archive)
     if symptoms.trouble is Trouble.NOT_STARTED or re.search(_NO_PROGRAM, symptoms.log, re.MULTILINE):
@@ -146,6 +147,9 @@ def log_hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
             found = rule(case)
             if found is not None:
                 return found
+        found = missing_module(plan, host, symptoms, [line for _, line in case.last])
+        if found is not None:
+            return found
     return None
 
 
@@ -185,7 +189,7 @@ def _other_channel(case: _Case, name: str) -> str:
             f"The {case.word} names {name}, a FIFO of Pipe mode, and the channel {base} is not in Pipe mode: set its "
             "InputMode, or read the files in the folder of the channel."
         )
-    has = f"has the channel{'s' * (len(known) > 1)} {_listed(known)}"
+    has = f"has the channel{'s' * (len(known) > 1)} {listed(known)}"
     return (
         f"The job {has}; the {case.word} names {name}. Give the channel that name (ChannelName), or read "
         f"{paths.channel(known[0])}."
@@ -366,12 +370,6 @@ def _as_json(words: Sequence[str]) -> str:
     return json.dumps(list(words), ensure_ascii=False)
 
 
-def _listed(names: Sequence[str]) -> str:
-    """`a, b and c`."""
-    first, last = ", ".join(names[:-1]), names[-1]
-    return f"{first} and {last}" if first else last
-
-
 _RULES: tuple[Callable[[_Case], str | None], ...] = (
     _written_to_channel,
     _hidden_file,
@@ -402,6 +400,17 @@ def lost_model(log: str) -> str | None:
                 if hint:
                     return hint
     return None
+
+
+def unkept_model(symptoms: Symptoms) -> str | None:
+    """A hint for files that the program has left in its container, where nothing keeps them."""
+    found = left_files(symptoms)
+    if not found:
+        return None
+    which = "which is" if len(found) == 1 else "which are"
+    return (
+        f"The program wrote {listed(found)}, {which} not below {paths.MODEL}: only files there are kept as the model."
+    )
 
 
 def _place_hint(path: str) -> str:
