@@ -73,14 +73,19 @@ def hint_of_start(error: EngineError, run: HostRun) -> str | None:
 
 def ask_platform(run: HostRun, trouble: Trouble, log: str, *, failure: str = "") -> str | None:
     """The platform's hint about a host whose container is still there."""
-    symptoms = Symptoms(
+    symptoms = symptoms_of(run, trouble, log, failure=failure)
+    return running(run.plan.platform).hint(run.plan, run.host, symptoms)
+
+
+def symptoms_of(run: HostRun, trouble: Trouble, log: str = "", *, failure: str = "") -> Symptoms:
+    """With ways to read the container, if somebody wants to know more."""
+    return Symptoms(
         trouble=trouble,
         log=log,
         failure=failure,
         archive=lambda path: run.engine.get_archive(run.container.id, path, small=True),
         changed=lambda: run.engine.changes(run.container.id, soon=True) if wrote_elsewhere(run) else (),
     )
-    return running(run.plan.platform).hint(run.plan, run.host, symptoms)
 
 
 def wrote_elsewhere(run: HostRun) -> bool:

@@ -1,15 +1,20 @@
 """Supervises a processing job: as any job, but its end has a message, and its outputs are folders."""
 
 import os
+import stat
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.container_supervisor import ContainerSupervisor
-from smlocal.jobs.host.symptoms import failure_file
-from smlocal.jobs.planning.model import collector_directory
+from smlocal.jobs.decide.attempt_outcome import Trouble
+from smlocal.jobs.host.symptoms import failure_file, symptoms_of, wrote_elsewhere
+from smlocal.jobs.planning.model import HostPlan, JobPlan, collector_directory, mounted_directory
 from smlocal.sagemaker.processing import facts
-from smlocal.sagemaker.processing.showing import EXIT_MESSAGE, OUTPUTS
+from smlocal.sagemaker.processing.showing import EXIT_MESSAGE, LOST, OUTPUTS
 from smlocal.sagemaker.processing.workload import shown
+from smlocal.terms.checkpoints import within
 from smlocal.terms.statuses import FAILED, Ending, JobStatus, input_failure
 
 
@@ -19,6 +24,10 @@ class ProcessingSupervisor(ContainerSupervisor):
 
     message: str = ""
     """The ExitMessage."""
+    lost: tuple[str, ...] = ()
+    """Files that no output takes, of a job that completed."""
+    empty: bool = False
+    """True if nothing was written to an output."""
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the job ends. A message that is not UTF-8 fails one that would have completed."""
@@ -32,10 +41,23 @@ class ProcessingSupervisor(ContainerSupervisor):
                 return FAILED, self.kind.reason(input_failure(facts.NOT_UTF_8))
         return ended, reason
 
+    def complete(self, ended: Ending) -> None:
+        """See whether the program wrote beside the outputs."""
+        ContainerSupervisor.complete(self, ended)
+        if ended.status is JobStatus.COMPLETED and self.plan.engines.first.shares_folders:
+            found = (path for host in self.plan.hosts for path in _lost(self.plan, host))
+            self.lost = tuple(islice(dict.fromkeys(found), _MOST_LOST))
+            first = next(iter(self.reachable_runs()), None)
+            if not self.lost and self.empty and first is not None and wrote_elsewhere(first):
+                from smlocal.sagemaker.container_hints import left_files  # rarely
+
+                self.lost = tuple(left_files(symptoms_of(first, Trouble.NO_MODEL)))
+
     def more_results(self) -> dict[str, Any]:
         """The message, and where the outputs are."""
         outputs = list(shown(self.plan.mirrored.collectors))
-        return {**({EXIT_MESSAGE: self.message} if self.message else {}), OUTPUTS: outputs}
+        message = {EXIT_MESSAGE: self.message} if self.message else {}
+        return {**message, OUTPUTS: outputs, **({LOST: list(self.lost)} if self.lost else {})}
 
     def uploaded(self) -> str:
         """The outputs, for the screen. What is wrong with one of them becomes a note."""
@@ -45,6 +67,7 @@ class ProcessingSupervisor(ContainerSupervisor):
                 if not any(os.path.isdir(each) and not os.path.islink(each) for each in folders):
                     self.results.notes.append(f"{collector.local_path} is not a folder any more: nothing was uploaded")
                 elif all(map(_is_empty, folders)):
+                    self.empty = True
                     self.results.notes.append(f"nothing was written to {collector.local_path}")
         return ", ".join(each["Name"] for each in shown(self.plan.mirrored.collectors)) or "no outputs"
 
@@ -65,6 +88,28 @@ def decoded_message(text: bytes) -> str:
             if cut == 3 or error.start < len(whole) - 3:  # noqa: PLR2004 - a character has at most four bytes
                 raise
     raise AssertionError(text)
+
+
+_MOST_LOST: Final = 100
+_MOST_SEEN: Final = 10_000
+"""Entries of one host's folder: a user does not wait for more."""
+
+
+def _lost(plan: JobPlan, host: HostPlan) -> Iterator[str]:
+    """The paths in the container of files in no output. Inputs are mounts of their own, and not seen here."""
+    outputs = {each.local_path for each in plan.mirrored.collectors}
+    top = mounted_directory(plan, host, facts.PROCESSING)
+    seen = 0
+    for folder, folders, files in os.walk(top):
+        inside = facts.PROCESSING + folder[len(top) :]
+        folders[:] = sorted(each for each in folders if f"{inside}/{each}" not in outputs)
+        seen += len(folders) + len(files)
+        if seen > _MOST_SEEN or any(within(inside, each) for each in outputs):
+            return
+        for name in sorted(files):
+            path = f"{inside}/{name}"
+            if path not in outputs and stat.S_ISREG(os.lstat(os.path.join(folder, name)).st_mode):
+                yield path
 
 
 def _is_empty(folder: str) -> bool:

@@ -11,6 +11,7 @@ from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms, Trouble
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.container_hints import left_files, listed, missing_module
 from smlocal.sagemaker.contract import paths
+from smlocal.terms.channels import TreePlan
 from smlocal.terms.masking import looks_secret
 
 _LONGEST_LINE = 2000
@@ -20,7 +21,7 @@ _LONGEST_SHOWN = 100
 
 _EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception)\b: ")
 _CHAINED = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
-_MISSING = re.compile(
+MISSING = re.compile(
     r"[Nn]o such file|[Nn]ot found|does ?n[o']t exist|[Nn]o files|[Nn]ot a directory|"
     r"(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't) (?:find|open|access|read)|is not a directory"
 )
@@ -112,16 +113,8 @@ class _Case:
 
     @property
     def last(self) -> Iterator[tuple[int, str]]:
-        """The lines that may say why the program ended, from the last one up, with their places.
-
-        Text before the last exception was not a reason to end, unless Python says that it led to it.
-        """
-        hidden = False
-        for index in range(len(self.lines) - 1, -1, -1):
-            line = self.lines[index]
-            if not hidden:
-                yield index, line
-            hidden = not _CHAINED.search(line) and (hidden or _EXCEPTION.search(line) is not None)
+        """The lines that may say why the program ended."""
+        return last_lines(self.lines)
 
     @property
     def channels(self) -> list[str]:
@@ -136,6 +129,19 @@ class _Case:
             for name, value in given.items()
             if not name.startswith(("sagemaker_", "_")) and _is_value(value) and not looks_secret(name, value)
         }
+
+
+def last_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The lines that may say why a program ended, from the last one up, with their places.
+
+    Text before the last exception was not a reason to end, unless Python says that it led to it.
+    """
+    hidden = False
+    for index in range(len(lines) - 1, -1, -1):
+        line = lines[index]
+        if not hidden:
+            yield index, line
+        hidden = not _CHAINED.search(line) and (hidden or _EXCEPTION.search(line) is not None)
 
 
 def log_hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
@@ -156,7 +162,7 @@ def log_hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
 def _missing_input(case: _Case) -> str | None:
     """A channel that the job does not have, or a file that a channel does not have. The last that is named counts."""
     for _, line in case.last:
-        if not _MISSING.search(line):
+        if not MISSING.search(line):
             continue
         for written, below in _IN_DATA.findall(line):
             name = written.rstrip(".")
@@ -203,18 +209,21 @@ def _is_pipe(name: str) -> str:
 
 
 def _other_file(case: _Case, name: str, below: str) -> str:
-    below = below.rstrip("/.")
-    for tree in case.host.inputs.trees:
-        if tree.name != name or not below or tree.listing.failure or not tree.listing.paths:
-            continue
-        there, wild = tree.listing.paths, any(letter in below for letter in "*?[")
-        if wild or any(path.startswith(below) for path in there):  # a name with a space is cut off in `below`
-            return ""
-        more = ", …" if len(there) > _SHOWN else ""
-        names = ", ".join(path[:_LONGEST_SHOWN] for path in there[:_SHOWN])
-        count = f"{len(there)} file{'s' * (len(there) != 1)}"
-        return f"The channel {name} has no {below}, which the {case.word} names. It has {count}: {names}{more}."
-    return ""
+    found = next((tree for tree in case.host.inputs.trees if tree.name == name), None)
+    return "" if found is None else other_file(found, f"channel {name}", below.rstrip("/."), case.word)
+
+
+def other_file(tree: TreePlan, what: str, below: str, word: str) -> str:
+    """That a folder of the job has no such file, and which it has. `word`: what names the file."""
+    if not below or tree.listing.failure or not tree.listing.paths:
+        return ""
+    there, wild = tree.listing.paths, any(letter in below for letter in "*?[")
+    if wild or any(path.startswith(below) for path in there):  # a name with a space is cut off in `below`
+        return ""
+    more = ", …" if len(there) > _SHOWN else ""
+    names = ", ".join(path[:_LONGEST_SHOWN] for path in there[:_SHOWN])
+    count = f"{len(there)} file{'s' * (len(there) != 1)}"
+    return f"The {what} has no {below}, which the {word} names. It has {count}: {names}{more}."
 
 
 def _written_to_channel(case: _Case) -> str | None:
@@ -300,7 +309,7 @@ def _no_number(case: _Case) -> str | None:
 def _hidden_file(case: _Case) -> str | None:
     facts = case.plan.image.facts
     for _, line in case.last:
-        if _MISSING.search(line):
+        if MISSING.search(line):
             for path in facts.reserved_files if facts is not None else ():
                 if path in line:
                     return (
