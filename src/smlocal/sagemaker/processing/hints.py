@@ -6,9 +6,8 @@ from typing import Final
 
 from smlocal.jobs.decide.attempt_outcome import Symptoms, Trouble
 from smlocal.jobs.planning.model import HostPlan, JobPlan
-from smlocal.sagemaker.container_hints import listed, missing_module
 from smlocal.sagemaker.processing import facts
-from smlocal.sagemaker.training.hints import MISSING, last_lines, other_file
+from smlocal.sagemaker.shared_hints import MISSING, last_lines, listed, missing_module, other_file
 from smlocal.terms.checkpoints import within
 
 _BELOW: Final = re.compile(re.escape(facts.PROCESSING) + r"/[^\s'\":,;)\]]{1,500}")

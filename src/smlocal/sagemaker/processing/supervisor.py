@@ -49,7 +49,7 @@ class ProcessingSupervisor(ContainerSupervisor):
             self.lost = tuple(islice(dict.fromkeys(found), _MOST_LOST))
             first = next(iter(self.reachable_runs()), None)
             if not self.lost and self.empty and first is not None and wrote_elsewhere(first):
-                from smlocal.sagemaker.container_hints import left_files  # rarely
+                from smlocal.sagemaker.shared_hints import left_files  # rarely
 
                 self.lost = tuple(left_files(symptoms_of(first, Trouble.NO_MODEL)))
 

@@ -9,22 +9,15 @@ from typing import Protocol
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms, Trouble
 from smlocal.jobs.planning.model import HostPlan, JobPlan
-from smlocal.sagemaker.container_hints import left_files, listed, missing_module
 from smlocal.sagemaker.contract import paths
-from smlocal.terms.channels import TreePlan
+from smlocal.sagemaker.shared_hints import MISSING, last_lines, left_files, listed, missing_module, other_file
 from smlocal.terms.masking import looks_secret
 
 _LONGEST_LINE = 2000
-_SHOWN = 3
-"""Files of a channel."""
 _LONGEST_SHOWN = 100
+_LINES_BEFORE = 30
+"""So many lines above an error may name a hyperparameter."""
 
-_EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception)\b: ")
-_CHAINED = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
-MISSING = re.compile(
-    r"[Nn]o such file|[Nn]ot found|does ?n[o']t exist|[Nn]o files|[Nn]ot a directory|"
-    r"(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't) (?:find|open|access|read)|is not a directory"
-)
 _READ_ONLY = re.compile(r"[Rr]ead-only file ?system|\bEROFS\b")
 _IN_DATA = re.compile(re.escape(paths.DATA) + r"/([\w.-]{1,255})(?:/([^\s'\":,;)\]]{1,500}))?")
 _DATA_ITSELF = re.compile(re.escape(paths.DATA) + r"(?![\w.-]|/[\w.-])")
@@ -131,19 +124,6 @@ class _Case:
         }
 
 
-def last_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """The lines that may say why a program ended, from the last one up, with their places.
-
-    Text before the last exception was not a reason to end, unless Python says that it led to it.
-    """
-    hidden = False
-    for index in range(len(lines) - 1, -1, -1):
-        line = lines[index]
-        if not hidden:
-            yield index, line
-        hidden = not _CHAINED.search(line) and (hidden or _EXCEPTION.search(line) is not None)
-
-
 def log_hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
     """The hint from the log, else from the failure file."""
     for word, text in (("log", symptoms.log), ("failure file", symptoms.failure)):
@@ -213,19 +193,6 @@ def _other_file(case: _Case, name: str, below: str) -> str:
     return "" if found is None else other_file(found, f"channel {name}", below.rstrip("/."), case.word)
 
 
-def other_file(tree: TreePlan, what: str, below: str, word: str) -> str:
-    """That a folder of the job has no such file, and which it has. `word`: what names the file."""
-    if not below or tree.listing.failure or not tree.listing.paths:
-        return ""
-    there, wild = tree.listing.paths, any(letter in below for letter in "*?[")
-    if wild or any(path.startswith(below) for path in there):  # a name with a space is cut off in `below`
-        return ""
-    more = ", …" if len(there) > _SHOWN else ""
-    names = ", ".join(path[:_LONGEST_SHOWN] for path in there[:_SHOWN])
-    count = f"{len(there)} file{'s' * (len(there) != 1)}"
-    return f"The {what} has no {below}, which the {word} names. It has {count}: {names}{more}."
-
-
 def _written_to_channel(case: _Case) -> str | None:
     locked = {tree.name: tree.mode for tree in case.host.inputs.trees if not tree.writable}
     if not locked:
@@ -274,7 +241,7 @@ def _text_for_number(case: _Case) -> str | None:
     for index, line in case.last:
         error = _TYPE_ERROR.search(line)
         if error and _TEXT_FOR_NUMBER.search(error["what"]):
-            name = _suspect(numbers, error["what"], case.lines[max(0, index - _SHOWN * 10) : index])
+            name = _suspect(numbers, error["what"], case.lines[max(0, index - _LINES_BEFORE) : index])
             return (
                 f'Hyperparameters are text in the container: {name} is "{numbers[name][:_LONGEST_SHOWN]}". The program '
                 f"has to convert it, for example with {_conversion(numbers[name])}."

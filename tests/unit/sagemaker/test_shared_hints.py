@@ -9,7 +9,7 @@ from tests.unit.sagemaker.conftest import FACTS, job, planned
 
 from smlocal.errors import EngineError
 from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms, Trouble
-from smlocal.sagemaker.container_hints import left_files, missing_module
+from smlocal.sagemaker.shared_hints import left_files, missing_module
 from smlocal.sagemaker.training.hints import hint
 
 

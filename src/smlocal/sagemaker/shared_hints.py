@@ -1,6 +1,6 @@
-"""What the container of a job shows of a mistake: files that nothing keeps, and a Python module that it lacks.
+"""Hints of several kinds of jobs: files that an input lacks or that nothing keeps, a Python module that is missing.
 
-Only asked after a failure, or when a job has left nothing where it should. What is named is there.
+Only asked after a failure, or when a job has left nothing where it should. What is named has been seen.
 """
 
 import os
@@ -14,8 +14,16 @@ from smlocal.base.foreign_archive.tar_entries import tar_entries
 from smlocal.errors import EngineError
 from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms
 from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.terms.channels import TreePlan
 
 _SHOWN = 3
+_LONGEST_SHOWN = 100
+_EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception)\b: ")
+_CHAINED = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
+MISSING = re.compile(
+    r"[Nn]o such file|[Nn]ot found|does ?n[o']t exist|[Nn]o files|[Nn]ot a directory|"
+    r"(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't) (?:find|open|access|read)|is not a directory"
+)
 _LOOKED_AT = 12
 """Paths of one container that are asked for."""
 _MODEL = re.compile(
@@ -32,16 +40,42 @@ _PASSING = re.compile(r"^(?:/var)?/tmp/|^/opt/ml/code/")
 """Where programs write what nobody wants to keep."""
 
 
-def left_files(symptoms: Symptoms, likely: re.Pattern[str] = _MODEL) -> list[str]:
-    """Up to three files that a program has written outside all that is kept: the `likely` ones, else others."""
+def last_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The lines that may say why a program ended, from the last one up, with their places.
+
+    Text before the last exception was not a reason to end, unless Python says that it led to it.
+    """
+    hidden = False
+    for index in range(len(lines) - 1, -1, -1):
+        line = lines[index]
+        if not hidden:
+            yield index, line
+        hidden = not _CHAINED.search(line) and (hidden or _EXCEPTION.search(line) is not None)
+
+
+def other_file(tree: TreePlan, what: str, below: str, word: str) -> str:
+    """That a folder of the job has no such file, and which it has. `word`: what names the file."""
+    if not below or tree.listing.failure or not tree.listing.paths:
+        return ""
+    there, wild = tree.listing.paths, any(letter in below for letter in "*?[")
+    if wild or any(path.startswith(below) for path in there):  # a name with a space is cut off in `below`
+        return ""
+    more = ", …" if len(there) > _SHOWN else ""
+    names = ", ".join(path[:_LONGEST_SHOWN] for path in there[:_SHOWN])
+    count = f"{len(there)} file{'s' * (len(there) != 1)}"
+    return f"The {what} has no {below}, which the {word} names. It has {count}: {names}{more}."
+
+
+def left_files(symptoms: Symptoms) -> list[str]:
+    """Up to three files that a program has written outside all that is kept: those of a model, else others."""
     try:
         changed = symptoms.changed()
     except EngineError:
         return []
     parents = {parent for path in changed for parent in _parents(path)}
     named = [path for path in changed if path not in parents and not _NOT_OF_THE_PROGRAM.search(path)]
-    wanted = sorted(path for path in named if likely.search(path))
-    others = sorted(path for path in named if not likely.search(path) and not _PASSING.search(path))
+    wanted = sorted(path for path in named if _MODEL.search(path))
+    others = sorted(path for path in named if not _MODEL.search(path) and not _PASSING.search(path))
     return _files(symptoms.archive, wanted) or _files(symptoms.archive, others)
 
 
