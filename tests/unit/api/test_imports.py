@@ -115,7 +115,7 @@ JOBS = {
     "training": Needs(
         ours=273,
         all=340,
-        kilobytes=2514,
+        kilobytes=2515,
         extensions=15,
         dataclasses=206,
         regexes=39,
@@ -170,7 +170,7 @@ JOBS = {
     "endpoint": Needs(
         ours=281,
         all=354,
-        kilobytes=2651,
+        kilobytes=2656,
         extensions=18,
         dataclasses=221,
         regexes=38,
