@@ -115,7 +115,7 @@ JOBS = {
     "training": Needs(
         ours=239,
         all=303,
-        kilobytes=2288,
+        kilobytes=2290,
         extensions=14,
         dataclasses=194,
         regexes=33,
@@ -128,7 +128,7 @@ JOBS = {
     "processing": Needs(
         ours=256,
         all=320,
-        kilobytes=2451,
+        kilobytes=2462,
         extensions=14,
         dataclasses=201,
         regexes=33,
@@ -144,7 +144,7 @@ JOBS = {
     "transform": Needs(
         ours=269,
         all=336,
-        kilobytes=2721,
+        kilobytes=2728,
         extensions=16,
         dataclasses=229,
         regexes=37,
@@ -170,7 +170,7 @@ JOBS = {
     "endpoint": Needs(
         ours=225,
         all=290,
-        kilobytes=2175,
+        kilobytes=2176,
         extensions=14,
         dataclasses=200,
         regexes=31,
@@ -186,9 +186,9 @@ JOBS = {
         ),
     ),
     "tuning": Needs(
-        ours=264,
-        all=337,
-        kilobytes=2535,
+        ours=265,  # with `program_files`: a name that nothing reads is told before the search
+        all=338,
+        kilobytes=2553,
         extensions=18,
         dataclasses=212,
         regexes=41,

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
 
@@ -14,7 +15,6 @@ from smlocal.jobs.planning.model import HostPlan, JobPlan, collector_directory, 
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.showing import EXIT_MESSAGE, LOST, OUTPUTS
 from smlocal.sagemaker.processing.workload import shown
-from smlocal.terms.checkpoints import within
 from smlocal.terms.statuses import FAILED, Ending, JobStatus, input_failure
 
 
@@ -100,16 +100,19 @@ def _lost(plan: JobPlan, host: HostPlan) -> Iterator[str]:
     outputs = {each.local_path for each in plan.mirrored.collectors}
     top = mounted_directory(plan, host, facts.PROCESSING)
     seen = 0
+    if facts.PROCESSING in outputs:
+        return
     for folder, folders, files in os.walk(top):
         inside = facts.PROCESSING + folder[len(top) :]
         folders[:] = sorted(each for each in folders if f"{inside}/{each}" not in outputs)
         seen += len(folders) + len(files)
-        if seen > _MOST_SEEN or any(within(inside, each) for each in outputs):
+        if seen > _MOST_SEEN:
             return
         for name in sorted(files):
             path = f"{inside}/{name}"
-            if path not in outputs and stat.S_ISREG(os.lstat(os.path.join(folder, name)).st_mode):
-                yield path
+            with suppress(OSError):  # a folder that this user may only list
+                if path not in outputs and stat.S_ISREG(os.lstat(os.path.join(folder, name)).st_mode):
+                    yield path
 
 
 def _is_empty(folder: str) -> bool:
