@@ -5,17 +5,24 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.container_supervisor import ContainerSupervisor
 from smlocal.jobs.decide.attempt_outcome import Trouble
-from smlocal.jobs.host.symptoms import failure_file, symptoms_of, wrote_elsewhere
 from smlocal.jobs.planning.model import HostPlan, JobPlan, collector_directory, mounted_directory
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.showing import EXIT_MESSAGE, LOST, OUTPUTS
 from smlocal.sagemaker.processing.workload import shown
 from smlocal.terms.statuses import FAILED, Ending, JobStatus, input_failure
+
+if TYPE_CHECKING:
+    from smlocal.jobs.host.symptoms import failure_file, symptoms_of, wrote_elsewhere
+else:
+    failure_file = at_use("smlocal.jobs.host.symptoms", "failure_file")
+    symptoms_of = at_use("smlocal.jobs.host.symptoms", "symptoms_of")
+    wrote_elsewhere = at_use("smlocal.jobs.host.symptoms", "wrote_elsewhere")
 
 
 @dataclass(kw_only=True, slots=True)
