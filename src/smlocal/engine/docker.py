@@ -291,9 +291,16 @@ class DockerEngine:
         return tuple(ContainerProcess(name=name, caught=int(caught, 16)) for _, _, caught, name in rows)
 
     @_checked_answer
-    def changes(self, container: str) -> tuple[str, ...]:
-        """Ask for the differences to the image."""
-        return tuple(each["Path"] for each in self.client.read(f"/containers/{container}/changes") or ())
+    def changes(self, container: str, *, soon: bool = False) -> tuple[str, ...]:
+        """Ask for the differences to the image: 0.2 s for one of 120 MB, 1.4 s for one of 2 GB."""
+        call = Call.GLANCE if soon else Call.QUESTION
+        return tuple(each["Path"] for each in self.client.read(f"/containers/{container}/changes", call=call) or ())
+
+    @_checked_answer
+    def written_bytes(self, container: str) -> int:
+        """Ask for the size of the container's layer, a millisecond whatever the image."""
+        path = f"/containers/{container}/json"
+        return int(self.client.read(path, parameters={"size": "true"}, call=Call.GLANCE).get("SizeRw") or 0)
 
     @_checked_answer
     def addresses(self, container: str) -> tuple[str, ...]:

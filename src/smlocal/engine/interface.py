@@ -358,8 +358,15 @@ class Engine(Protocol):
         """The processes of a container, its first process first; `EngineError` for one that does not run."""
         ...
 
-    def changes(self, container: str) -> tuple[str, ...]:
-        """The paths that a container has added, changed or removed in its own file system, not in mounts."""
+    def changes(self, container: str, *, soon: bool = False) -> tuple[str, ...]:
+        """The paths that a container has added, changed or removed in its own file system, not in mounts.
+
+        An engine may compare all files of the image for it. `soon`: the call fails if that takes long.
+        """
+        ...
+
+    def written_bytes(self, container: str) -> int:
+        """The size of the files that a container has in its own file system, beside the image. Fast."""
         ...
 
     def addresses(self, container: str) -> tuple[str, ...]:

@@ -443,14 +443,15 @@ class ContainerSupervisor(Supervisor):
         return {name: text.decode("utf-8", "replace") for name, text in found if text.strip()}
 
     def _explain_lost_model(self) -> None:
-        """If the job has left no model, see whether a log says that one was saved elsewhere."""
+        """If the job has left no model, see whether a log, or a container, says that one was saved elsewhere."""
         artifacts = self.results.artifacts
         if artifacts is None or artifacts.model is not None or not self.plan.folders.model:
             return
 
         for run in self.reachable_runs():
             log = symptoms.log_tail(run)
-            hint = symptoms.ask_platform(run, Trouble.NO_MODEL, log) if log else None
+            wrote = log or symptoms.wrote_elsewhere(run)
+            hint = symptoms.ask_platform(run, Trouble.NO_MODEL, log) if wrote else None
             if hint is not None:
                 self.attempt.hints.append(hint)
                 return

@@ -364,3 +364,11 @@ def test_jobs_that_should_fail_and_a_reason_of_several_lines(checks: Checks) -> 
     assert shown[at + 1] == "none"
     assert (done.stdout + done.stderr).count("no data:") == 1
     assert "plain: Failed, " in done.stderr
+
+
+@pytest.mark.slow(1)
+def test_a_job_that_never_started_says_nothing_of_its_memory(checks: Checks) -> None:
+    algorithm = {"TrainingImage": checks.image, "TrainingInputMode": "File", "ContainerEntrypoint": ["/nosuch"]}
+    checks.write("", AlgorithmSpecification=algorithm)
+    _, rules = checks("memory-near-limit", "no-model")
+    assert rules["memory-near-limit"]["Skipped"] == rules["no-model"]["Skipped"] == "the job as it is does not complete"

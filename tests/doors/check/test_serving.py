@@ -106,7 +106,7 @@ def test_a_model_file_is_checked_as_an_endpoint(serving: Serving) -> None:
         ({"PING": "flaps"}, "ping-unhealthy", "/ping answered 500, while the endpoint was in service"),
         ({"BIND": "127.0.0.1"}, "localhost-only", "port 8080 is bound to the loopback address of the container only"),
         ({"PING": "never"}, "no-listener", "nothing listens on port 8080 within {startup} s"),
-        ({"ANSWER": "close"}, "rubbish-accepted", "gave 19 bytes (application/json) no whole answer"),
+        ({"ANSWER": "close"}, "rubbish-accepted", "gave no whole answer to 19 bytes (application/json)"),
     ],
     ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else "",
 )
@@ -135,6 +135,26 @@ def test_a_server_that_does_not_end_although_it_hears_the_signal(serving: Servin
     _, rules = serving.check(build_image(serving.folder), *words)
     (found,) = rules["server-ignores-sigterm"]["Findings"]
     assert found["Message"] == "serve, the first process, has a handler for SIGTERM, and had not ended 3 s later"
+
+
+@pytest.mark.slow(3)
+@pytest.mark.parametrize(
+    "invocations", ["self.answer(200) if body.strip(b',1') == b'' else os._exit(3)", "os._exit(3)"], ids=["odd", "any"]
+)
+def test_a_server_that_dies_of_a_request_is_told_that_alone(serving: Serving, invocations: str) -> None:
+    instructions = COPIED.replace(BASE, "FROM ${BASE}\n")
+    (serving.folder / "Dockerfile").write_text(f"ARG BASE=python:3.11-slim-bookworm\n{instructions}")
+    for name, text in server(invocations=invocations):
+        (serving.folder / name).write_text(text)
+        (serving.folder / name).chmod(0o755)
+    asked = ("rubbish-accepted", "ping-unhealthy", "one-request-at-a-time", "server-ignores-sigterm")
+    _, rules = serving.check(build_image(serving.folder), *(word for rule in asked for word in ("--only", rule)))
+    (found,) = rules["rubbish-accepted"]["Findings"]
+    assert found["Message"].startswith("the container ended, with exit code 3, ")
+    assert rules["rubbish-accepted"]["Remedy"].startswith("Let the server catch what goes wrong with one request")
+    for rule in asked[1:]:
+        assert "Findings" not in rules[rule] or rules[rule]["Findings"] == []
+        assert rules[rule].get("Skipped", found["Message"]) == found["Message"]
 
 
 @pytest.mark.slow(3)

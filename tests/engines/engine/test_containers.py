@@ -274,3 +274,9 @@ def test_changes_of_a_container(engine: DockerEngine, spec: Spec) -> None:
     engine.start(container)
     engine.wait(container)
     assert {"/written", "/etc/touched", "/bin/yes"} <= set(engine.changes(container))
+    assert set(engine.changes(container, soon=True)) == set(engine.changes(container))
+    assert engine.written_bytes(container) == len("1\n")
+    idle = engine.create(spec("true"))
+    engine.start(idle)
+    engine.wait(idle)
+    assert engine.written_bytes(idle) == 0

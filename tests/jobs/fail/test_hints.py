@@ -187,6 +187,29 @@ def test_a_model_that_is_written_elsewhere(run_job: RunJob) -> None:
     assert hint in ran.stderr
 
 
+@pytest.mark.slow(1)
+def test_a_model_that_is_written_elsewhere_without_a_word(run_job: RunJob) -> None:
+    ran = run_job([], "mkdir -p /opt/program/model; echo {} >/opt/program/model/model.json; rm /usr/local/bin/train")
+    assert ran.exit == 0
+    (hint,) = ran.answer["Local"]["Hints"]
+    kept = "only files there are kept as the model."
+    assert hint == f"The program wrote /opt/program/model/model.json, which is not below /opt/ml/model: {kept}"
+    assert hint in ran.stderr
+
+
+@pytest.mark.slow(1)
+@pytest.mark.parametrize("named", ["scikit-learn>=1", "numpy"])
+def test_a_module_that_the_image_lacks(hints_of: Callable[..., list[str]], named: str) -> None:
+    (hint,) = hints_of(
+        f"import os; os.makedirs('/opt/program'); open('/opt/program/requirements.txt', 'w').write('{named}')\n"
+        "import sklearn.tree",
+        runs="py",
+    )
+    listed = "which /opt/program/requirements.txt names: let the Dockerfile install that file"
+    missing = "and /opt/program/requirements.txt does not name it: add scikit-learn there"
+    assert f"has no module sklearn, {listed if 'scikit' in named else missing}" in hint
+
+
 def test_a_shell_that_may_not_execute_a_program(hints_of: Callable[..., list[str]]) -> None:
     (hint,) = hints_of("printf '#!/bin/sh\n' >/tmp/x; /tmp/x")
     assert hint.startswith("Exit code 126")

@@ -34,6 +34,48 @@ def test_a_program_that_is_not_there(processing: Any, program: str) -> None:
     assert answer["FailureReason"] == "AlgorithmError: , exit code: 127"
 
 
+@pytest.mark.slow(3)
+@pytest.mark.parametrize(
+    ("name", "path", "hint"),
+    [
+        (
+            "elsewhere",
+            "source/run.sh",
+            f"No input is at {ROOT}/source, and the log names {ROOT}/source/run.sh. The job has",
+        ),
+        (
+            "misspelt",
+            "code/rum.sh",
+            f"The input code at {ROOT}/code has no rum.sh, which the log names. It has 1 file: run",
+        ),
+    ],
+)
+def test_a_program_that_is_not_in_an_input(processing: Any, name: str, path: str, hint: str) -> None:
+    """Started by a shell, which says so, and by the engine, which could not start it."""
+    for number, program in enumerate(([f"{ROOT}/{path}"], ["sh", f"{ROOT}/{path}"])):
+        answer = processing.run_job(f"processing-{name}-{number}", "true", app={"ContainerEntrypoint": program})
+        assert answer["ProcessingJobStatus"] == "Failed"
+        (said,) = answer["Local"]["Hints"]
+        assert said.startswith(hint)
+
+
+@pytest.mark.slow(4)
+def test_files_that_no_output_takes_are_named(processing: Any, life: Any) -> None:
+    script = f"mkdir -p {ROOT}/oo/sub; echo x > {ROOT}/oo/sub/x.csv; echo y > {ROOT}/y.csv; echo z > {ROOT}/o/z"
+    job = processing.job_file("processing-beside", script, outputs=[an_output("o")])
+    done = life("run", job)
+    assert f"! lost      {ROOT}/y.csv, {ROOT}/oo/sub/x.csv: no output takes them" in done.stderr
+    described = life("describe", "processing-beside").stdout
+    assert f"{ROOT}/y.csv, {ROOT}/oo/sub/x.csv: no output takes them" in described
+    for name, written, lost in (
+        ("processing-taken", f"echo z > {ROOT}/o/z; echo x > /srv/x.csv", None),  # what is elsewhere may be anything
+        ("processing-away", "mkdir -p /srv; echo x > /srv/x.csv", ["/srv/x.csv"]),
+        ("processing-idle", "true", None),
+    ):
+        answer = processing.run_job(name, f"mkdir -p /srv; {written}", outputs=[an_output("o")])
+        assert answer["Local"].get("Lost") == lost, name
+
+
 @pytest.mark.slow(1)
 def test_an_object_that_is_missing_fails_the_download(processing: Any, life: Any) -> None:
     (life.folder / "bucket").mkdir()
@@ -123,6 +165,7 @@ def test_an_output_that_became_a_file_is_noted(processing: Any) -> None:
     notes = answer["Local"]["Artifacts"]["Notes"]
     assert f"{ROOT}/o is not a folder any more: nothing was uploaded" in notes
     assert f"nothing was written to {ROOT}/empty" in notes
+    assert "Lost" not in answer["Local"]
 
 
 @pytest.mark.slow(2)

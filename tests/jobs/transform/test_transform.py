@@ -180,9 +180,18 @@ def test_an_object_that_fails_has_no_output_and_others_go_on(
     transforms.data(
         {"a.csv": "a\n", "bad.csv": "a\nbad\n", "c.csv": "c\n", "once.csv": "once\n", "worse.csv": "worse\n"}
     )
+    transforms.data({"blank.csv": "\n\r\n"})
     done = transforms.run("transform-bad", BatchStrategy="SingleRecord")
     assert done.returncode == 1
-    assert transforms.output() == {"a.csv.out": "A\n", "c.csv.out": "C\n", "once.csv.out": "ONCE\n"}
+    output = {"a.csv.out": "A\n", "c.csv.out": "C\n", "once.csv.out": "ONCE\n"}
+    assert transforms.output() == {**output, "blank.csv.out": "\n\n"}
+    causes = [
+        "bad.csv, record 2: the container answered 400: no such feature in this line",
+        "worse.csv, record 1: the container answered 500: cannot",
+    ]
+    assert f"  because   {causes[0]}\n  failed    {causes[1]}\n" in done.stderr
+    assert "  note      blank.csv has only blank lines, which were sent as records" in done.stderr
+    assert causes[1] in life("describe", "transform-bad").stdout
     assert life.job("transform-bad").failure_reason == "ClientError: See job logs for more information"
     bad = str(life.folder / "data" / "bad.csv")
     worse = str(life.folder / "data" / "worse.csv")
@@ -197,17 +206,13 @@ def test_an_object_that_fails_has_no_output_and_others_go_on(
         f"{worse}: Message:",
         f"{worse}: cannot",
     ]
-    found = life.describe("transform-bad")["Local"]["Transform"]
-    assert found["Failed"] == [bad, worse]
-    assert found["FailedBecause"] == [
-        "ClientError: 400: no such feature",
-        "Bad HTTP status received from algorithm: 500: cannot",
-    ]
-    assert (found["RecordsRead"], found["LinesWritten"], found["Requests"]) == (6, 3, 4)
-    assert (found["BytesRead"], found["BytesWritten"]) == (21, 9)
-    assert found["Retries"] == 1 + 3  # that of once, and all of worse
+    told = life.describe("transform-bad")["Local"]["Transform"]
+    assert (told["Failed"], told["Causes"]) == ([bad, worse], causes)
+    assert (told["RecordsRead"], told["LinesWritten"], told["Requests"]) == (6, 3, 4)
+    assert (told["BytesRead"], told["BytesWritten"]) == (21, 9)
+    assert told["Retries"] == 1 + 3  # that of once, and all of worse
     page = life("report", "transform-bad", "--html", "-").stdout
-    for words in ("6 in, 3 lines out", "21 B in, 9 B out", "ClientError: 400: no such feature"):
+    for words in ("6 in, 3 lines out", "21 B in, 9 B out", *causes):
         assert words in page
     assert_nothing_left("transform-bad")
 

@@ -66,10 +66,16 @@ def test_the_same_request_gives_the_same_points(tuning: Any) -> None:
 @pytest.mark.slow(4)
 def test_a_metric_that_nobody_writes_is_said_at_the_first_training_job(tuning: Any, all_gone: Gone) -> None:
     script = "echo epoch 1 loss: 0.5; echo nothing here"
-    done = tuning.life("run", tuning.file("tuning-no-metric", script, values=["1", "2"]))
+    (tuning.life.folder / "train.py").write_text("parser.add_argument('--m')")
+    done = tuning.life("run", tuning.file("tuning-no-metric", script, values=["1", "2"], parallel=3))
     assert done.returncode == 1
-    assert "has written no value of loss" in done.stderr
-    assert "epoch 1 loss: 0.5" in done.stderr
+    said = " ".join(done.stderr.split())
+    assert said.count("has written no value of loss") == 1
+    regex = "its regex ^loss=([0-9.]+)$ finds no number; loss: ([0-9.eE+-]+) would, in: epoch 1 loss: 0.5"
+    assert regex in said
+    assert "! the tuned hyperparameter n is in no file of the job (train.py): its values may have no effect" in said
+    assert "! MaxParallelTrainingJobs is 3, and there are at most 2 training jobs" in said
+    assert regex in " ".join(tuning.life("describe", "tuning-no-metric").stdout.split())
     answer = tuning.life.describe("tuning-no-metric")
     assert answer["FailureReason"].startswith("No objective metrics found after running 2 training jobs.")
     assert answer["ObjectiveStatusCounters"]["Failed"] == 2

@@ -115,12 +115,12 @@ JOBS = {
     "training": Needs(
         ours=238,
         all=302,
-        kilobytes=2261,
+        kilobytes=2262,
         extensions=14,
         dataclasses=194,
         regexes=33,
         uncalled=36,
-        requests=11,
+        requests=12,  # whether a container that left no model has written elsewhere: a millisecond
         fdatasyncs=12,
         threads=5,
         may=("sqlite3",),

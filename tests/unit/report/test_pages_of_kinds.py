@@ -66,7 +66,7 @@ def transform(job: StoredJob) -> None:
         "LinesWritten": 4000,
         "BytesWritten": 8192,
         "Failed": ["a.csv", HOSTILE],
-        "FailedBecause": ["ClientError: 400: no such feature", HOSTILE],
+        "Causes": ["ClientError: 400: no such feature", HOSTILE],
         "FailedCount": 5,
         "BatchStrategy": "MULTI_RECORD",
         "MaxConcurrentTransforms": 4,

@@ -228,10 +228,13 @@ def _memory_near_limit(subject: Subject) -> Iterator[Finding]:
         message = "the job was killed because it ran out of memory on little data"
         yield Finding(message=message, job=PLAIN.id, host=killed[0].name if len(result.hosts) > 1 else "")
         return
+    if all(host.exit_code is None for host in result.hosts):
+        completed_plain(subject)  # it did not start: other rules say why
     if not limit:
         raise CannotLookError("the instance type is this machine", test="name an instance type of the service")
     measured = {host["Name"]: host["MemoryPeakMiB"] for host in (result.local.get("Usage") or {}).get("Hosts") or ()}
     if not measured:
+        completed_plain(subject)
         raise CannotLookError("the job ended within a second, too fast to measure its memory", test=LONGER)
     for host, peak in measured.items():
         if peak * _MIB > _NEAR * limit:

@@ -132,7 +132,9 @@ LOCALHOST_ONLY = Rule(
 
 def _ping_unhealthy(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen()
-    bad = next((each for each in seen.pings if not each.is_healthy), None)
+    # A container that has just ended answers nothing, and that is not the fault of its /ping.
+    counted = [each for each in seen.pings if each.status or not seen.end_in_service]
+    bad = next((each for each in counted if not each.is_healthy), None)
     if seen.in_service:
         if bad is not None:
             yield Finding(message=f"{bad.said}, while the endpoint was in service", job=seen.endpoint)
@@ -172,13 +174,24 @@ PING_UNHEALTHY = Rule(
 )
 
 
+_SURVIVE = "Let the server catch what goes wrong with one request, answer 400 or 500, and go on."
+
+
 def _rubbish_accepted(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen().needs_service
+    if seen.end_in_service:
+        yield Finding(
+            message=seen.end_in_service,
+            job=seen.endpoint,
+            severity=Severity.ERROR,
+            details=seen.details,
+            remedy=_SURVIVE,
+        )
     for each in seen.rubbish:
         if each.status == 200:  # noqa: PLR2004 - HTTP
             yield Finding(message=f"/invocations answered {each.asked} with 200", job=seen.endpoint)
-        elif each.status == 0:
-            message = f"/invocations gave {each.asked} no whole answer: {each.text}"
+        elif each.status == 0 and not seen.end_in_service:
+            message = f"/invocations gave no whole answer to {each.asked}: {each.text}"
             yield Finding(message=message, job=seen.endpoint, severity=Severity.ERROR, details=seen.details)
 
 
@@ -189,7 +202,8 @@ RUBBISH_ACCEPTED = Rule(
     why=(
         "The caller learns of an error by the status alone: the service makes a ModelError of anything but 200. A "
         "server that answers 200 to a body that it cannot read hides the mistake in a wrong prediction, and a batch "
-        "transform job completes with it. The check sends broken JSON, and bytes of an unknown type."
+        "transform job completes with it. The check sends broken JSON, and bytes of an unknown type. A "
+        "server that ends at a request, or gives no whole answer, is an error."
     ),
     mark=Mark.INFERRED,
     remedy="Answer 400 to a body that cannot be read, and 415 to a Content-Type that is not known.",
@@ -210,7 +224,9 @@ RUBBISH_ACCEPTED = Rule(
 
 def _one_request_at_a_time(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen().needs_service
-    if not all(each.is_healthy for each in seen.pings):
+    if seen.end_in_service and not (seen.blocked is not None and seen.blocked.is_healthy):
+        raise CannotLookError(seen.end_in_service)
+    if not seen.end_in_service and not all(each.is_healthy for each in seen.pings):
         raise CannotLookError("pings are not answered even when nothing else is asked")
     if seen.blocked is not None and not seen.blocked.is_healthy:
         yield Finding(message=f"{seen.blocked.said}, while another request was being read", job=seen.endpoint)
@@ -242,6 +258,8 @@ ONE_REQUEST_AT_A_TIME = Rule(
 
 def _connections_not_accepted(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen().needs_service
+    if seen.end_in_service and (seen.connections is None or seen.connections[0]):
+        raise CannotLookError(seen.end_in_service)
     if seen.connections is None:
         raise CannotLookError("the engine accepts connections in place of the container")
     late, made = seen.connections
@@ -319,7 +337,9 @@ _SERVICE_SECONDS = 30
 def _server_ignores_sigterm(subject: Subject) -> Iterator[Finding]:
     seen = subject.endpoint.seen().needs_service
     if seen.stop is None:
-        raise CannotLookError("the container ended before SIGTERM was sent, or the engine cannot list processes")
+        raise CannotLookError(
+            seen.end_in_service or "the container ended before SIGTERM was sent, or the engine cannot list processes"
+        )
     if seen.killed:
         yield Finding(message=_how_it_was_killed(seen.stop, seen.grace), job=seen.endpoint)
 

@@ -131,6 +131,22 @@ class EndpointSeen:
         return self
 
     @property
+    def end_in_service(self) -> str:
+        """How the container ended by itself while it was in service; empty if it did not."""
+        if not self.in_service or not self.ends:
+            return ""
+        ended = f"the container ended, with exit code {self.exit_code},"
+        if self.pings and all(each.status for each in self.pings[:-1]):  # those before anything was asked
+            if self.answer is not None and not self.answer.status:
+                return f"{ended} when /invocations got {self.answer.asked}"
+            silent = [each.asked for each in self.rubbish if not each.status]
+            if self.pings[-1].status and silent:
+                return f"{ended} when /invocations got {silent[0]}"
+            if self.blocked is not None:
+                return f"{ended} at a request that was broken off"
+        return f"{ended} while it was in service"
+
+    @property
     def is_reached(self) -> bool:
         """Whether something at the port can be called from outside."""
         return (

@@ -217,6 +217,7 @@ _GENERAL: Final = (EngineLostError, EngineUnreachableError, ImageMissingError)
 """Errors that end a check. After any other error the rules about the endpoint are skipped."""
 _POLL_SECONDS: Final = 0.1
 _LOOK_EVERY: Final = 1.0
+_NOTICED_SECONDS: Final = 10.0
 _PINGS: Final = 3
 _LINES: Final = 5
 _ENDS_WITHIN: Final = 60.0
@@ -346,8 +347,19 @@ class RunningEndpoint:
             for rubbish_kind, body in RUBBISH:
                 if all(each.status for each in answers):
                     answers.append(ask(url, body, rubbish_kind, key=key))
+            if not answers[-1].status:
+                self._await_end(watched)
             seen = replace(seen, rubbish=tuple(answers))
         return replace(seen, pings=tuple(pings))
+
+    def _await_end(self, watched: "_Watched") -> None:
+        """Let the endpoint notice that the container has ended, or see that it goes on."""
+        deadline = time.monotonic() + _NOTICED_SECONDS
+        while time.monotonic() < deadline:
+            is_alive = watched.is_alive()  # first: it may be a new container, whose start comes after the count
+            if TrainingJob(self._name).describe()["Local"].get("RestartCount") or is_alive:
+                return
+            time.sleep(_POLL_SECONDS)
 
     def _stop(self, watched: "_Watched", grace: float) -> StopSeen | None:
         """SIGTERM, then SIGKILL after the grace; at once if the first process cannot get the first signal."""
@@ -459,6 +471,12 @@ class _Watched:
         if not found:
             raise CannotLookError("the container has no address")
         return found[0], self.port
+
+    def is_alive(self) -> bool:
+        """Whether it answers a ping now."""
+        with suppress(CannotLookError):
+            return ping(self.address()).shows_server
+        return False
 
     def written(self) -> tuple[str, ...] | None:
         """What the container has changed in its model."""

@@ -95,6 +95,8 @@ class Screen(Reporter):
         self._running: RunningLine | None = None
         self._countdown: Countdown | None = None
         self._last_progress = time.monotonic()
+        self._said: set[str] = set()
+        """The warnings."""
         self._start: StartView | None = None
         """The job in its platform's words, once it is planned."""
         if conflict := colour_conflict():
@@ -122,7 +124,9 @@ class Screen(Reporter):
             if view.status is JobStatus.FAILED:
                 lines.append(own_lines(summary.failure(view.state, view.reason)))
         else:
-            text = own_lines(summary.summary(view, lines_shown=None if group_end else self.lines_shown))
+            # What is in a group of the log of a CI service is folded away.
+            shown, said = (None, set[str]()) if group_end else (self.lines_shown, self._said)
+            text = own_lines(summary.summary(view, lines_shown=shown, said=said))
             lines.append(with_file_links(text, summary.shown_files(view), sys.stderr))
         self.finish("\n".join(lines), before_waiting)
 
@@ -232,7 +236,8 @@ class Screen(Reporter):
             Screen.warning(self, text)
 
     def warning(self, text: str) -> None:
-        """Show a warning."""
+        """Show a warning. The end of the job does not repeat it."""
+        self._said.add(text)
         lines = wrapped(printable(text), indent=2, width=width_of(sys.stderr))
         self._messages.print(f"{paint('!', YELLOW)} " + "\n".join(lines))
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smlocal.base.at_use import at_use
@@ -45,11 +45,11 @@ _EXIT_CODE = regex(r"\s*, exit code: -?\d+\Z")
 _LEFT_OUT = "…"
 
 
-def summary(view: JobView, *, lines_shown: int | None = None) -> str:
-    """The text. `lines_shown`: the lines of output above it; None if the output went elsewhere."""
+def summary(view: JobView, *, lines_shown: int | None = None, said: Collection[str] = ()) -> str:
+    """The text. `lines_shown`: the lines of output above it; None if the output went elsewhere. `said`: warnings."""
     # The last lines of a single host are right above. With several hosts, others may have written after the failed one.
     visible = lines_shown is not None and (len(view.local["Hosts"]) == 1 or lines_shown <= _STILL_VISIBLE)
-    return "\n".join(_lines(view, output_visible=visible))
+    return "\n".join(_lines(view, output_visible=visible, said=said))
 
 
 def shown_files(view: JobView) -> Iterator[str]:
@@ -68,7 +68,7 @@ def failure(state: str, reason: str) -> str:
     return f"{paint(state, COLOURS[JobStatus.FAILED])}: " + "\n".join(lines)
 
 
-def _lines(view: JobView, *, output_visible: bool) -> Iterator[str]:
+def _lines(view: JobView, *, output_visible: bool, said: Collection[str]) -> Iterator[str]:
     local = view.local
     last = last_lines(local) if view.status is JobStatus.FAILED else None
     if view.status is JobStatus.FAILED:
@@ -77,12 +77,12 @@ def _lines(view: JobView, *, output_visible: bool) -> Iterator[str]:
     else:
         why = f" ({view.why})" if view.why else ""
         yield f"{paint(view.state, COLOURS.get(view.status, BOLD))}{why} in {view.seconds:.1f} s"
-    yield from _explanations(view)
+    yield from _explanations(view, said)
     yield from (item(*each) for each in view.results)
     if last is not None and not output_visible and (shown := last.shown(view.reason)):
         yield f"Last lines of {last.host}"
         yield textwrap.indent("\n".join(shown), "  ")
-    yield from _artifacts(local, view.name)
+    yield from _artifacts(local, view.name, said)
     yield from (item(each.name, f"{short_path(each.folder)}  {each.location}") for each in view.outputs)
     if view.status is JobStatus.COMPLETED:
         yield from (item(*each, mark=_WARNING) for each in view.unexpected)
@@ -111,7 +111,7 @@ def _next(view: JobView) -> Iterator[str]:
         yield f"shell {view.name}"
 
 
-def _explanations(view: JobView) -> Iterator[str]:
+def _explanations(view: JobView, said: Collection[str]) -> Iterator[str]:
     """Why the job ended so, where the service's reason does not say it."""
     if view.status is JobStatus.FAILED:
         if view.local["Explanation"]:
@@ -119,8 +119,7 @@ def _explanations(view: JobView) -> Iterator[str]:
     elif view.reason:
         yield item("reason", view.reason)
     yield from (item(*each) for each in view.notes)
-    for hint in view.local["Hints"]:
-        yield item("hint", hint)
+    yield from (item("hint", hint) for hint in view.local["Hints"] if hint not in said)
 
 
 def item(name: str, text: str, *, mark: str = " ") -> str:
@@ -129,7 +128,7 @@ def item(name: str, text: str, *, mark: str = " ") -> str:
     return rows if mark == " " else paint(mark, YELLOW) + rows[1:]
 
 
-def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
+def _artifacts(local: Mapping[str, Any], name: str, said: Collection[str]) -> Iterator[str]:
     artifacts = local["Artifacts"]
     for kind in ("Model", "Output"):
         if artifacts[kind]:
@@ -139,9 +138,9 @@ def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
         yield item("kept", f"{short_path(artifacts['Kept'])}  not packed yet: smlocal pack {name} --output DIR")
     for path, kept in artifacts.get("NotSaved", {}).items():
         yield item("kept", f"{short_path(kept)}  {path}, not saved yet: smlocal pack {name} --output DIR")
-    for note in artifacts["Notes"][:_ARTIFACT_NOTES]:
-        yield item("note", note)
-    more = len(artifacts["Notes"]) - _ARTIFACT_NOTES
+    notes = [each for each in artifacts["Notes"] if each not in said]
+    yield from (item("note", each) for each in notes[:_ARTIFACT_NOTES])
+    more = len(notes) - _ARTIFACT_NOTES
     if more > 0:
         yield item("", f"and {more} more: smlocal describe {name} shows them all")
 

@@ -1,6 +1,6 @@
 """The end of an attempt: its hosts' results, the data for the platform, and whether another attempt follows. Pure."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 
@@ -102,6 +102,8 @@ class Symptoms:
     """The text that it wrote into the file in which a program says why it failed."""
     archive: Archive = field(default=_no_files, repr=False)
     """The archive of its container."""
+    changed: Callable[[], Sequence[str]] = field(default=tuple, repr=False)
+    """The paths that its container has changed outside mounts. Raises `EngineError`, soon if it would take long."""
 
 
 class RestartCause(StrEnum):

@@ -129,10 +129,13 @@ class HostExit:
         return f"Shared memory (/dev/shm) has {given or 'the default of the engine, usually 64 MiB'}"
 
 
+_NO_HANDLER = "Does it handle SIGTERM? PID 1 does not get signals that it has no handler for."
+
+
 def exit_hint(end: HostExit, of_platform: Callable[[], str | None] = lambda: None) -> str | None:
     """Why a host failed: the one reason that explains most. `of_platform` is asked where its end does not say it."""
     if end.killed:
-        why = "" if end.killed_early else f" {of_platform() or 'Does it handle SIGTERM?'}"
+        why = "" if end.killed_early else f" {of_platform() or _NO_HANDLER}"
         return f"{_ignored_sigterm(end)}{why}"
     for rule in _BY_HOW_IT_ENDED:
         found = rule(end)

@@ -73,13 +73,32 @@ def hint_of_start(error: EngineError, run: HostRun) -> str | None:
 
 def ask_platform(run: HostRun, trouble: Trouble, log: str, *, failure: str = "") -> str | None:
     """The platform's hint about a host whose container is still there."""
-    symptoms = Symptoms(
+    symptoms = symptoms_of(run, trouble, log, failure=failure)
+    return running(run.plan.platform).hint(run.plan, run.host, symptoms)
+
+
+def symptoms_of(run: HostRun, trouble: Trouble, log: str = "", *, failure: str = "") -> Symptoms:
+    """With ways to read the container, if somebody wants to know more."""
+    return Symptoms(
         trouble=trouble,
         log=log,
         failure=failure,
         archive=lambda path: run.engine.get_archive(run.container.id, path, small=True),
+        changed=lambda: run.engine.changes(run.container.id, soon=True) if wrote_elsewhere(run) else (),
     )
-    return running(run.plan.platform).hint(run.plan, run.host, symptoms)
+
+
+def wrote_elsewhere(run: HostRun) -> bool:
+    """Whether its container has files outside mounts that the image does not have. False if the engine does not say.
+
+    Of several hosts only the first is asked about: to compare one container with its image may take seconds.
+    """
+    if run.host is not run.plan.hosts[0]:
+        return False
+    try:
+        return run.engine.written_bytes(run.container.id) > 0
+    except EngineError:
+        return False
 
 
 def log_tail(run: HostRun) -> str:

@@ -4,8 +4,9 @@ import re
 from typing import ClassVar, Final
 
 from smlocal.base.regex import regex
-from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
+from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.jobs.kinds import Reasons, Running
+from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.training import running as training
 from smlocal.sagemaker.usage_block import planned_usage
@@ -23,7 +24,7 @@ def _not_started(message: str) -> str:
 
 
 class ProcessingRunning(Running):
-    """No hints: those that there are know programs that train. No command: nothing else delivers the inputs."""
+    """No command: nothing else delivers the inputs."""
 
     REASONS: ClassVar[Reasons] = {**training.RUNNING.REASONS, FailureKind.START: _not_started}
     usage = staticmethod(planned_usage)
@@ -33,6 +34,12 @@ class ProcessingRunning(Running):
         if outcome.failure is not None:
             return super().ending(outcome, failure_file)
         return training.RUNNING.ending(outcome, b"")
+
+    def hint(self, plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
+        """From the request, the log and the container."""
+        from smlocal.sagemaker.processing.hints import hint as hint_of  # after a failure only: dozens of patterns
+
+        return hint_of(plan, host, symptoms)
 
 
 RUNNING: Final = ProcessingRunning()

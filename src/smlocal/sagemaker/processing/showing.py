@@ -1,7 +1,7 @@
 """Processing jobs in answers and on screens."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
@@ -18,6 +18,9 @@ from smlocal.terms.statuses import JobPhase, JobStatus
 
 EXIT_MESSAGE: Final = "ExitMessage"
 OUTPUTS: Final = "Outputs"
+LOST: Final = "Lost"
+_NAMED: Final = 3
+"""Files that are lost."""
 _PROCESSING: Final = "Processing"
 _ECHOED: Final = (
     *("ProcessingInputs", "ProcessingOutputConfig", "ProcessingResources", "StoppingCondition", "AppSpecification"),
@@ -140,6 +143,7 @@ class ProcessingShowing(Showing[JobPlan]):
                 for each in answer["Local"].get(OUTPUTS, ())
                 if not record.status.terminal or os.path.isdir(each["Directory"])
             ),
+            unexpected=tuple(_lost(answer["Local"].get(LOST, ()))),
         )
 
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
@@ -167,6 +171,7 @@ class ProcessingShowing(Showing[JobPlan]):
             yield "Output", f"{each['Name']}: {each['Published'] or each['Directory']}{stands}"
         if local.get("ContainersKept"):
             yield "Containers", f"kept, with their folders\nsmlocal rm {view.name} removes them"
+        yield from ((name.capitalize(), text) for name, text in _lost(local.get(LOST, ())))
         for path, kept in (local.get("Artifacts") or {}).get("NotSaved", {}).items():
             yield "Not saved", f"{path}: kept in {kept}\nsmlocal pack {view.name} --output DIR saves it"
         yield "Phases", ""
@@ -208,6 +213,13 @@ def _completed(request: Mapping[str, Any]) -> dict[str, Any]:
 def _with(given: Mapping[str, Any], member: str, usual: Mapping[str, Any]) -> dict[str, Any]:
     inner = given.get(member)
     return {**given, "AppManaged": bool(given.get("AppManaged")), **({member: {**usual, **inner}} if inner else {})}
+
+
+def _lost(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    if paths:
+        more = len(paths) - _NAMED
+        shown = f"{', '.join(paths[:_NAMED])}{f' and {more} more' if more > 0 else ''}"
+        yield "lost", f"{shown}: no output takes {'it' if len(paths) == 1 else 'them'}"
 
 
 def _phase(phase: str) -> str:

@@ -10,19 +10,14 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms, Trouble
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract import paths
+from smlocal.sagemaker.shared_hints import MISSING, last_lines, left_files, listed, missing_module, other_file
 from smlocal.terms.masking import looks_secret
 
 _LONGEST_LINE = 2000
-_SHOWN = 3
-"""Files of a channel."""
 _LONGEST_SHOWN = 100
+_LINES_BEFORE = 30
+"""So many lines above an error may name a hyperparameter."""
 
-_EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception)\b: ")
-_CHAINED = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
-_MISSING = re.compile(
-    r"[Nn]o such file|[Nn]ot found|does ?n[o']t exist|[Nn]o files|[Nn]ot a directory|"
-    r"(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't) (?:find|open|access|read)|is not a directory"
-)
 _READ_ONLY = re.compile(r"[Rr]ead-only file ?system|\bEROFS\b")
 _IN_DATA = re.compile(re.escape(paths.DATA) + r"/([\w.-]{1,255})(?:/([^\s'\":,;)\]]{1,500}))?")
 _DATA_ITSELF = re.compile(re.escape(paths.DATA) + r"(?![\w.-]|/[\w.-])")
@@ -81,7 +76,7 @@ class _AfterFailure(Protocol):
 def hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
     """The one that explains most; None if nothing is known."""
     if symptoms.trouble is Trouble.NO_MODEL:
-        return lost_model(symptoms.log)
+        return lost_model(symptoms.log) or unkept_model(symptoms)
     if symptoms.trouble is Trouble.NOT_STOPPED:
         return _check().signal_hint(plan, symptoms.archive)
     if symptoms.trouble is Trouble.NOT_STARTED or re.search(_NO_PROGRAM, symptoms.log, re.MULTILINE):
@@ -111,16 +106,8 @@ class _Case:
 
     @property
     def last(self) -> Iterator[tuple[int, str]]:
-        """The lines that may say why the program ended, from the last one up, with their places.
-
-        Text before the last exception was not a reason to end, unless Python says that it led to it.
-        """
-        hidden = False
-        for index in range(len(self.lines) - 1, -1, -1):
-            line = self.lines[index]
-            if not hidden:
-                yield index, line
-            hidden = not _CHAINED.search(line) and (hidden or _EXCEPTION.search(line) is not None)
+        """The lines that may say why the program ended."""
+        return last_lines(self.lines)
 
     @property
     def channels(self) -> list[str]:
@@ -146,13 +133,16 @@ def log_hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
             found = rule(case)
             if found is not None:
                 return found
+        found = missing_module(plan, host, symptoms, [line for _, line in case.last])
+        if found is not None:
+            return found
     return None
 
 
 def _missing_input(case: _Case) -> str | None:
     """A channel that the job does not have, or a file that a channel does not have. The last that is named counts."""
     for _, line in case.last:
-        if not _MISSING.search(line):
+        if not MISSING.search(line):
             continue
         for written, below in _IN_DATA.findall(line):
             name = written.rstrip(".")
@@ -185,7 +175,7 @@ def _other_channel(case: _Case, name: str) -> str:
             f"The {case.word} names {name}, a FIFO of Pipe mode, and the channel {base} is not in Pipe mode: set its "
             "InputMode, or read the files in the folder of the channel."
         )
-    has = f"has the channel{'s' * (len(known) > 1)} {_listed(known)}"
+    has = f"has the channel{'s' * (len(known) > 1)} {listed(known)}"
     return (
         f"The job {has}; the {case.word} names {name}. Give the channel that name (ChannelName), or read "
         f"{paths.channel(known[0])}."
@@ -199,18 +189,8 @@ def _is_pipe(name: str) -> str:
 
 
 def _other_file(case: _Case, name: str, below: str) -> str:
-    below = below.rstrip("/.")
-    for tree in case.host.inputs.trees:
-        if tree.name != name or not below or tree.listing.failure or not tree.listing.paths:
-            continue
-        there, wild = tree.listing.paths, any(letter in below for letter in "*?[")
-        if wild or any(path.startswith(below) for path in there):  # a name with a space is cut off in `below`
-            return ""
-        more = ", …" if len(there) > _SHOWN else ""
-        names = ", ".join(path[:_LONGEST_SHOWN] for path in there[:_SHOWN])
-        count = f"{len(there)} file{'s' * (len(there) != 1)}"
-        return f"The channel {name} has no {below}, which the {case.word} names. It has {count}: {names}{more}."
-    return ""
+    found = next((tree for tree in case.host.inputs.trees if tree.name == name), None)
+    return "" if found is None else other_file(found, f"channel {name}", below.rstrip("/."), case.word)
 
 
 def _written_to_channel(case: _Case) -> str | None:
@@ -261,7 +241,7 @@ def _text_for_number(case: _Case) -> str | None:
     for index, line in case.last:
         error = _TYPE_ERROR.search(line)
         if error and _TEXT_FOR_NUMBER.search(error["what"]):
-            name = _suspect(numbers, error["what"], case.lines[max(0, index - _SHOWN * 10) : index])
+            name = _suspect(numbers, error["what"], case.lines[max(0, index - _LINES_BEFORE) : index])
             return (
                 f'Hyperparameters are text in the container: {name} is "{numbers[name][:_LONGEST_SHOWN]}". The program '
                 f"has to convert it, for example with {_conversion(numbers[name])}."
@@ -296,7 +276,7 @@ def _no_number(case: _Case) -> str | None:
 def _hidden_file(case: _Case) -> str | None:
     facts = case.plan.image.facts
     for _, line in case.last:
-        if _MISSING.search(line):
+        if MISSING.search(line):
             for path in facts.reserved_files if facts is not None else ():
                 if path in line:
                     return (
@@ -366,12 +346,6 @@ def _as_json(words: Sequence[str]) -> str:
     return json.dumps(list(words), ensure_ascii=False)
 
 
-def _listed(names: Sequence[str]) -> str:
-    """`a, b and c`."""
-    first, last = ", ".join(names[:-1]), names[-1]
-    return f"{first} and {last}" if first else last
-
-
 _RULES: tuple[Callable[[_Case], str | None], ...] = (
     _written_to_channel,
     _hidden_file,
@@ -402,6 +376,17 @@ def lost_model(log: str) -> str | None:
                 if hint:
                     return hint
     return None
+
+
+def unkept_model(symptoms: Symptoms) -> str | None:
+    """A hint for files that the program has left in its container, where nothing keeps them."""
+    found = left_files(symptoms)
+    if not found:
+        return None
+    which = "which is" if len(found) == 1 else "which are"
+    return (
+        f"The program wrote {listed(found)}, {which} not below {paths.MODEL}: only files there are kept as the model."
+    )
 
 
 def _place_hint(path: str) -> str:

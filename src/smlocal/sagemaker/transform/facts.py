@@ -35,6 +35,8 @@ NO_OBJECT: Final = (
     f"the answer to {CONTAINER} is not a JSON object of at most 64 KiB; it is ignored, and what the request leaves out "
     "has its default"
 )
+_MESSAGE_SHOWN: Final = 200
+"""Characters of a container's message in a sentence."""
 _SHOWN: Final = 60
 """Characters of a value that a container has said."""
 MULTI, SINGLE = "MULTI_RECORD", "SINGLE_RECORD"
@@ -110,6 +112,13 @@ def bad_status(status: int, message: str) -> Sequence[str]:
     """The lines about an answer that is an error (seen)."""
     first = f"ClientError: {status}" if 400 <= status < 500 else f"Bad HTTP status received from algorithm: {status}"  # noqa: PLR2004 - HTTP
     return [first, "", "Message:", *message.rstrip("\n").split("\n")]
+
+
+def answered(status: int, message: str) -> str:
+    """The same in one sentence, ours."""
+    shown = " ".join(message.split())
+    text = shown if len(shown) <= _MESSAGE_SHOWN else f"{shown[:_MESSAGE_SHOWN]}…"
+    return f"the container answered {status}{f': {text}' if text else ' and nothing else'}"
 
 
 def parameters_line(*, concurrent: int, payload: int, strategy: str) -> str:

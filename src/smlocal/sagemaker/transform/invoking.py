@@ -84,9 +84,10 @@ def _nameless_file(folder: str) -> BinaryIO:
 class InvocationError(Exception):
     """A request has failed for good."""
 
-    def __init__(self, lines: Iterable[str], *, client: bool = False, retried: bool = True) -> None:
-        """`lines` of the data log. `client`: the data is to blame."""
+    def __init__(self, lines: Iterable[str], *, said: str = "", client: bool = False, retried: bool = True) -> None:
+        """`lines` of the data log; `said`: the same in one sentence. `client`: the data is to blame."""
         self.lines = list(lines)
+        self.said = said or self.lines[0]
         super().__init__(self.lines[0])
         self.client = client
         self.retried = retried
@@ -127,8 +128,9 @@ class _Reply:
         """`InvocationError` if it is an error, or too large."""
         if self.status not in _OK:
             client = self.status in _CLIENT
-            lines = facts.bad_status(self.status, self.message.decode(errors="replace"))
-            raise InvocationError(lines, client=client, retried=retried and not client)
+            message = self.message.decode(errors="replace")
+            lines, said = facts.bad_status(self.status, message), facts.answered(self.status, message)
+            raise InvocationError(lines, said=said, client=client, retried=retried and not client)
         if self.most is not None and self.size > self.most:
             raise InvocationError([facts.answer_too_large(self.most)], retried=False)
 

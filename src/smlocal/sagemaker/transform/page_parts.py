@@ -20,7 +20,7 @@ def page_parts(store: Store, view: JobView) -> PageParts:  # noqa: ARG001 - the 
     )
     if found is None:
         return about
-    names, why = found["Failed"], found.get("FailedBecause") or []
+    names, why = found["Failed"], found.get("Causes") or []
     rows = tuple(
         (Cell(text=name, status="Failed"), Cell(text=why[index] if index < len(why) else ""))
         for index, name in enumerate(names)

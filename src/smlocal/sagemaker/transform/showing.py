@@ -12,6 +12,8 @@ from smlocal.sagemaker.serving import facts as of_endpoints
 from smlocal.sagemaker.transform import facts
 from smlocal.terms.statuses import JobPhase, StopCause
 
+_SHOWN: Final = 5
+"""Objects that failed."""
 RESULTS: Final = "Transform"
 """The member of the `Local` block with the results."""
 _PHASES: Final = {
@@ -114,6 +116,7 @@ class TransformShowing(Showing[JobPlan]):
             members={each: answer.get(each) for each in members},
             answer=answer,
             shell=False,
+            results=tuple(_others(answer["Local"])),
         )
 
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
@@ -143,6 +146,15 @@ def _end(record: JobRecord) -> float:
     return record.modified if record.ended is None else record.ended
 
 
+def _others(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The objects that failed beside the first, which the explanation has."""
+    told = local.get("Explanation") or ""
+    causes = [each for each in (local.get(RESULTS) or {}).get("Causes", ()) if each not in told]
+    yield from (("failed", each) for each in causes[:_SHOWN])
+    if len(causes) > _SHOWN:
+        yield "", f"and {len(causes) - _SHOWN:,} more: see the data log"
+
+
 def _results(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The output, and the objects without one."""
     found = local.get(RESULTS)
@@ -150,6 +162,7 @@ def _results(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return
     objects, outputs = found["Objects"], found["Outputs"]
     yield "Output", f"{found['Directory']}   {outputs:,} of {objects:,} objects, {found['Requests']:,} requests"
-    if found["Failed"]:
-        named = ", ".join(found["Failed"][:3])
-        yield "Failed", f"{named}{' …' if len(found['Failed']) > 3 else ''}"  # noqa: PLR2004 - as many as fit
+    failed = found.get("Causes") or found["Failed"]
+    if failed:
+        more = len(failed) - _SHOWN
+        yield "Failed", "\n".join([*failed[:_SHOWN], *([f"and {more:,} more: see the data log"] if more > 0 else [])])

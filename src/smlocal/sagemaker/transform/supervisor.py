@@ -159,8 +159,8 @@ class TransformSupervisor(HostingSupervisor):
             self.context.events.put(request)
         return None if isinstance(event, Woken) else event
 
-    def _ended_by(self, event: Event) -> None:
-        """Something came before the end of the work."""
+    def _ended_by(self, event: Event, first: str = "") -> None:
+        """Something came before the end of the work. `first`: the failure that came first."""
         if not isinstance(event, ContainerExited):
             self.context.events.put(event)
             self.attempt.watch_running(stop=False)
@@ -172,7 +172,7 @@ class TransformSupervisor(HostingSupervisor):
         if not self.attempt.outcome.decided:
             self.attempt.outcome = replace(self.attempt.outcome, first_failure=self._server.name)
             why = f"the container ended with exit code {event.exit_code} before everything was transformed"
-            self.attempt.fail(input_failure(facts.SEE_LOGS), why)
+            self.attempt.fail(input_failure(facts.SEE_LOGS), f"{why}; {first}" if first else why)
         self.context.phases.leave(end_details(self.attempt.outcome), good=False)
 
     def _work(self, listing: Listing) -> Transformation | None:
@@ -290,7 +290,7 @@ class TransformSupervisor(HostingSupervisor):
     def _stopped_by(self, event: Event, work: Transformation) -> None:
         """Something came before the output is moved."""
         self._store_found(work, outputs=0)
-        self._ended_by(event)
+        self._ended_by(event, work.counts.first)
 
     def _publish(self, work: Transformation) -> None:
         """End the container, and move the output to its folder, unless the job was stopped."""
@@ -346,6 +346,8 @@ class TransformSupervisor(HostingSupervisor):
 
     def _store_found(self, work: Transformation, *, outputs: int) -> None:
         counts, parameters = work.counts, work.parameters
+        if counts.blank:
+            self.results.notes.append(_blank(counts.blank))
         self.told = {
             "Objects": len(work.listing.paths),
             "Outputs": outputs,
@@ -356,7 +358,7 @@ class TransformSupervisor(HostingSupervisor):
             "LinesWritten": counts.lines if work.split == "Line" else None,
             "BytesWritten": counts.written,
             "Failed": counts.failed[:_MOST_NAMED],
-            "FailedBecause": counts.why[:_MOST_NAMED],
+            **({"Causes": counts.causes[:_MOST_NAMED]} if counts.causes else {}),
             "FailedCount": len(counts.failed),
             "Directory": self.plan.output.directory,
             "BatchStrategy": parameters.strategy,
@@ -368,6 +370,12 @@ class TransformSupervisor(HostingSupervisor):
 def begins_again(past: Past, found: FoundContainers, phase: JobPhase) -> bool:
     """True if a job that was left needs another container: its own has nothing to do, or has ended with the engine."""
     return (phase is JobPhase.UPLOADING or found.ended_with_the_engine) and not past.outcome.decided
+
+
+def _blank(paths: Sequence[str]) -> str:
+    others = len(paths) - 1
+    who = f"{paths[0]} and {others:,} more have" if others else f"{paths[0]} has"
+    return f"{who} only blank lines, which were sent as records"
 
 
 _MOST_NAMED: Final = 100

@@ -53,12 +53,17 @@ class Counts:
     """Bytes of the outputs."""
     failed: list[str] = field(default_factory=list)
     """The objects without output."""
-    why: list[str] = field(default_factory=list)
-    """What happened to each of them, in a line."""
     client: bool | None = None
     """True if the first failure was that of the data; None: nothing has failed."""
-    first: str = ""
-    """What happened to it."""
+    causes: list[str] = field(default_factory=list)
+    """Why each of them failed, in the same order: the object, the record if one is known, and what was said."""
+    blank: list[str] = field(default_factory=list)
+    """Objects of which nothing but blank lines was sent."""
+
+    @property
+    def first(self) -> str:
+        """What happened to the first of them."""
+        return self.causes[0] if self.causes else ""
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -66,6 +71,8 @@ class _Output:
     """The output of one object, while it is written."""
 
     name: str
+    path: str
+    """Of its object, below the folder of the input."""
     file: BinaryIO
     newline: bool
     ended: "Callable[[_Output], None]"
@@ -75,6 +82,10 @@ class _Output:
     failed: bool = False
     trouble: OSError | None = None
     """Why it cannot be written."""
+    records: int = 0
+    """How many have been read, if they are counted."""
+    blank: bool | None = None
+    """True if all that was sent are blank lines; None if nothing was sent."""
     _lock: Lock = field(default_factory=Lock)
     _waiting: dict[int, Answer | None] = field(default_factory=dict)
     _following: int = 0
@@ -209,20 +220,22 @@ class Transformation:
         """Read an object and have it sent; returns before everything is answered."""
         output = _Output(
             name=shown_name(self.listing.uri_at(index)),
+            path=self.listing.paths[index],
             file=open(self.output(index), "wb"),  # noqa: SIM115 - closed with the last answer
             newline=self.newline,
             ended=self._ended,
         )
-        number = 0
+        number = before = 0
         if self._whole:
             self._room.acquire()
-            workers.give(partial(self._answered, output, 0, partial(self._streamed, index), 0))
+            workers.give(partial(self._answered, output, 0, partial(self._streamed, index), 0, ""))
             number = 1
         else:
             with self._guarded(output), self._opened(index) as source:
-                for ask, size in self._asked(source):
-                    workers.give(partial(self._answered, output, number, ask, size))
-                    number += 1
+                for ask, size in self._asked(source, output):
+                    records = self._records_of(output, before)
+                    workers.give(partial(self._answered, output, number, ask, size, records))
+                    number, before = number + 1, output.records
                     del ask  # it has the payload
                     if self.cancelled or output.failed:
                         break
@@ -234,7 +247,7 @@ class Transformation:
         alone = self.split == "None" or self.parameters.strategy != facts.SINGLE
         return self.parameters.most is None and alone and self.processing.nothing
 
-    def _asked(self, source: BinaryIO) -> Iterator[tuple[Callable[[], Answer | None], int]]:
+    def _asked(self, source: BinaryIO, output: _Output) -> Iterator[tuple[Callable[[], Answer | None], int]]:
         """What is to be asked for each payload of an object, and the bytes of it, once there is room."""
         unlimited = self.parameters.most is None
         following = payloads(source, split=self.split, strategy=self.parameters.strategy, most=self.parameters.most)
@@ -246,7 +259,10 @@ class Transformation:
                 payload = next(following, None)
                 if payload is None:
                     self._room.release()
+                    if output.blank:
+                        self.counts.blank.append(output.path)
                     return
+                self._count(output, payload)
             except BaseException:
                 self._room.release()
                 raise
@@ -260,6 +276,23 @@ class Transformation:
             yield ask, size
             del ask
 
+    def _count(self, output: _Output, payload: bytes) -> None:
+        """The records of a payload, where that costs nothing."""
+        if self.split == "Line":
+            output.blank = output.blank is not False and payload.isspace()
+        if self.parameters.strategy == facts.SINGLE:
+            output.records += 1
+        elif self.split == "Line":
+            output.records += payload.count(b"\n") + (not payload.endswith(b"\n"))
+
+    def _records_of(self, output: _Output, before: int) -> str:
+        """The records of the payload that was read last, in words; empty if they were not counted."""
+        if self.split == "None" or output.records == before:
+            return ""
+        if output.records == before + 1:
+            return f", record {output.records:,}"
+        return f", records {before + 1:,} to {output.records:,} (BatchStrategy: SingleRecord would name one)"
+
     def _opened(self, index: int) -> AbstractContextManager[BinaryIO]:
         return opened(
             self.listing,
@@ -270,11 +303,13 @@ class Transformation:
             cancelled=lambda: self.cancelled,
         )
 
-    def _answered(self, output: _Output, number: int, ask: Callable[[], Answer | None], size: int) -> None:
+    def _answered(
+        self, output: _Output, number: int, ask: Callable[[], Answer | None], size: int, records: str
+    ) -> None:
         """Ask, unless that is in vain by now, and make room for others when the answer is written."""
         answer: Answer | None = None
         if not (self.cancelled or output.failed):
-            with self._guarded(output):
+            with self._guarded(output, records):
                 answer = ask()
                 with self._lock:
                     self.counts.requests += answer is not None
@@ -347,30 +382,33 @@ class Transformation:
         return self.split in {"None", "Line"} or self.parameters.strategy == facts.SINGLE
 
     @contextmanager
-    def _guarded(self, output: _Output) -> Iterator[None]:
-        """What goes wrong with an object leaves it without output, and others go on."""
+    def _guarded(self, output: _Output, records: str = "") -> Iterator[None]:
+        """What goes wrong with an object leaves it without output, and others go on. `records`: what was sent."""
         try:
             yield
         except InvocationError as error:
-            self._failed(output, error.lines, client=error.client)
+            self._failed(output, error.lines, client=error.client, cause=f"{output.path}{records}: {error.said}")
         except (ProcessingError, RecordsError, PayloadError, OSError, s3.S3Error, *gzip_errors.GZIP_ERRORS) as error:
-            self._failed(output, [str(error)], client=True)
+            if isinstance(error, RecordsError) and output.records:
+                records = f", after record {output.records:,}"
+            self._failed(output, [str(error)], client=True, cause=f"{output.path}{records}: {error}")
         except CancelledError:
             output.failed = True
         except Exception as error:  # noqa: BLE001 - `run` raises it: a pool would keep it, and others would wait for ever
             self.defect = self.defect or error
-            self._failed(output, [unexpected_error(error)], client=False)
+            said = unexpected_error(error)
+            self._failed(output, [said], client=False, cause=f"{output.path}: {said}")
             self.cancel()
 
-    def _failed(self, output: _Output, lines: list[str], *, client: bool) -> None:
+    def _failed(self, output: _Output, lines: list[str], *, client: bool, cause: str) -> None:
         with self._lock:
             if output.failed:
                 return
             output.failed = True
             self.counts.failed.append(output.name)
-            self.counts.why.append(": ".join([lines[0], *lines[3:4]]))  # with the first line of the container's message
+            self.counts.causes.append(cause)
             if self.counts.client is None:
-                self.counts.client, self.counts.first = client, f"{output.name}: {lines[0]}"
+                self.counts.client = client
             for line in lines:
                 self.log(facts.logged(time.time(), f"{output.name}: {line}"))
 

@@ -21,6 +21,7 @@ from smlocal.sagemaker.place import arn_of, pinned
 from smlocal.sagemaker.training import planning as training
 from smlocal.sagemaker.training.workload import workload_of
 from smlocal.sagemaker.tuning import facts
+from smlocal.sagemaker.tuning.program_files import unread
 from smlocal.sagemaker.tuning.search import SearchPlan, first_points
 from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
 from smlocal.sagemaker.tuning.trial_jobs import local_of, training_job
@@ -115,7 +116,7 @@ def _plan(file: TuningFile, plans: Sequence[JobPlan], *, name: str, home: str, r
         identity=IdentityPlan(
             arn=sagemaker_arn(facts.IN_ARN, name, region=region, account=account), region=region, account=account
         ),
-        notes=notes([note for each in plans for note in each.notes], file),
+        notes=notes([*_warnings(file, plans), *(note for each in plans for note in each.notes)], file),
         details={
             "Image": {"Name": first.image.name, "Id": first.image.facts and first.image.facts.id},
             "Engine": {"Address": engine.address, "Version": engine.version},
@@ -183,6 +184,16 @@ def _own_notes(file: TuningFile) -> Iterator[tuple[str, str]]:
     yield from _quotas(plan)
     if config.get("RandomSeed") is None and plan.strategy != "Grid":
         yield "tuning-seed", "without RandomSeed the points follow from the name; on the service they differ each time"
+
+
+def _warnings(file: TuningFile, plans: Sequence[JobPlan]) -> Iterator[Note]:
+    for text in unread(file, plans):
+        yield Note(id="tuning-unread", text=text, warning=True)
+    plan = file.plan("")
+    if plan.parallel > plan.most:
+        jobs = f"{plan.most:,} training job{'s' * (plan.most != 1)}"
+        text = f"MaxParallelTrainingJobs is {plan.parallel:,}, and there are at most {jobs}"
+        yield Note(id="tuning-idle-parallel", text=text, warning=True)
 
 
 def _quotas(plan: SearchPlan) -> Iterator[tuple[str, str]]:

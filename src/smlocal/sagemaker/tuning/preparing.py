@@ -68,7 +68,7 @@ class TuningPreparing(Preparing[RecordedPlan]):
         yield "Image", ", ".join(dict.fromkeys(_images(file)))
         yield "Strategy", search.strategy
         yield "Objective", ", ".join(dict.fromkeys(objectives))
-        yield "Jobs", f"{search.most:,}, {search.parallel:,} at once"
+        yield "Jobs", f"{search.most:,}, {min(search.parallel, search.most):,} at once"
         yield "Points", "not countable" if size is None else f"{size:,}"
         hours = ", ".join(
             f"{hours:,g} h of {kind}" for kind, hours in instance_hours(file.definitions, search.most).items()

@@ -109,7 +109,8 @@ class TuningShowing(Showing[RecordedPlan]):
         limits = config["ResourceLimits"]
         most = limits.get("MaxNumberOfTrainingJobs")
         jobs = "all training jobs" if most is None else f"{most:,} training jobs"
-        image, at_once = plan.details["Image"]["Name"], limits["MaxParallelTrainingJobs"]
+        image, parallel = plan.details["Image"]["Name"], limits["MaxParallelTrainingJobs"]
+        at_once = parallel if most is None else min(parallel, most)
         return StartView(
             about=f"{image} · {config['Strategy']} · {jobs}, {at_once:,} at once",
             members={

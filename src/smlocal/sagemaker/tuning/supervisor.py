@@ -307,10 +307,7 @@ class TuningSupervisor(Supervisor):
             self._check_engine(children)
 
     def _warn(self, children: TrialJobs, trial: Trial, metric: str) -> None:
-        near = children.near_misses(trial, metric)
-        said = f"{trial.name} has written no value of {metric}, which the search compares"
-        if near:
-            said += "; these lines came close: " + " | ".join(near)
+        said = f"{trial.name} has written no value of {metric}: {children.without_value(trial, metric)}"
         self.course.hints.append(said)
         self.context.reporter.warning(said)
 

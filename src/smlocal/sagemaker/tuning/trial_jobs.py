@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex as late
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
@@ -30,9 +31,18 @@ from smlocal.sagemaker.tuning.trials import Trial, trial_of
 from smlocal.sagemaker.tuning.tuning_file import TuningFile
 
 _LINES: Final = 3
-_NOT_LITERAL: Final = re.compile(r"\\.|\[[^]]*\]|\([^)]*\)")
-_NUMBER: Final = re.compile(r"\d|\b(?:nan|[+-]?inf(?:inity)?)\b", re.IGNORECASE)
+_NOT_LITERAL: Final = late(r"\\.|\[[^]]*\]|\([^)]*\)")
+_NUMBER: Final = late(r"\d|\b(?:nan|[+-]?inf(?:inity)?)\b", re.IGNORECASE)
 _LOG_BYTES: Final = 1 << 16
+_LINE: Final = 80
+"""Characters of a line that are shown."""
+_FAR: Final = 24
+"""Characters between a word and its number."""
+_WORDS: Final = late(r"[A-Za-z]+\d*|\d+")
+_WORD_BEFORE: Final = late(r"([A-Za-z]+)[ _:./-]{0,2}$")
+_VALUE: Final = late(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?!\w)")
+_SPECIAL: Final = late(r"[\\.^$*+?{}\[\]|()]")
+_GROUP: Final = "([0-9.eE+-]+)"
 _RETRYABLE: Final = frozenset({reasons.INTERNAL_ERROR, reasons.NO_CAPACITY})
 
 
@@ -117,11 +127,46 @@ class TrialJobs:
         found = read_values(directory, definitions_of(request), hosts)
         return [each.value for each in found if each.name == metric]
 
-    def near_misses(self, trial: Trial, metric: str) -> list[str]:
-        """Lines of its log that look as if they should have had a value of the metric."""
+    def without_value(self, trial: Trial, metric: str) -> str:
+        """Why its log has no value of the metric, and a regex that would find one in the nearest line."""
         request = self.file.definitions[trial.definition].request
         regex = next(each.regex for each in definitions_of(request) if each.name == metric)
-        return close_lines(_log_end(self.store.directory(trial.name), host_names(1)[0]), metric, regex)
+        return why_no_value(_log_end(self.store.directory(trial.name), host_names(1)[0]), metric, regex)
+
+
+def why_no_value(text: str, metric: str, regex: str) -> str:
+    """One sentence, about the end of a log. The regex is not tried here: it may take for ever."""
+    said = f"its regex {regex} finds no number"
+    near = close_lines(text, metric, regex)
+    for line in reversed(near):
+        fitting = fitting_regex(line, metric)
+        if fitting is not None and fitting != regex:
+            return f"{said}; {fitting} would, in: {_shortened(line)}"
+    return f"{said}; these lines came close: {' | '.join(map(_shortened, near))}" if near else said
+
+
+def fitting_regex(line: str, metric: str) -> str | None:
+    """A regex for the number behind the last word of a metric's name; words before it may stand before it there too."""
+    *others, last = _WORDS.findall(metric) or [""]
+    places = [(_begin(line, each.start(), others), each) for each in re.finditer(re.escape(last), line, re.IGNORECASE)]
+    # `val loss: 2` before `train loss: 1`, for validation:loss
+    for begin, word in sorted(places, key=lambda place: place[0] == place[1].start()):
+        number = _VALUE.search(line, word.end())
+        if last and number is not None and number.start() - word.end() <= _FAR:
+            return _SPECIAL.sub(r"\\\g<0>", line[begin : number.start()]) + _GROUP
+    return None
+
+
+def _begin(line: str, start: int, others: Sequence[str]) -> int:
+    """Where the word before a place begins, if it is the beginning of one of the others."""
+    before = _WORD_BEFORE.search(line, max(0, start - _FAR), start)
+    if before is None or not any(each.lower().startswith(before[1].lower()[:3]) for each in others):
+        return start
+    return before.start()
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…"
 
 
 def close_lines(text: str, metric: str, regex: str) -> list[str]:

@@ -154,7 +154,7 @@ def test_records_and_bytes_are_counted(
     counts = done.counts
     assert done.counts_records
     assert (counts.records, counts.read, counts.lines, counts.written) == (records, read, lines, written)
-    assert len(counts.why) == len(counts.failed)
+    assert len(counts.causes) == len(counts.failed)
 
 
 @pytest.mark.slow(0.5)
@@ -235,6 +235,37 @@ def test_a_streamed_object_that_is_no_recordio_fails_itself_only(work: Work) -> 
     done = work(files, payload=0, split="RecordIO", strategy="MULTI_RECORD")
     done.run()
     assert (outputs(done), failed(done), done.counts.client) == ({"b": b""}, ["a"], True)
+
+
+GOOD, LONG = b'{"x": 1}\n', b"x" * (1 << 20)
+MANY = "(BatchStrategy: SingleRecord would name one)"
+
+
+@pytest.mark.slow(0.5, others=True)
+@pytest.mark.parametrize(
+    ("content", "more", "cause"),
+    [
+        (GOOD * 2 + b"no\n" + GOOD, {}, "a, record 3: Failed to parse input as JSON"),
+        (GOOD * 2 + b"no", {"strategy": "MULTI_RECORD"}, f"a, records 1 to 3 {MANY}: "),
+        (b"no\n", {"strategy": "MULTI_RECORD"}, "a, record 1: "),
+        (GOOD + LONG + b"x", {"payload": 1}, "a, after record 1: Too much data for max payload size"),
+        (LONG + b"x", {"payload": 1, "split": "None"}, "a: Too much data for max payload size"),
+    ],
+)
+def test_the_record_that_fails_is_known(work: Work, content: bytes, more: dict[str, Any], cause: str) -> None:
+    filtered = Processing(before=parse("$.x"), **JSON)
+    done = work({"a": content, "b": b""}, **{"split": "Line", "processing": filtered, **more})
+    done.run()
+    assert done.counts.first.startswith(cause)
+    assert done.counts.blank == []
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize("strategy", ["SINGLE_RECORD", "MULTI_RECORD"])
+def test_objects_of_blank_lines_are_noticed(work: Work, strategy: str) -> None:
+    done = work({"a": b"\n \r\n\n", "b": b"\nx\n", "c": b"", "d": b"\n"}, split="Line", strategy=strategy)
+    done.run()
+    assert (done.counts.blank, failed(done)) == (["a", "d"], [])
 
 
 @pytest.mark.slow(0.5)
