@@ -13,6 +13,7 @@ from typing import Any, Self
 import click
 
 from smlocal.api.image_name import is_image_name
+from smlocal.api.job_files import kind_of
 from smlocal.api.job_source import read_any, read_document, read_file
 from smlocal.api.overrides import Overrides
 from smlocal.base.ci.reports import junit
@@ -40,10 +41,11 @@ from smlocal.errors.of_jobs import ModelMissingError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobs.finish.report_path import check_report_path, write_report
+from smlocal.jobs.kinds import preparing
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
 from smlocal.jobs.store.home import home_directory
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.kinds import PROCESSING
+from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING
 
 _FIRST_HOST = "algo-1"
 
@@ -175,22 +177,23 @@ def _is_job_file(subject: str) -> bool:
 def _files(
     subject: str, image: str | None, *, allow_local_paths: bool
 ) -> tuple[JobFile | None, Document | None, AskedJob | None]:
-    """The file that is named: that of a training job, of a model, or of a processing job."""
+    """The file that is named, as it is checked: that of a training job, of a model, or of a processing job."""
     if not _is_job_file(subject):
         return None, None, None
     document = read_file(subject)
-    if not {"AlgorithmSpecification", "TransformInput"} & document.data.keys() and (
-        {"PrimaryContainer", "Containers"} & document.data.keys()
-    ):
+
+    def say(text: str) -> None:
+        click.echo(f"! {printable(text)}", err=True)
+
+    use_described_request(document, say, allow_local_paths=allow_local_paths)
+    document = preparing(kind_of(document.data).name).checked(document, say)
+    document.overrides = "command line"
+    given, kind = Overrides(image=image), kind_of(document.data)
+    if kind is ENDPOINT:
         from smlocal.api.endpoints import model_to_deploy  # most checks are about jobs
 
-        return None, model_to_deploy(subject, image=image, variables={}, name=None)[0].document, None
-    use_described_request(
-        document, lambda text: click.echo(f"! {printable(text)}", err=True), allow_local_paths=allow_local_paths
-    )
-    document.overrides = "command line"
-    given = Overrides(image=image)
-    if PROCESSING.describes(document.data):
+        return None, model_to_deploy(document, image=image, variables={}, name=None)[0].document, None
+    if kind is PROCESSING:
         job, _ = read_any(document, given, path=subject, fill_in=False, strict=False)
         return None, None, job
     return read_document(document, given, path=subject, fill_in=False, strict=False)[0], None, None

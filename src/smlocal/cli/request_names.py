@@ -8,3 +8,6 @@ OF_SAGEMAKER: Final = (
     "CreateHyperParameterTuningJob",
 )
 REQUESTS: Final = (*OF_SAGEMAKER, "Job", "CustomJob")
+TRAINING_WORD: Final = "training"
+KIND_WORDS: Final = (TRAINING_WORD, "processing", "tuning", "transform", "endpoint")
+"""The words for the kinds whose files are written."""

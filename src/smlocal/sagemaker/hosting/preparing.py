@@ -16,6 +16,8 @@ from smlocal.sagemaker.serving.model_file import read_model
 class EndpointPreparing(Preparing[JobPlan]):
     """A script would have to unpack the model, ping and restart: there is none."""
 
+    NO_SCRIPT = "its model is unpacked, and its container is pinged and started again"
+
     prepare: ClassVar[Callable[..., PreparedPlan]] = staticmethod(planning.prepare)
 
     def read(self, recorded: Mapping[str, Any]) -> RecordedFile:
