@@ -129,3 +129,35 @@ def test_the_rest_of_an_endpoint_plan_is_its_own(life: Life) -> None:
     assert document["EndpointName"] == "planned-endpoint"
     assert document["Hosts"][0]["Image"]["Name"] == "another"
     assert document["Hosts"][0]["Environment"]["LEVEL"] == "1"
+
+
+@pytest.mark.slow(1)
+def test_an_image_that_is_not_there_may_have_a_similar_name(life: Life, docker: Callable[..., str]) -> None:
+    """Of the images of the engine: by another tag, or with a typing mistake."""
+    docker("tag", life.image, "held-for-kinds/trainer:v2")
+    try:
+        for image, meant in (
+            ("held-for-kinds/trainer:v1", "held-for-kinds/trainer:v2"),
+            ("held-for-kinds/trianer:v2", "held-for-kinds/trainer:v2"),
+        ):
+            for words in (("run", "--image", image, "--pull", "never"), ("check", image, "--static")):
+                done = life(*words)
+                assert (done.returncode, f"Did you mean {meant}?" in done.stderr) == (3, True), done.stderr
+        done = life("run", "--image", "127.0.0.1:9/held-for-kinds/trainer:v2")
+        assert (done.returncode, "[registry-unreachable]" in done.stderr) == (3, True), done.stderr
+        assert "Did you mean" in done.stderr
+    finally:
+        docker("rmi", "held-for-kinds/trainer:v2")
+
+
+def test_a_job_that_is_not_there_may_have_a_similar_name(life: Life) -> None:
+    assert life("run", life.job_file("kinds-similar", "exit 0")).returncode == 0
+    done = life("describe", "kinds-similra")
+    assert (done.returncode, "Did you mean kinds-similar?" in done.stderr) == (2, True), done.stderr
+    model = life.folder / "model.yaml"
+    model.write_text(f"PrimaryContainer: {{Image: {life.image}, ModelDataUrl: kinds-similra}}\n")
+    done = life("deploy", model)
+    assert (done.returncode, "Did you mean kinds-similar?" in done.stderr) == (2, True), done.stderr
+    model.write_text(f"PrimaryContainer: {{Image: {life.image}, ModelDataUrl: kinds-similar}}\n")
+    done = life("deploy", model)
+    assert (done.returncode, "the job kinds-similar has no model" in done.stderr) == (2, True), done.stderr
