@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smlocal.cli.job_argument import JOB_FILE_ENDINGS
-
 if TYPE_CHECKING:
     from smlocal.jobs.kind import Kind
 
 NAMES = ("job.yaml", "job.yml", "job.json")
+JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 _MOST_LOOKED_AT = 100
 """Files of a folder."""
 
