@@ -22,7 +22,8 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import JOB_FILE_NEEDED
 from smlocal.check.check_image import check_image
 from smlocal.check.examine import Ignore, ignores_of
-from smlocal.check.interface import CheckReport, Finding, Outcome, RuleResult, Severity
+from smlocal.check.interface import CheckReport, Finding, Outcome, Rule, RuleResult, Severity
+from smlocal.check.registry import chosen_rules
 from smlocal.check.report_forms import check_annotations, check_document, check_suite, check_summary, sarif
 from smlocal.check.serving.model import ServingSubject, model_image
 from smlocal.check.subject import LaunchProfile, ProcessingCommand
@@ -138,7 +139,8 @@ def _check(
             show_check(report, again)
         else:
             show_in_group(service, f"smlocal check {report.image}", lambda: show_check(report, again))
-        for line in (*not_tested(report, again, static=static and not only), *not_counted(report, fail_on)):
+        left = chosen_rules(skip=skip, profiles=wanted) if static and not only else ()
+        for line in (*not_tested(report, again, left), *not_counted(report, fail_on)):
             click.echo(printable(line), err=True)
     if service is not None:
         annotate_check(service, report, to_stderr=as_json)
@@ -335,13 +337,16 @@ def _only(again: str, ids: list[str]) -> str:
     return again if len(ids) > _MOST_NAMED else " ".join([again, *(f"--only {each}" for each in ids)])
 
 
-def not_tested(report: CheckReport, again: str, *, static: bool) -> Iterator[str]:
-    """What nobody should take for passed."""
+def not_tested(report: CheckReport, again: str, left: Iterable[Rule] = ()) -> Iterator[str]:
+    """What nobody should take for passed. `left`: rules of which those that run something have been left out."""
     ids = [result.rule.id for result in report.results if result.test]
     if ids:
         yield f"not tested: {', '.join(ids) if len(ids) <= _MOST_NAMED else f'{len(ids)} rules'} (how to test: above)"
-    if static:
+    left = [rule for rule in left if rule.runs_jobs]
+    if any(not rule.probes for rule in left):
         yield f"not tested: what only jobs show, such as SIGTERM and a missing model; to test it: {again}"
+    elif left:
+        yield f"not tested: what only an endpoint shows, such as the answer to /ping; to test it: {again}"
 
 
 def not_counted(report: CheckReport, fail_on: str) -> Iterator[str]:
