@@ -15,6 +15,7 @@ from smlocal.api.image_name import is_image_name
 from smlocal.api.job_files import (
     REPLICAS,
     absent_paths,
+    file_named,
     kind_of,
     refuse_other_kinds,
     refuse_to_run,
@@ -276,7 +277,7 @@ def _check_image_name(document: Document, place: Path, image: str) -> None:
 def _no_request(document: Document) -> UsageRefusedError:
     return UsageRefusedError(
         f"{document.name} is a job of AI Platform Training or a custom job, and this takes CreateTrainingJob requests",
-        remedy=["Such jobs run with: smlocal run FILE"],
+        remedy=[f"Run it: smlocal run {file_named(document)}"],
     )
 
 

@@ -131,6 +131,19 @@ def test_the_rest_of_an_endpoint_plan_is_its_own(life: Life) -> None:
     assert document["Hosts"][0]["Environment"]["LEVEL"] == "1"
 
 
+def test_a_file_with_several_models_is_checked_by_the_first(life: Life, image: Callable[[str], str]) -> None:
+    variants = [{"VariantName": name, "ModelName": name, "InstanceType": "local"} for name in ("one", "two")]
+    models = [
+        {"ModelName": name, "PrimaryContainer": {"Image": tag}}
+        for name, tag in (("one", image("train-serve")), ("two", "absent-for-kinds"))
+    ]
+    (life.folder / "model.json").write_text(
+        json.dumps({"Models": models, "ProductionVariants": [{**each, "InitialInstanceCount": 1} for each in variants]})
+    )
+    done = life("check", "model.json", "--static")
+    assert (done.returncode, f"{image('train-serve')}: " in done.stderr) == (0, True), done.stderr
+
+
 @pytest.mark.slow(1)
 def test_an_image_that_is_not_there_may_have_a_similar_name(life: Life, docker: Callable[..., str]) -> None:
     """Of the images of the engine: by another tag, or with a typing mistake."""
