@@ -32,7 +32,12 @@ def parts_of(name: str) -> Iterator[tuple[str, click.Command, dict[str, Any]]]:
 
 def test_the_list_has_every_command_and_the_options_of_smlocal(rows: Callable[[str], list[list[str]]]) -> None:
     table = [row[0] for row in rows(commands.commands_table())]
-    assert table == ["`--debug`", "`--version`", *(f"[`{name}`](cli/{name}.md)" for name in COMMANDS)]
+    assert table == [
+        "`--debug`",
+        "`--no-pager`",
+        "`-V, --version`",
+        *(f"[`{name}`](cli/{name}.md)" for name in COMMANDS),
+    ]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

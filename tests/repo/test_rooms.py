@@ -36,7 +36,7 @@ OF_A_PLAN = {
     for each in ("sagemaker.training.plan", "sagemaker.training.notes", "ai_platform.planning_of_jobs")
 }
 """The modules that compute the plans of the platforms."""
-KNOWN_BY = {"sagemaker.training": 13}
+KNOWN_BY = {"sagemaker.training": 13, "sagemaker.hosting": 4}
 """How many modules outside of a kind's folder import from it, if they are more than three."""
 STARTERS = {"__init__": {"api", "errors"}, "__main__": {"cli", "jobs"}}
 

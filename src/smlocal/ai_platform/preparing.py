@@ -10,6 +10,8 @@ from smlocal.jobs.planning.model import JobPlan
 class ReplicaPreparing(Preparing[JobPlan]):
     """The decisions of this platform. A script would have to restart replicas, so there is none."""
 
+    NO_SCRIPT = "its replicas are restarted, and the job is tried again"
+
     read = staticmethod(planning.read_recorded)
     prepare = staticmethod(planning.prepare)
     plan_again = staticmethod(planning.plan_again)

@@ -16,16 +16,13 @@ from smlocal.errors.of_jobs import (
     DeployImageError,
     EndpointNotInServiceError,
     InvocationFailedError,
-    ModelMissingError,
     NotAnEndpointError,
 )
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.orphans import ensure_supervised
-from smlocal.jobs.documents import JOB, PLAN, RECALL, REQUEST
-from smlocal.jobs.documents import LOCAL as RESULTS
+from smlocal.jobs.documents import PLAN, RECALL
 from smlocal.jobs.finish.describe import view_job
-from smlocal.jobs.kinds import showing
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall_containers
 from smlocal.jobs.store.home import home_directory
@@ -33,13 +30,13 @@ from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.sagemaker.contract.identity import default_name
-from smlocal.sagemaker.kinds import TRANSFORM
+from smlocal.sagemaker.kinds import ENDPOINT
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.address import invocation_address, key_headers, socket_path
-from smlocal.sagemaker.serving.model_file import SERVING, ModelFile, instance_type_names, read_model
+from smlocal.sagemaker.serving.model_file import READING, SERVING, ModelFile, instance_type_names, read_model
 from smlocal.sagemaker.serving.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.serving.state import HOSTING, State, invocation_seconds, read_state, status_word
-from smlocal.terms.validation.violation import Path
+from smlocal.sagemaker.serving.variants import container_of, containers_in
 
 if TYPE_CHECKING:
     from socket import socket
@@ -84,7 +81,7 @@ class InvocationAnswer:
 
 
 def model_to_deploy(
-    what: str,
+    what: str | Document,
     *,
     image: str | None,
     variables: Mapping[str, str],
@@ -92,18 +89,20 @@ def model_to_deploy(
     startup_seconds: int | None = None,
     key: bool | None = None,
 ) -> tuple[ModelFile, str]:
-    """The validated model of a job, an archive or a model file, and the name of its endpoint.
+    """The validated model of a job, an archive or a model file, and the name of its endpoint; or of a document.
 
     In place of what the file says: `startup_seconds`, until it must have answered the first ping; `key`, whether its
     address demands one.
     """
-    document, stem = _document(what)
+    document, stem = (what, facts.PRIMARY) if isinstance(what, Document) else _document(what)
+    called = document.name if isinstance(what, Document) else what
+    READING.complete(document, strict=False)
     document.overrides = _COMMAND_LINE
-    places = list(_containers(document))
+    places = list(containers_in(document.data))
     if image is not None:
         if len(places) > 1:
             raise UsageRefusedError(
-                f"{what} has {len(places)} containers, and --image names one image",
+                f"{called} has {len(places)} containers, and --image names one image",
                 remedy=["Name the images in the file."],
             )
         document.set((*places[0], "Image"), image)
@@ -119,38 +118,19 @@ def model_to_deploy(
     at = places[0]
     if len(places) == 1 and not document.has((*at, "Image")) and not document.has((*at, "ModelPackageName")):
         raise DeployImageError(
-            f"no image is given to serve {what}", remedy=[f"Name one: smlocal deploy {what} --image IMAGE"]
+            f"no image is given to serve {called}", remedy=[f"Name one: smlocal deploy {called} --image IMAGE"]
         )
     model = read_model(document)
     return model, model.raw.get("EndpointName") or default_name(stem, datetime.now().astimezone())
 
 
-def _containers(document: Document) -> Iterator[Path]:
-    """Where the containers of a document are; at least one."""
-    models: list[Path] = [(facts.MODELS, index) for index in _indexes(document, (facts.MODELS,))] or [()]
-    for at in models:
-        indexes = _indexes(document, (*at, "Containers"))
-        if not indexes:
-            yield (*at, "PrimaryContainer")
-        for index in indexes:
-            yield (*at, "Containers", index)
-
-
-def _indexes(document: Document, at: Path) -> range:
-    """Those of the list that is there."""
-    count = 0
-    while document.has((*at, count)):
-        count += 1
-    return range(count)
-
-
 def _document(what: str) -> tuple[Document, str]:
     if what.endswith(_FILES) and not os.path.isdir(what):
         document = read_file(what)
-        if kind_of(document.data) is TRANSFORM or "AlgorithmSpecification" in document.data:
+        kind = kind_of(document.data)
+        if kind is not ENDPOINT and kind.describes(document.data) and kind.sign in document.data:
             raise NotAnEndpointError(
-                f"{what} is a job file, and a model is deployed",
-                remedy=["Run the job, then deploy it by its name: smlocal deploy NAME"],
+                f"{what} describes {kind.with_article}, and a model is deployed", remedy=kind.deployed(what)
             )
         return document, os.path.splitext(os.path.basename(what))[0]
     if os.path.exists(what) or os.sep in what or what.endswith((".gz", ".tgz")):
@@ -159,49 +139,28 @@ def _document(what: str) -> tuple[Document, str]:
 
 
 def _of_archive(path: str) -> Document:
-    if os.path.isdir(path):
-        source = {"S3Uri": os.path.abspath(path), "S3DataType": "S3Prefix", "CompressionType": "None"}
-        container: dict[str, Any] = {"ModelDataSource": {"S3DataSource": source}}
-    else:
-        container = {"ModelDataUrl": os.path.abspath(path)}
-    return Document({"PrimaryContainer": container}, name=_COMMAND_LINE, directory=os.getcwd())
+    return Document({"PrimaryContainer": container_of(path)}, name=_COMMAND_LINE, directory=os.getcwd())
 
 
 def _of_job(what: str) -> tuple[Document, str]:
     """The model, the image and the instance type of a job that has ended; of a tuning job, those of its best."""
+    from smlocal.sagemaker.serving.model_of_job import model_of_job  # not for files
+
     name = resolve_job_name(what)
     with Store.open(home_directory()) as store:
-        name = showing(store.get(name).platform).with_model(store, name)
-        record, request = store.get(name), store.document(name, REQUEST)
-        results, recorded = store.document(name, RESULTS) or {}, store.document(name, JOB)
-    model = (results.get("Artifacts") or {}).get("Model")
-    if record.platform == facts.NAME:
-        raise NotAnEndpointError(f"{name} is an endpoint already", remedy=["Deploy the job or the file of its model."])
-    if not model or not os.path.exists(model):
-        raise ModelMissingError(
-            f"the job {name} has no model on this machine",
-            details=[str(model)] if model else [],
-            remedy=[f"smlocal describe {name} shows what became of it."],
-        )
-    document = _of_archive(model)
-    document.name = f"the job {name}"
-    container = document.data["PrimaryContainer"]
-    container["Image"] = (request.get("AlgorithmSpecification") or {}).get("TrainingImage")
-    if not container["Image"]:
-        del container["Image"]
-    instance = (request.get("ResourceConfig") or {}).get("InstanceType")
+        found = model_of_job(store, name)
+    instance = (found.request.get("ResourceConfig") or {}).get("InstanceType")
     if instance not in instance_type_names():
         instance = "local"  # endpoints have fewer types than training jobs
-    document.data["ProductionVariants"] = [
-        {"VariantName": facts.VARIANT, "InstanceType": instance, "InitialInstanceCount": 1}
-    ]
-    if request.get("RoleArn"):
-        document.data["ExecutionRoleArn"] = request["RoleArn"]
-    local = (recorded or {}).get("Data", {}).get(LOCAL) or {}
+    variant = {"VariantName": facts.VARIANT, "InstanceType": instance, "InitialInstanceCount": 1}
+    data: dict[str, Any] = {"PrimaryContainer": found.container, "ProductionVariants": [variant]}
+    if found.request.get("RoleArn"):
+        data["ExecutionRoleArn"] = found.request["RoleArn"]
+    local = found.recorded.get(LOCAL) or {}
     carried = {key: local[key] for key in _CARRIED if key in local}
     if carried:
-        document.data[LOCAL] = carried
-    return document, name
+        data[LOCAL] = carried
+    return Document(data, name=f"the job {found.job}", directory=os.getcwd()), found.job
 
 
 def refuse_served_name(name: str) -> None:

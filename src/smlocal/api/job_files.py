@@ -1,11 +1,12 @@
 """Job files of every kind: which one a document describes, and the job made from it."""
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from smlocal.base.at_use import at_use
-from smlocal.errors import DocumentUnknownError, PathNotAllowedError
+from smlocal.errors import DocumentUnknownError, PathNotAllowedError, SmlocalError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobfile.option import LOCAL
@@ -49,6 +50,9 @@ class JobPlanner(Protocol):
 REPLICAS: Final = Kind(
     name="ai_platform",
     spoken="job of replicas",
+    word="replicas",
+    file="job.yaml",
+    requests=("Job", "CustomJob"),
     sign="trainingInput",
     # Members of the other platform have a capital at the beginning.
     describes=lambda data: any(key[:1].islower() for key in data) and bool(shape.job_kinds(data)),
@@ -71,10 +75,29 @@ def _planning(job: AskedJob) -> JobPlanner:
 def refuse_other_kinds(document: Document) -> None:
     """Refuse a document that describes anything but a training job, where only such a job can be taken."""
     kind = kind_of(document.data)
-    if kind.refusal is None:
-        return
-    wanted = "not a job" if kind is ENDPOINT else "and this is about training jobs"
-    raise kind.refusal(f"{document.name} describes {kind.with_article}, {wanted}", remedy=kind.remedies)
+    if kind.refusal is not None:
+        raise wrong_kind(document, kind, "this is about training jobs")
+
+
+def refuse_to_run(document: Document) -> None:
+    """Refuse a document that another command starts than that of a job."""
+    kind = kind_of(document.data)
+    if kind.started_by != "run":
+        raise wrong_kind(document, kind, f"smlocal {kind.started_by} takes it")
+
+
+def wrong_kind(document: Document, kind: Kind, why: str, *more: str) -> SmlocalError:
+    """The error about a document of a kind that a command does not take, with the command that does."""
+    wanted = kind.refusal or UsageRefusedError
+    remedy = [f"{kind.started_by.capitalize()} it: {kind.start_command(file_named(document))}", *more]
+    return wanted(f"{document.name} describes {kind.with_article}, and {why}", remedy=remedy)
+
+
+def file_named(document: Document) -> str:
+    """The file of a document in a command; FILE if it is none."""
+    import shlex  # only for an error
+
+    return shlex.quote(document.name) if os.path.isfile(document.name) else "FILE"
 
 
 def refuse_unknown(document: Document) -> None:

@@ -15,8 +15,10 @@ from smlocal.api.image_name import is_image_name
 from smlocal.api.job_files import (
     REPLICAS,
     absent_paths,
+    file_named,
     kind_of,
     refuse_other_kinds,
+    refuse_to_run,
     refuse_unknown,
 )
 from smlocal.api.overrides import (
@@ -55,8 +57,10 @@ MAX_BYTES = 10 << 20
 """The largest job file."""
 
 
-def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> tuple[AskedJob, str]:
-    """The validated job of a call, and its name."""
+def read_source(
+    source: JobSource | None, given: Overrides, *, strict: bool, to_run: bool = True
+) -> tuple[AskedJob, str]:
+    """The validated job of a call, and its name. `to_run`: what another command starts is refused."""
     if source is None and not given.get("image"):
         raise UsageRefusedError(
             "no job is given", remedy=["Pass a job file, a CreateTrainingJob request as a dict, or image=..."]
@@ -64,7 +68,7 @@ def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> 
     document = _empty(KEYWORD_ARGUMENTS) if source is None else _document(source)
     document.overrides = KEYWORD_ARGUMENTS
     path = _path(source) if isinstance(source, str | os.PathLike) else None
-    return read_any(document, given, path=path, fill_in=source is None, strict=strict)
+    return read_any(document, given, path=path, fill_in=source is None, strict=strict, to_run=to_run)
 
 
 def read_any(
@@ -74,12 +78,15 @@ def read_any(
     path: str | None,
     fill_in: bool,
     strict: bool,
+    to_run: bool = True,
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple[AskedJob, str]:
-    """The validated job of any platform, and its name."""
+    """The validated job of any platform, and its name. `to_run`: what another command starts is refused."""
     made_of_inputs(document, given)
     kind = kind_of(document.data)
-    if kind in {TRAINING, ENDPOINT}:
+    if to_run:
+        refuse_to_run(document)
+    if kind is TRAINING:
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
     apply_overrides(document, given)
     return _read(document, kind.reads, name=given.get("name"), path=path, strict=strict)
@@ -174,10 +181,10 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
     try:
         document = read_standard_input() if path == "-" else read_file(path)
         kind = kind_of(document.data)
-        if kind not in {REPLICAS, TRANSFORM}:
+        if kind not in {REPLICAS, TRANSFORM, ENDPOINT}:
             prepare(document)
             kind = kind_of(document.data)
-        if kind in {TRAINING, ENDPOINT}:
+        if kind is TRAINING:
             job, _ = read_document(
                 document, Overrides(), path=None, fill_in=False, strict=strict, local_allowed=not strict
             )
@@ -270,7 +277,7 @@ def _check_image_name(document: Document, place: Path, image: str) -> None:
 def _no_request(document: Document) -> UsageRefusedError:
     return UsageRefusedError(
         f"{document.name} is a job of AI Platform Training or a custom job, and this takes CreateTrainingJob requests",
-        remedy=["Such jobs run with: smlocal run FILE"],
+        remedy=[f"Run it: smlocal run {file_named(document)}"],
     )
 
 

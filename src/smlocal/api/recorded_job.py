@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smlocal.api.job_files import (
     REPLICAS,
     kind_of,
-    refuse_other_kinds,
+    refuse_to_run,
 )
 from smlocal.api.job_source import read_any, read_document
 from smlocal.api.overrides import Overrides, apply_defaults, apply_overrides
@@ -20,7 +20,7 @@ from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.identity import default_name
-from smlocal.sagemaker.kinds import PROCESSING, TRANSFORM, TUNING
+from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRANSFORM, TUNING
 from smlocal.terms.made_names import without_time
 
 if TYPE_CHECKING:
@@ -34,23 +34,28 @@ def read_recorded(
     strict: bool,
     defaults: Overrides | None = None,
     changed_by: str = "command line",
+    to_run: bool = True,
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["AskedJob", str]:
-    """The validated job of another run, and its name. Paths in the record start where they started the first time."""
+    """The validated job of another run, and its name. Paths in the record start where they started the first time.
+
+    `to_run`: what another command starts is refused.
+    """
     with Store.open(home_directory()) as store:
         job, plan = store.document(recorded, JOB), store.document(recorded, RECALL)
         image_id = (store.document(recorded, LOCAL) or {}).get("Image")
     document = recorded_document(job, name=f"the request of {recorded}")
     document.overrides = changed_by
     kind = kind_of(document.data)
-    if kind in {TRANSFORM, TUNING, REPLICAS}:
+    if to_run:
+        refuse_to_run(document)
+    if kind in {TRANSFORM, TUNING, REPLICAS, ENDPOINT}:
         reading = kind.reads
         document.data.pop(reading.NAME, None)
         apply_overrides(document, given)
         return reading.read_named(document, name=given.get("name"), stem=reading.stem_of(recorded), strict=strict)
     if kind is PROCESSING:
         return _of_processing(document, recorded, plan, given, defaults, strict=strict)
-    refuse_other_kinds(document)
     if image_id:
         image = ((job["Data"].get("AlgorithmSpecification") or {}).get("TrainingImage")) or ""
         document.ran_before = RanBefore(job=recorded, image=image, image_id=image_id)

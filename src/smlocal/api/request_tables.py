@@ -2,14 +2,40 @@
 
 from typing import Any
 
+from smlocal.ai_platform import shape
 from smlocal.ai_platform.coverage import coverage_json
 from smlocal.ai_platform.model.members import ReplicaJobKind
+from smlocal.api.job_files import REPLICAS, kind_of, refuse_unknown
+from smlocal.api.job_source import read_file
+from smlocal.jobfile.option import LOCAL
+from smlocal.sagemaker.kinds import request_reading
 from smlocal.sagemaker.requests import REQUESTS
 
 
 def coverage_tables() -> dict[str, dict[str, Any]]:
     """How each member of a request is handled, by the request's name."""
     return {**{name: each.members.as_json() for name, each in REQUESTS.items()}, **coverage_json()}
+
+
+def requests_of_file(path: str) -> tuple[str, ...]:
+    """The requests that a file holds."""
+    document = read_file(path)
+    refuse_unknown(document)
+    kind = kind_of(document.data)
+    return (str(shape.job_kind(document.data)),) if kind is REPLICAS else kind.requests
+
+
+def coverage_of_file(path: str) -> dict[str, dict[str, Any]]:
+    """How each member that a file has is handled, by its requests; of jobs of replicas, each that there is."""
+    requests = requests_of_file(path)
+    data = read_file(path).data
+    kind = kind_of(data)
+    if kind is REPLICAS:
+        return {name: coverage_json()[name] for name in requests}
+    table = request_reading(kind).TABLE
+    asked = {name: value for name, value in data.items() if name != LOCAL}
+    has = {row for name, _, _ in table.members(asked) if (row := table.row_of(name)) is not None}
+    return {", ".join(requests): {name: row for name, row in table.as_json().items() if name in has}}
 
 
 def job_file_schema(request: str) -> dict[str, Any]:

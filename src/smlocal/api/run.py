@@ -49,7 +49,7 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
     That of a tuning job, which has no container, has only what a `RecordedPlan` has.
     """
     check_keywords(overrides, others=["strict"])
-    asked, name = read_source(job, overrides, strict=strict)
+    asked, name = read_source(job, overrides, strict=strict, to_run=False)
     return cast("JobPlan", plan_only(asked, name=name, strict=strict))
 
 

@@ -187,9 +187,15 @@ def look_at(
         )
     facts = engine.image(image)
     if facts is None:
+        from smlocal.engine.pull import meant_images  # the docker SDK, only for an error
+
         raise ImageMissingError(
             f"the image {image} is not available locally",
-            remedy=["Build it, or load or pull it: docker pull " + image, "docker images lists the local images."],
+            remedy=[
+                *meant_images(engine, image),
+                "Build it, or load or pull it: docker pull " + image,
+                "docker images lists the local images.",
+            ],
         )
     if any(rule.files for rule in rules):
         saved = _files(facts, engine, home, image, said)

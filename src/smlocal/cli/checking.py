@@ -13,6 +13,7 @@ from typing import Any, Self
 import click
 
 from smlocal.api.image_name import is_image_name
+from smlocal.api.job_files import kind_of
 from smlocal.api.job_source import read_any, read_document, read_file
 from smlocal.api.overrides import Overrides
 from smlocal.base.ci.reports import junit
@@ -21,7 +22,8 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import JOB_FILE_NEEDED
 from smlocal.check.check_image import check_image
 from smlocal.check.examine import Ignore, ignores_of
-from smlocal.check.interface import CheckReport, Finding, Outcome, RuleResult, Severity
+from smlocal.check.interface import CheckReport, Finding, Outcome, Rule, RuleResult, Severity
+from smlocal.check.registry import chosen_rules
 from smlocal.check.report_forms import check_annotations, check_document, check_suite, check_summary, sarif
 from smlocal.check.serving.model import ServingSubject, model_image
 from smlocal.check.subject import LaunchProfile, ProcessingCommand
@@ -40,10 +42,11 @@ from smlocal.errors.of_jobs import ModelMissingError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobs.finish.report_path import check_report_path, write_report
+from smlocal.jobs.kinds import preparing
 from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
 from smlocal.jobs.store.home import home_directory
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.kinds import PROCESSING
+from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING
 
 _FIRST_HOST = "algo-1"
 
@@ -136,7 +139,8 @@ def _check(
             show_check(report, again)
         else:
             show_in_group(service, f"smlocal check {report.image}", lambda: show_check(report, again))
-        for line in (*not_tested(report, again, static=static and not only), *not_counted(report, fail_on)):
+        left = chosen_rules(skip=skip, profiles=wanted) if static and not only else ()
+        for line in (*not_tested(report, again, left), *not_counted(report, fail_on)):
             click.echo(printable(line), err=True)
     if service is not None:
         annotate_check(service, report, to_stderr=as_json)
@@ -175,22 +179,23 @@ def _is_job_file(subject: str) -> bool:
 def _files(
     subject: str, image: str | None, *, allow_local_paths: bool
 ) -> tuple[JobFile | None, Document | None, AskedJob | None]:
-    """The file that is named: that of a training job, of a model, or of a processing job."""
+    """The file that is named, as it is checked: that of a training job, of a model, or of a processing job."""
     if not _is_job_file(subject):
         return None, None, None
     document = read_file(subject)
-    if not {"AlgorithmSpecification", "TransformInput"} & document.data.keys() and (
-        {"PrimaryContainer", "Containers"} & document.data.keys()
-    ):
+
+    def say(text: str) -> None:
+        click.echo(f"! {printable(text)}", err=True)
+
+    use_described_request(document, say, allow_local_paths=allow_local_paths)
+    document = preparing(kind_of(document.data).name).checked(document, say)
+    document.overrides = "command line"
+    given, kind = Overrides(image=image), kind_of(document.data)
+    if kind is ENDPOINT:
         from smlocal.api.endpoints import model_to_deploy  # most checks are about jobs
 
-        return None, model_to_deploy(subject, image=image, variables={}, name=None)[0].document, None
-    use_described_request(
-        document, lambda text: click.echo(f"! {printable(text)}", err=True), allow_local_paths=allow_local_paths
-    )
-    document.overrides = "command line"
-    given = Overrides(image=image)
-    if PROCESSING.describes(document.data):
+        return None, model_to_deploy(document, image=image, variables={}, name=None)[0].document, None
+    if kind is PROCESSING:
         job, _ = read_any(document, given, path=subject, fill_in=False, strict=False)
         return None, None, job
     return read_document(document, given, path=subject, fill_in=False, strict=False)[0], None, None
@@ -332,13 +337,16 @@ def _only(again: str, ids: list[str]) -> str:
     return again if len(ids) > _MOST_NAMED else " ".join([again, *(f"--only {each}" for each in ids)])
 
 
-def not_tested(report: CheckReport, again: str, *, static: bool) -> Iterator[str]:
-    """What nobody should take for passed."""
+def not_tested(report: CheckReport, again: str, left: Iterable[Rule] = ()) -> Iterator[str]:
+    """What nobody should take for passed. `left`: rules of which those that run something have been left out."""
     ids = [result.rule.id for result in report.results if result.test]
     if ids:
         yield f"not tested: {', '.join(ids) if len(ids) <= _MOST_NAMED else f'{len(ids)} rules'} (how to test: above)"
-    if static:
+    left = [rule for rule in left if rule.runs_jobs]
+    if any(not rule.probes for rule in left):
         yield f"not tested: what only jobs show, such as SIGTERM and a missing model; to test it: {again}"
+    elif left:
+        yield f"not tested: what only an endpoint shows, such as the answer to /ping; to test it: {again}"
 
 
 def not_counted(report: CheckReport, fail_on: str) -> Iterator[str]:

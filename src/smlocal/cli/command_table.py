@@ -10,7 +10,7 @@ from smlocal.terms.validation.violation import close_matches
 
 HEADS: Final[Mapping[str, Mapping[str, str]]] = {
     "Most used": {
-        "run": "Run a training job and wait until it ends.",
+        "run": "Run a job and wait until it ends.",
         "check": "Check an image and report every problem.",
         "plan": "Show what a run would do and how it differs from the service.",
         "jobs": "List the jobs that were run here, newest first.",
@@ -85,7 +85,7 @@ _MEANT: Final[Mapping[str, tuple[str, ...]]] = {
     "publish": ("upload", "push"),
     "compare": ("diff",),
     "config": ("configure", "settings"),
-    "rm": ("clean", "prune", "purge"),
+    "rm": ("clean", "clear", "prune", "purge"),
     "--version": ("version",),
 }
 """Words that are only suggested for: the command does not do quite the same, or other tools mean several things."""
@@ -110,14 +110,14 @@ _MEANT_BY_WORD: Final = {word: command for command, words in _MEANT.items() for 
 def load_command(name: str) -> click.Command:
     """Import the module of a command; it has the command's name."""
     command: click.Command = import_module(f"smlocal.cli.commands.{name}").command
-    _accept_debug(command)
+    _accept_everywhere(command)
     return command
 
 
 def command_named(word: str, commands: Iterable[str] = COMMANDS) -> str:
     """The name of the command that a word runs: the word itself, unless it is a synonym of one of `commands`."""
     commands = (*commands,)
-    others = {**SYNONYMS, "list": "ls"} if "ls" in commands else SYNONYMS
+    others = {**SYNONYMS, "list": "ls", "clear": "rm", "clean": "rm"} if "ls" in commands else SYNONYMS
     meant = others.get(word, word)
     return meant if word not in commands and meant in commands else word
 
@@ -132,21 +132,20 @@ def similar_commands(word: str, commands: Iterable[str] = COMMANDS) -> tuple[str
     return (*close_matches(word, commands, most=2),)
 
 
-def _accept_debug(command: click.Command) -> None:
-    """Let --debug stand after the name of the command too. Only the help of smlocal itself shows it."""
-    if any("--debug" in each.opts for each in command.params):
-        return
-    # Eager, as --help is: no option of the configuration file.
-    option = click.Option(
-        ["--debug"], is_flag=True, is_eager=True, hidden=True, expose_value=False, callback=_remember_debug
-    )
-    command.params.append(option)
+def _accept_everywhere(command: click.Command) -> None:
+    """Let the options of smlocal itself stand after the name of the command too. Only its own help shows them."""
+    given = {name for each in command.params for name in each.opts}
+    for name in {"--debug", "--no-pager"} - given:
+        # Eager, as --help is: no option of the configuration file.
+        option = click.Option(
+            [name], is_flag=True, is_eager=True, hidden=True, expose_value=False, callback=_remember_option
+        )
+        command.params.append(option)
     if isinstance(command, click.Group):
         for below in command.commands.values():
-            _accept_debug(below)
+            _accept_everywhere(below)
 
 
-def _remember_debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - as click calls it
-    del parameter
+def _remember_option(context: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - as click calls it
     if value:
-        context.ensure_object(dict)["debug"] = True
+        context.ensure_object(dict)[str(parameter.name)] = True

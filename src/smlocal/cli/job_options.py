@@ -20,7 +20,7 @@ from smlocal.errors import EnvFileError, JobFileMissingError, VariableUnsetError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Form, Head, Option
 from smlocal.jobfile.settings import OPTIONS
-from smlocal.sagemaker.kinds import TRANSFORM, TUNING
+from smlocal.sagemaker.kinds import ENDPOINT, TRANSFORM, TUNING
 
 if TYPE_CHECKING:
     from smlocal.jobfile.job_reading import AskedJob
@@ -90,14 +90,20 @@ def override_options(command: Callable[..., Any], *, submit: bool = False) -> Ca
     return command
 
 
-def read_job_options(given: dict[str, Any]) -> "tuple[AskedJob, str]":
-    """The validated job, of any platform, and its name."""
+def read_job_options(given: dict[str, Any], *, to_run: bool = True) -> "tuple[AskedJob, str]":
+    """The validated job, of any platform, and its name. `to_run`: what another command starts is refused."""
     from smlocal.api.job_source import read_any
 
     path = given["job"]
     document, overrides = asked_document(given)
     return read_any(
-        document, overrides, path=path, fill_in=path is None, strict=given["strict"], on_message=said(given)
+        document,
+        overrides,
+        path=path,
+        fill_in=path is None,
+        strict=given["strict"],
+        to_run=to_run,
+        on_message=said(given),
     )
 
 
@@ -122,7 +128,7 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
     if kind is TUNING:
         use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
         return document, overrides
-    if kind in {REPLICAS, TRANSFORM}:
+    if kind in {REPLICAS, TRANSFORM, ENDPOINT}:
         return document, overrides  # the configuration file is about CreateTrainingJob requests
     use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
     if defaults is not None:

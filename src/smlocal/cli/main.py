@@ -90,15 +90,16 @@ class Commands(ShownGroup):
     ),
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of errors.")
-@click.version_option(None, "--version", package_name="smlocal", message="smlocal %(version)s")
+@click.option("--no-pager", is_flag=True, help="Do not show long output in a pager.")
+@click.version_option(None, "-V", "--version", package_name="smlocal", message="smlocal %(version)s")
 @click.pass_context
-def cli(ctx: click.Context, *, debug: bool) -> None:
+def cli(ctx: click.Context, *, debug: bool, no_pager: bool) -> None:
     """Run SageMaker training containers on this machine exactly as the service would.
 
     Exit codes: 0 Completed, 1 Failed, 2 refused request, 3 this machine is not ready, 4 Stopped, 124 wait timed out,
     130 stopped by Ctrl-C, 143 stopped by SIGTERM or SIGHUP.
     """
-    ctx.obj = {"debug": debug}
+    ctx.obj = {"debug": debug, "no_pager": no_pager}
     if ctx.invoked_subcommand is None:
         from smlocal.cli.views.folder_overview import overview
 

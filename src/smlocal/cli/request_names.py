@@ -8,3 +8,20 @@ OF_SAGEMAKER: Final = (
     "CreateHyperParameterTuningJob",
 )
 REQUESTS: Final = (*OF_SAGEMAKER, "Job", "CustomJob")
+TRAINING_WORD: Final = "training"
+REQUESTS_OF: Final = {
+    TRAINING_WORD: (TRAINING,),
+    "processing": ("CreateProcessingJob",),
+    "tuning": ("CreateHyperParameterTuningJob",),
+    "transform": ("CreateTransformJob",),
+    "endpoint": ("CreateModel", "CreateEndpointConfig", "CreateEndpoint"),
+}
+"""The requests in files of each kind, by the word for it."""
+KIND_WORDS: Final = (*REQUESTS_OF,)
+NAMED: Final = (*REQUESTS, *KIND_WORDS)
+"""What can be asked about."""
+
+
+def requests_named(name: str) -> tuple[str, ...]:
+    """The request of this name, or those of a kind."""
+    return REQUESTS_OF.get(name, (name,))

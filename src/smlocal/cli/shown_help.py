@@ -45,6 +45,10 @@ class ShownCommand(click.Command):
         found = super().get_params(ctx)
         return [*found, _help_all()] if _has_common(self) else found
 
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """The usual one, whose text is shown in a pager if it is longer than the screen."""
+        return _paged(super().get_help_option(ctx))
+
     def get_help(self, ctx: click.Context) -> str:
         """The text, with links to pages of the documentation."""
         return with_page_links(super().get_help(ctx), sys.stdout)
@@ -79,6 +83,10 @@ class ShownGroup(click.Group):
         super().__init__(*arguments, **about)
         self.examples = tuple(examples)
 
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """As that of a command."""
+        return _paged(super().get_help_option(ctx))
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -97,6 +105,26 @@ class ShownGroup(click.Group):
         """Write the examples."""
         super().format_epilog(ctx, formatter)
         write_examples(formatter, self.examples)
+
+
+def _paged(option: click.Option | None) -> click.Option | None:
+    if option is not None:
+        option.callback = _show_help
+    return option
+
+
+def _show_help(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - as click calls it
+    del parameter
+    if not value or ctx.resilient_parsing:
+        return
+    if not sys.stdout.isatty():
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+    from smlocal.cli.terminal.pager import paged  # for a terminal
+
+    with paged(wanted="--no-pager" not in sys.argv):  # which may not be parsed yet
+        click.echo(ctx.get_help(), color=ctx.color)
+    ctx.exit()
 
 
 def shown_command(
@@ -161,8 +189,6 @@ def _help_all() -> click.Option:
 
 
 def _show_all(context: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - as click calls it
-    del parameter
     if value and not context.resilient_parsing:
         context.meta[_ALL] = True
-        click.echo(context.get_help(), color=context.color)
-        context.exit()
+        _show_help(context, parameter, value)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.api.job_source import default_job_name, made_of_inputs, override
+from smlocal.api.kinds_of_files import refuse_to_submit
 from smlocal.api.overrides import apply_overrides
 from smlocal.base.readable import readable_bytes
 from smlocal.cli.ended_by_signals import ended_by_signals
@@ -320,6 +321,7 @@ def submit(given: dict[str, Any]) -> int:
 def _document(given: dict[str, Any]) -> "Document":
     """The job file with everything that overrides it, and a name."""
     document, overrides = asked_document(given)
+    refuse_to_submit(document)
     made_of_inputs(document, overrides)
     if kind_of(document.data) is PROCESSING:
         return _processing_document(document, overrides, given)

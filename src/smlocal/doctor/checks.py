@@ -1,6 +1,8 @@
 """Each check looks at the engine, or at this machine; its `judge`, which is pure, interprets what is there."""
 
 import os
+import platform
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from smlocal.base.files import free_bytes
@@ -9,7 +11,7 @@ from smlocal.data.channels.fastfile.availability import why_no_fuse
 from smlocal.data.sources.s3.aws_session import Profile, read_profile
 from smlocal.doctor.judgement import Judgement, fine, problem, unknown, warning
 from smlocal.doctor.machine import DOCTOR_NAME as NAME
-from smlocal.doctor.machine import AwsIdentity, ContainerTrial, Machine
+from smlocal.doctor.machine import AwsIdentity, ContainerTrial, Machine, numbers_of
 from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.facts import SLOW
 from smlocal.engine.inspection import EngineDetails
@@ -25,6 +27,26 @@ from smlocal.terms.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.terms.usage import readable_memory
 
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"}
+
+
+def check_smlocal(machine: Machine) -> Judgement:
+    """Which smlocal this is. Only --online asks whether there is a newer one."""
+    from importlib.metadata import version
+
+    return judge_release(version("smlocal"), machine.newest_release if machine.online else "")
+
+
+def judge_release(own: str, newest: str | None) -> Judgement:
+    """`newest`: None if the package index does not say, empty if it was not asked."""
+    where = f"{own}, Python {platform.python_version()}"
+    if newest is None:
+        return fine(f"{where}; the package index does not say which release is the newest")
+    if not newest:
+        return fine(where)
+    digits = re.match(r"\d+(?:\.\d+)*", own)
+    if digits is not None and numbers_of(newest) > numbers_of(digits[0]):
+        return warning(f"{where}; there is a newer release: {newest}", "pip install --upgrade smlocal")
+    return fine(f"{where}; there is no newer release")
 
 
 def check_home(machine: Machine) -> Judgement:

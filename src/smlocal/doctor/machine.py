@@ -1,6 +1,8 @@
 """The data that the checks look at: each is read once, when the first check needs it."""
 
+import json
 import os
+import re
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -8,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cached_property
+from http.client import HTTPException
 from typing import Any
 
 from smlocal.data.channels.copy import is_overlay_refusal, overlay_volume
@@ -22,6 +25,12 @@ from smlocal.jobs.store.home import home_directory, prepare_home
 from smlocal.terms.gpus import GpuDevices
 
 DOCTOR_NAME = "smlocal-doctor"
+_INDEXES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
+"""Variables with the address of a package index."""
+_INDEX_SECONDS = 5.0
+_LARGEST_ANSWER = 8 << 20
+_RELEASE = re.compile(r"smlocal-(\d{1,6}(?:\.\d{1,6}){1,3})(?:-py3-none-any\.whl|\.tar\.gz)$")
+"""The file of a release, which is no pre-release."""
 _LONGEST_SECONDS = 600.0
 """No doctor takes so long."""
 
@@ -61,7 +70,7 @@ class Machine:
     """This machine and its engine."""
 
     online: bool = False
-    """Whether requests to AWS are allowed."""
+    """Whether requests to AWS and to the package index are allowed."""
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     @cached_property
@@ -126,6 +135,11 @@ class Machine:
     def trial(self) -> ContainerTrial:
         """The result of creating and starting a container."""
         return try_container(self.engine, self.inspection, self.home)
+
+    @cached_property
+    def newest_release(self) -> "str | None":
+        """The newest release of smlocal that the package index has; None if it does not say. This sends a request."""
+        return ask_newest_release(self.environment)
 
     @cached_property
     def aws_identity(self) -> AwsIdentity:
@@ -231,6 +245,30 @@ def _folder_to_mount(home: str) -> Iterator[str]:
         kept = tempfile.TemporaryDirectory(prefix="smlocal-doctor-")
     with kept as folder:
         yield folder
+
+
+def ask_newest_release(environment: Mapping[str, str]) -> str | None:
+    """Ask the package index that pip or uv would ask, in the way that all indexes answer (PEP 691)."""
+    from urllib.request import Request, urlopen
+
+    named = (environment[name] for name in _INDEXES if environment.get(name))
+    index = next(named, "https://pypi.org/simple").rstrip("/")
+    if not index.startswith(("https://", "http://")):
+        return None
+    request = Request(f"{index}/smlocal/", headers={"Accept": "application/vnd.pypi.simple.v1+json"})  # noqa: S310 - as above
+    try:
+        with urlopen(request, timeout=_INDEX_SECONDS) as answer:  # noqa: S310 - likewise
+            found = json.loads(answer.read(_LARGEST_ANSWER))
+        names = [str(each["filename"]) for each in found["files"] if not each.get("yanked")]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, HTTPException):
+        return None
+    releases = [match[1] for name in names if (match := _RELEASE.match(name))]
+    return max(releases, key=numbers_of, default=None)
+
+
+def numbers_of(release: str) -> tuple[int, ...]:
+    """To compare releases by."""
+    return tuple(map(int, release.split(".")))
 
 
 def ask_aws_identity() -> AwsIdentity:

@@ -9,6 +9,7 @@ from smlocal.doctor.machine import EngineUnavailableError, Machine
 from smlocal.errors import SmlocalError
 
 CHECKS: dict[str, Check] = {
+    "smlocal": checks.check_smlocal,
     "engine": checks.check_engine,
     "version": checks.check_version,
     "socket": checks.check_socket,

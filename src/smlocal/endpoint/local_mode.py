@@ -23,6 +23,14 @@ _LONGEST = 1000
 _LOCAL_TYPE = "(?P<type>local|local_cpu|local_gpu)"
 _IMPORT = re.compile(r"^[ \t]*(?:from +(\.*)([\w.]*) +)?import +\(?([\w., ]*)", re.MULTILINE)
 _OF_THE_SDK = re.compile(r"\bsagemaker\b")
+_ANY_SESSION = "<session>"
+_A_SESSION = re.compile(r"^[ \t]*(\w+)[ \t]*=[ \t]*(?:[\w.]+\.)?(?:Local)?Session\(", re.MULTILINE)
+_MODULE = re.compile(
+    r"^[ \t]*import[ \t]+(?:[\w., \t]+,[ \t]*)?sagemaker(?P<below>\.[\w.]+)?\b(?:[ \t]+as[ \t]+(?P<name>\w+))?",
+    re.MULTILINE,
+)
+_IMPORTED = re.compile(r"^[ \t]*from[ \t]+sagemaker[\w.]*[ \t]+import\b.*\b(?:Local)?Session\b", re.MULTILINE)
+_VERSION_3 = re.compile(r"\bsagemaker\.(?:core|train|serve)\b")
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -58,6 +66,7 @@ def _of_command(command: Sequence[str]) -> Iterator[LocalModeLine]:
 
 
 def _of_text(name: str, text: str) -> Iterator[LocalModeLine]:
+    session, needs = _session_in(text)
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("#") or "==" in line or "!=" in line or len(line) > _LONGEST:
             continue
@@ -68,18 +77,30 @@ def _of_text(name: str, text: str) -> Iterator[LocalModeLine]:
         for pattern, change in _ONLY_IN_LOCAL_MODE:
             instead = pattern.sub(change, instead)
         if instead != line:
-            yield LocalModeLine(
-                place=f"{name}:{number}", line=line.strip(), instead=instead.strip(), asks=asking != line
-            )
+            shown = instead.strip().replace(_ANY_SESSION, session) + (needs if _ANY_SESSION in instead else "")
+            yield LocalModeLine(place=f"{name}:{number}", line=line.strip(), instead=shown, asks=asking != line)
 
 
 def _instance(kind: str) -> str:
     return _GPU_INSTANCE if kind == "local_gpu" else _INSTANCE
 
 
+def _session_in(text: str) -> tuple[str, str]:
+    """A session in the words of a program: one that it has, or what makes one; and the import that it lacks."""
+    if made := _A_SESSION.search(text):
+        return made[1], ""
+    for module in _MODULE.finditer(text):
+        if module["below"] is None or module["name"] is None:  # `import sagemaker.local as local` binds something else
+            return f"{module['name'] or 'sagemaker'}.Session()", ""
+    if _IMPORTED.search(text):
+        return "Session()", ""
+    where = "sagemaker.core.helper.session_helper" if _VERSION_3.search(text) else "sagemaker"
+    return "Session()", f"  # with: from {where} import Session"
+
+
 def _upload(found: "re.Match[str]") -> str:
     path = found["path"]
-    return f'sagemaker.Session().upload_data("{path}", key_prefix="{os.path.basename(path.rstrip("/")) or "data"}")'
+    return f'{_ANY_SESSION}.upload_data("{path}", key_prefix="{os.path.basename(path.rstrip("/")) or "data"}")'
 
 
 _Change = tuple["re.Pattern[str]", Callable[["re.Match[str]"], str] | str]

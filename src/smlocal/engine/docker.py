@@ -235,6 +235,12 @@ class DockerEngine:
         return str(self.client.post("/commit", {}, parameters=parameters)["Id"])
 
     @_checked_answer
+    def image_names(self) -> list[str]:
+        """List all, without what has no name."""
+        found = self.client.read("/images/json") or ()
+        return [name for each in found for name in each.get("RepoTags") or () if name != "<none>:<none>"]
+
+    @_checked_answer
     def images(self, job: str) -> list[Resource]:
         """List by label."""
         parameters = {"filters": json.dumps({"label": [f"{JOB_LABEL}={job}"]})}

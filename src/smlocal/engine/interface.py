@@ -335,6 +335,10 @@ class Engine(Protocol):
         """Make an image of an ended container, with its labels and this one; returns the image's id."""
         ...
 
+    def image_names(self) -> list[str]:
+        """The names of all images that the engine has, with their tags."""
+        ...
+
     def images(self, job: str) -> list[Resource]:
         """All images with our label of this job."""
         ...

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import Any
 
 from docker.auth import INDEX_NAME, INDEX_URL, AuthConfig, encode_header, resolve_repository_name
@@ -35,6 +36,7 @@ from smlocal.errors import (
     SmlocalError,
 )
 from smlocal.terms.clock import CLOCK_REMEDY, is_wrong_clock
+from smlocal.terms.validation.violation import closest_words
 
 # A refusal of the registry is distinguished from a registry that is unreachable.
 
@@ -74,6 +76,8 @@ _REFUSED = (
     "toomanyrequests",
     "unsupported",
 )
+_MOST_MEANT, _LIKENESS = 3, 0.75
+"""Of the names of images."""
 _HELPER_SECONDS = 60.0
 """A helper may ask for a passphrase."""
 _ECR_NAME = re.compile(
@@ -112,6 +116,22 @@ def split_reference(name: str) -> tuple[str, str]:
     """Split an image's name into repository and tag or digest. Without a tag it is `latest`, not all tags."""
     repository, tag = parse_repository_tag(name)
     return parse_repository_tag(repository)[0], tag or "latest"  # a tag before a digest has no effect
+
+
+def meant_images(engine: Engine, name: str) -> list[str]:
+    """A remedy with images of the engine that may be meant by the name of one that it lacks; none if it has none."""
+    known: dict[str, list[str]] = {}
+    with suppress(EngineError):
+        for each in engine.image_names():
+            repository, tag = split_reference(each)
+            known.setdefault(repository.removeprefix("localhost/").removeprefix("docker.io/library/"), []).append(tag)
+    repository, tag = split_reference(name)
+    if repository in known:
+        near = [f"{repository}:{each}" for each in sorted(known[repository])[:_MOST_MEANT]]
+    else:
+        alike = closest_words(repository, known, most=_MOST_MEANT, likeness=_LIKENESS)
+        near = [f"{each}:{tag if tag in known[each] else known[each][0]}" for each in alike]
+    return [f"Did you mean {' or '.join(near)}?"] if near else []
 
 
 def registry_host(repository: str) -> str:

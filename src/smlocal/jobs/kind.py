@@ -33,6 +33,12 @@ class Kind:
     """In plans and records."""
     spoken: str
     """`training job`, in sentences."""
+    word: str
+    """`training`, as options name it."""
+    file: str
+    """The usual name of its file."""
+    requests: tuple[str, ...]
+    """The requests that its documents hold, the usual one first."""
     sign: str
     """The key of a document that shows best what it is."""
     describes: Callable[[Mapping[str, Any]], bool]
@@ -43,20 +49,34 @@ class Kind:
     """What the names of its operations and members are made of, if clients make such jobs."""
     log_group: str = ""
     """The group of its logs, and the namespace of its metrics, for clients; empty: they know none for the kind."""
+    started_by: str = "run"
+    """The command that starts what a file of it describes."""
     has_workload: bool = False
     """True for jobs that are one set of hosts: `workload_of` in its planning says what one needs of machines.
 
     A container of it can be started as at the beginning of a job, without a job.
     """
+    leaves_model: bool = False
+    """True if such a job leaves a model, or has jobs that do."""
     refusal: type[RequestRefusedError] | None = None
     """The error where another kind is wanted; None: it is never refused as such."""
-    remedies: tuple[str, ...] = ()
-    """What such an error advises."""
+    on_service: str = ""
+    """How the service gets such a job, if `submit` does not send it; FILE is the name of the file."""
 
     @property
     def with_article(self) -> str:
         """`a training job`."""
         return f"{'an' if self.spoken[0] in 'aeiou' else 'a'} {self.spoken}"
+
+    def start_command(self, file: str) -> str:
+        """The command that starts what a file describes."""
+        return f"smlocal {self.started_by} {file}"
+
+    def deployed(self, file: str) -> tuple[str, ...]:
+        """What to do with a file of it where a model is wanted."""
+        if not self.leaves_model:
+            return (f"Run it: {self.start_command(file)}",)
+        return ("Run the job, then deploy it by its name:", f"  {self.start_command(file)}", "  smlocal deploy NAME")
 
     @property
     def name_member(self) -> str:

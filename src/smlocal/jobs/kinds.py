@@ -13,6 +13,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import JobFinishedError, JobNotFinishedError
+from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
 from smlocal.jobs.documents import REQUEST, STRICT
@@ -103,6 +104,13 @@ Reasons = Mapping[FailureKind, str | Callable[[str], str]]
 
 class Preparing(ABC, Generic[P]):
     """The decisions of a kind about its jobs before they run."""
+
+    NO_SCRIPT: ClassVar[str] = ""
+    """Why no script of docker commands does the same, where `script` makes none."""
+
+    def checked(self, document: Document, say: Callable[[str], None]) -> Document:
+        """The document by which the image of a job file is checked: by default its own. `say` tells what it is."""
+        return document
 
     @abstractmethod
     def read(self, recorded: Mapping[str, Any]) -> RecordedFile:

@@ -18,6 +18,9 @@ _ALGORITHM: Final = frozenset({"AlgorithmSpecification"})
 PROCESSING: Final = Kind(
     name="sagemaker_processing",
     spoken="processing job",
+    word="processing",
+    file="processing.yaml",
+    requests=("CreateProcessingJob",),
     sign="AppSpecification",
     describes=keys("AppSpecification", "ProcessingResources", "ProcessingInputs", "ProcessingOutputConfig"),
     reading="smlocal.sagemaker.processing.job_file",
@@ -25,32 +28,41 @@ PROCESSING: Final = Kind(
     log_group="/aws/sagemaker/ProcessingJobs",
     has_workload=True,
     refusal=IsAProcessingJobError,
-    remedies=("Run it here: smlocal run FILE", "On the service: smlocal submit FILE --upload-to s3://bucket/prefix"),
 )
 TRANSFORM: Final = Kind(
     name="sagemaker_transform",
     spoken="transform job",
+    word="transform",
+    file="transform.yaml",
+    requests=("CreateTransformJob",),
     sign="TransformInput",
     describes=keys("TransformInput", unless=_ALGORITHM),
     reading="smlocal.sagemaker.transform.transform_file",
     stem="TransformJob",
     log_group="/aws/sagemaker/TransformJobs",
     refusal=IsATransformJobError,
-    remedies=("Run it: smlocal run FILE",),
+    on_service="aws sagemaker create-model, then create-transform-job with its ModelName and s3:// locations",
 )
 TUNING: Final = Kind(
     name="sagemaker_tuning",
     spoken="tuning job",
+    word="tuning",
+    file="tuning.yaml",
+    requests=("CreateHyperParameterTuningJob",),
     sign="HyperParameterTuningJobConfig",
     describes=keys("HyperParameterTuningJobConfig"),
     reading="smlocal.sagemaker.tuning.tuning_file",
     stem="HyperParameterTuningJob",
+    leaves_model=True,
     refusal=IsATuningJobError,
-    remedies=("A tuning job runs here with: smlocal run FILE",),
 )
 ENDPOINT: Final = Kind(
     name="sagemaker_hosting",
     spoken="endpoint",
+    word="endpoint",
+    file="model.yaml",
+    requests=("CreateModel", "CreateEndpointConfig", "CreateEndpoint"),
+    started_by="deploy",
     sign="PrimaryContainer",
     describes=keys(
         *("PrimaryContainer", "Containers", "Models", "ProductionVariants", "EndpointConfigName"), unless=_ALGORITHM
@@ -58,17 +70,21 @@ ENDPOINT: Final = Kind(
     reading="smlocal.sagemaker.serving.model_file",
     stem="Endpoint",
     refusal=IsAnEndpointError,
-    remedies=("Deploy it: smlocal deploy FILE",),
+    on_service="aws sagemaker create-model, create-endpoint-config and create-endpoint, each with its members of FILE",
 )
 TRAINING: Final = Kind(
     name=NAME,
     spoken="training job",
+    word="training",
+    file="job.yaml",
+    requests=("CreateTrainingJob",),
     sign="AlgorithmSpecification",
     describes=lambda _: True,
     reading="smlocal.sagemaker.jobfile.job_file",
     stem="TrainingJob",
     log_group="/aws/sagemaker/TrainingJobs",
     has_workload=True,
+    leaves_model=True,
 )
 KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT)
 """Training jobs come last of all kinds: theirs is what nothing else recognises."""

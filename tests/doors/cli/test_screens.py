@@ -83,9 +83,56 @@ class Screens:
             "OutputDataConfig": {"S3OutputPath": "s3://bucket/out"},
         }
         (folder / "described.json").write_text(json.dumps(described))
+        self._write_files_of_kinds(image)
         self.terminals: dict[str, Terminal] = {}
         self.stopping: dict[str, list[str]] = {}
         self.piped: dict[str, list[str]] = {}
+
+    def _write_files_of_kinds(self, image: str) -> None:
+        """Of all but training jobs."""
+        trained = json.loads((self.folder / "complete.json").read_text())
+        config = {
+            "Strategy": "Random",
+            "HyperParameterTuningJobObjective": {"Type": "Minimize", "MetricName": "loss"},
+            "ResourceLimits": {"MaxNumberOfTrainingJobs": 4, "MaxParallelTrainingJobs": 2},
+            "ParameterRanges": {
+                "CategoricalParameterRanges": [{"Name": "shape", "Values": ["round", "square", "oval", "flat"]}]
+            },
+        }
+        data = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "../data"}}
+        source = {"S3Uri": "../data", "LocalPath": "/opt/ml/processing/input"}
+        target = {"S3Uri": "../out", "LocalPath": "/opt/ml/processing/output"}
+        files = {
+            "endpoint": {
+                "PrimaryContainer": {"Image": image},
+                "ProductionVariants": [
+                    {"VariantName": name, "InstanceType": "local", "InitialInstanceCount": 1}
+                    for name in ("blue", "green")
+                ],
+            },
+            "processing": {
+                "AppSpecification": {"ImageUri": image, "ContainerEntrypoint": ["sh", "-c", "true"]},
+                "ProcessingInputs": [{"InputName": "data", "S3Input": source}],
+                "ProcessingOutputConfig": {"Outputs": [{"OutputName": "out", "S3Output": target}]},
+            },
+            "transform": {
+                "PrimaryContainer": {"Image": image},
+                "TransformInput": {"DataSource": data, "ContentType": "text/csv", "SplitType": "Line"},
+                "TransformOutput": {"S3OutputPath": "../out"},
+            },
+            "tuning": {
+                "HyperParameterTuningJobConfig": config,
+                "TrainingJobDefinition": {
+                    "AlgorithmSpecification": trained["AlgorithmSpecification"],
+                    "OutputDataConfig": trained["OutputDataConfig"],
+                    "ResourceConfig": trained["ResourceConfig"],
+                    "StoppingCondition": {"MaxRuntimeInSeconds": 3600},
+                },
+            },
+        }
+        (self.folder / "kinds").mkdir()
+        for kind, request in files.items():
+            (self.folder / "kinds" / f"{kind}.json").write_text(json.dumps(request))
 
     def environment(self, changes: dict[str, str]) -> dict[str, str]:
         kept = {key: os.environ[key] for key in ("PATH", "HOME", "DOCKER_HOST") if key in os.environ}
@@ -192,6 +239,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "jobs": ("jobs",),
     "plan": ("plan", "complete.json", "--name", "planned"),
     "error": ("plan", "wrong.json"),
+    **{
+        f"plan-{kind}": ("plan", f"kinds/{kind}.json", "--name", f"screen-{kind}")
+        for kind in ("endpoint", "processing", "transform", "tuning")
+    },
+    "run-endpoint": ("run", "kinds/endpoint.json"),
+    "deploy-tuning": ("deploy", "kinds/tuning.json"),
+    "submit-transform": ("submit", "kinds/transform.json", "--dry-run"),
     "fetch": ("fetch", "described.json", "--file", "-"),
     "doctor": ("doctor",),
 }

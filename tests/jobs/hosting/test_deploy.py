@@ -222,9 +222,9 @@ def test_what_is_refused_leaves_nothing(hosting: Any, life: Any) -> None:
 def test_an_endpoint_is_not_run(hosting: Any, life: Any) -> None:
     hosting.archive()
     model = hosting.model_file("no-job")
-    for command in ("run", "plan", "validate"):
-        done = life(command, model)
-        assert (done.returncode, "[is-an-endpoint]" in done.stderr) == (2, True), done.stderr
+    done = life("run", model)
+    assert (done.returncode, "[is-an-endpoint]" in done.stderr) == (2, True), done.stderr
+    assert f"Deploy it: smlocal deploy {model}" in done.stderr
     assert life("deploy", model, "--name", "no-job", "-e", "DIES=at-once").returncode == 1
     for command in ("rerun", "shell"):
         done = life(command, "no-job")

@@ -71,9 +71,10 @@ def test_a_job_is_run_again(transforms: Any, life: Any) -> None:
     again = life("rerun", "transform-first", "--name", "transform-again", "--env", "ANSWER=sizes")
     assert again.returncode == 0, again.stderr
     assert transforms.output()["a.csv.out"].startswith("2 ")
-    for command in ("check", "submit"):
-        refused = life(command, life.folder / "transform-first.json")
-        assert (refused.returncode, "[is-a-transform-job]" in refused.stderr) == (2, True), refused.stderr
+    refused = life("submit", life.folder / "transform-first.json")
+    assert (refused.returncode, "[is-a-transform-job]" in refused.stderr) == (2, True), refused.stderr
+    checked = life("check", life.folder / "transform-first.json", "--static")
+    assert (checked.returncode, "is checked as that of an endpoint" in checked.stderr) == (0, True), checked.stderr
     refused = life("deploy", life.folder / "transform-first.json")
     assert (refused.returncode, "[not-an-endpoint]" in refused.stderr) == (2, True), refused.stderr
 

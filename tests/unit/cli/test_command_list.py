@@ -77,6 +77,8 @@ def test_a_synonym_shows_the_same_help(capsys: pytest.CaptureFixture[str]) -> No
 def test_synonyms_of_the_commands_of_a_group(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["cache", "remove", "--help"]) == 0
     assert "Usage: smlocal cache rm " in capsys.readouterr().out
+    assert run_command_line(["cache", "clear", "--help"]) == 0
+    assert "Usage: smlocal cache rm " in capsys.readouterr().out
     assert run_command_line(["cache", "list", "--help"]) == 0
     assert "Usage: smlocal cache ls " in capsys.readouterr().out
 
@@ -89,6 +91,7 @@ def test_synonyms_of_the_commands_of_a_group(capsys: pytest.CaptureFixture[str])
         (["kill", "x"], "'stop'"),
         (["lint"], "'check'"),
         (["version"], "'--version'"),
+        (["clear"], "'rm'"),
         (["descrbe"], "'describe'"),
         (["cache", "rmm"], "'rm'"),
         (["conformance", "bild"], "'build'"),
@@ -135,3 +138,11 @@ def test_names_are_completed_as_click_would(incomplete: str) -> None:
 
     context = click.Context(cli)
     assert shown(cli.shell_complete(context, incomplete)) == shown(click.Group.shell_complete(cli, context, incomplete))
+
+
+def test_options_of_smlocal_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    """Before a command, and after the name of any."""
+    assert run_command_line(["-V"]) == 0
+    assert capsys.readouterr().out.startswith("smlocal ")
+    for words in (["--no-pager", "cache", "ls"], ["cache", "ls", "--no-pager"], ["cache", "ls", "--debug"]):
+        assert run_command_line(words) == 0

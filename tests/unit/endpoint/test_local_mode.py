@@ -6,6 +6,7 @@ import pytest
 
 from smlocal.endpoint.local_mode import local_mode_lines
 
+NEEDS = "  # with: from sagemaker import Session"
 SDK = "from sagemaker.estimator import Estimator\n"
 
 
@@ -41,7 +42,7 @@ def test_a_line_that_asks_for_local_mode(line: str, instead: str, tmp_path: Path
         ('output_path="file://out",', ""),
         (
             'estimator.fit({"train": "file:///srv/rows"})',
-            'estimator.fit({"train": sagemaker.Session().upload_data("/srv/rows", key_prefix="rows")})',
+            f'estimator.fit({{"train": Session().upload_data("/srv/rows", key_prefix="rows")}}){NEEDS}',
         ),
     ],
 )
@@ -53,6 +54,30 @@ def test_what_only_local_mode_takes_is_changed_with_it_and_asks_for_nothing(
     assert lines(tmp_path, "train.py") == []
     script.write_text(f'{SDK}{line}\ninstance_type="local"\n')
     assert lines(tmp_path, "train.py")[0] == ("train.py:2", line, instead)
+
+
+@pytest.mark.parametrize(
+    ("text", "session"),
+    [
+        ("import sagemaker", "sagemaker.Session()"),
+        ("import os, sagemaker.local", "sagemaker.Session()"),
+        ("import sagemaker as sm", "sm.Session()"),
+        ("import sagemaker.local as local\nfrom sagemaker.local import LocalSession", "Session()"),
+        ("from sagemaker import Session, image_uris", "Session()"),
+        ("from sagemaker.local import LocalSession\nsession = LocalSession()", "session"),
+    ],
+)
+def test_a_session_is_one_that_the_program_can_make(text: str, session: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f'{text}\ninstance_type="local"\nfit("file:///srv/rows")\n')
+    *_, (_, _, instead) = lines(tmp_path, "train.py")
+    assert instead == f'fit({session}.upload_data("/srv/rows", key_prefix="rows"))'
+
+
+def test_without_one_the_import_of_its_version_is_named(tmp_path: Path) -> None:
+    text = 'from sagemaker.train import ModelTrainer\ninstance_type="local"\nfit("file:///srv/rows")\n'
+    (tmp_path / "train.py").write_text(text)
+    *_, (_, _, instead) = lines(tmp_path, "train.py")
+    assert instead.endswith("  # with: from sagemaker.core.helper.session_helper import Session")
 
 
 @pytest.mark.parametrize(

@@ -38,9 +38,19 @@ class ServingSubject:
 
 def model_image(document: Document) -> str:
     """The image that a model file names."""
-    data = document.data
-    container = (data.get("Containers") or [data.get("PrimaryContainer") or {}])[0]
-    return str(container.get("Image") or "")
+    return str(_first_container(document.data).get("Image") or "")
+
+
+def _first_model(data: dict[str, Any]) -> dict[str, Any]:
+    """Of a valid model file, which has one or lists several."""
+    models: list[dict[str, Any]] = data.get("Models") or [data]
+    return models[0]
+
+
+def _first_container(data: dict[str, Any]) -> dict[str, Any]:
+    model = _first_model(data)
+    containers: list[dict[str, Any]] = model.get("Containers") or [model.get("PrimaryContainer") or {}]
+    return containers[0]
 
 
 _MISSING: Final = re.compile(
@@ -57,15 +67,15 @@ def says_model_missing(lines: Sequence[str]) -> bool:
 
 def has_model(document: Document) -> bool:
     """Whether the container of a model file is given a model."""
-    container = (document.data.get("Containers") or [document.data.get("PrimaryContainer") or {}])[0]
+    container = _first_container(document.data)
     return bool(container.get("ModelDataUrl") or container.get("ModelDataSource"))
 
 
 def model_document(serving: ServingSubject, *, trained: str, timeout: int) -> Document:
     """The model file that is deployed. Nothing of the user's is written to, and no container gets AWS credentials."""
     data: dict[str, Any] = copy.deepcopy(serving.document.data) if serving.document is not None else {}
-    containers = data.get("Containers") or [data.setdefault("PrimaryContainer", {})]
-    container = containers[0]
+    model_data = _first_model(data)
+    container = (model_data.get("Containers") or [model_data.setdefault("PrimaryContainer", {})])[0]
     container.setdefault("Image", serving.image)
     model = trained or serving.model
     if model:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import click
 
-from smlocal.cli.request_names import REQUESTS, TRAINING
+from smlocal.cli.request_names import NAMED, TRAINING, requests_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.pager import pages
@@ -19,33 +19,33 @@ _LEAST_NOTE = 52
     "coverage",
     examples=(
         ("smlocal coverage", "Show every field of CreateTrainingJob."),
-        ("smlocal coverage --of CreateEndpointConfig", "Show every field of another request."),
-        ("smlocal coverage --of CustomJob --json", "Print the fields of a custom job as JSON."),
+        ("smlocal coverage job.yaml", "Show the fields that a file has, of any kind."),
+        ("smlocal coverage --of tuning --json", "Print every field of another request as JSON."),
     ),
 )
-@click.option(
-    "--of",
-    "request",
-    type=click.Choice(REQUESTS),
-    default=TRAINING,
-    show_default=True,
-    help="Request.",
-)
+@click.argument("job", required=False, type=click.Path(readable=False), metavar="[JOB]")
+@click.option("--of", "request", type=click.Choice(NAMED), help=f"Request, or kind of file.  [default: {TRAINING}]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @pages
-def command(*, request: str, as_json: bool) -> None:
+def command(*, job: str | None, request: str | None, as_json: bool) -> None:
     """Show how each field of a request is handled.
 
-    Each field is emulated, recorded or refused.
+    Each field is emulated, recorded or refused. JOB is a file of any kind: only the fields that it has are shown.
     """
-    from smlocal.api.request_tables import coverage_tables
+    from smlocal.api.request_tables import coverage_of_file, coverage_tables
 
-    table = {request: coverage_tables()[request]}
+    if job is not None and request is not None:
+        raise click.UsageError("--of names a request; a job file says itself which it has.")
+    if job is not None:
+        table = coverage_of_file(job)
+    else:
+        tables = coverage_tables()
+        table = {name: tables[name] for name in requests_named(request or TRAINING)}
     if as_json:
         click.echo(json.dumps(table, indent=2, ensure_ascii=False))
         return
-    members = table[request]
-    column = max(map(len, members))
+    members = {name: row for rows in table.values() for name, row in rows.items()}
+    column = max(map(len, members), default=0)
     width = width_of(sys.stdout)
     for member, row in members.items():
         click.echo(_row(member, row, column, width))

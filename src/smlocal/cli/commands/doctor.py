@@ -44,7 +44,9 @@ def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str
     callback=_checks,
     help="Treat warnings of this check as problems; repeatable.",
 )
-@click.option("--online", is_flag=True, help="Ask AWS whether the credentials work.")
+@click.option(
+    "--online", is_flag=True, help="Ask AWS about the credentials, and the package index for a newer smlocal."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--report", "for_issue", is_flag=True, help="Print a block to paste into an issue; it names no user.")
 def command(*, needed: tuple[str, ...], online: bool, as_json: bool, for_issue: bool) -> int:

@@ -66,13 +66,14 @@ _BELOW = 15
 def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
     """Show what a run would do and how it differs from the service.
 
-    JOB is a CreateTrainingJob request, a job of AI Platform Training or a custom job (docs/ai-platform.md).
-    Default: the only one of job.yaml, job.yml and job.json in this folder. Nothing is run or pulled, and no job is
-    created.
+    JOB is a file as for smlocal run, or a model file as for smlocal deploy. Default: the only one of job.yaml, job.yml
+    and job.json in this folder. Nothing is run or pulled, and no job is created.
     """
     if as_json and script:
         raise click.UsageError("--json and --script cannot be used together: the document includes the script.")
-    job, name = read_job_options(with_job_file(given)) if recorded is None else _read_recorded(recorded, given)
+    job, name = (
+        read_job_options(with_job_file(given), to_run=False) if recorded is None else _read_recorded(recorded, given)
+    )
 
     from smlocal.api.run import plan_only
     from smlocal.jobs.kinds import preparing
@@ -89,28 +90,15 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
         )
     elif script:
         if as_script is None:
-            raise _no_script(plan)
+            raise UsageRefusedError(
+                f"{plan.name} cannot be a script of docker commands: {platform.NO_SCRIPT}",
+                remedy=["smlocal plan --json prints everything that its containers are started with."],
+            )
         click.echo(as_script, nl=False)
     else:
         _print_rows(platform.plan_rows(plan))
         if tried:
             _print_rows(tried_rows(tried))
-
-
-def _no_script(plan: "RecordedPlan") -> "UsageRefusedError":
-    from smlocal.jobs.planning.model import JobPlan
-
-    why = "its replicas are restarted, and the job is tried again"
-    if not isinstance(plan, JobPlan):
-        why = "the jobs that it starts depend on how others end"
-    elif plan.serving is not None:
-        why = "its records are sent to the container while that runs"
-    elif plan.folders.root:
-        why = "its outputs are uploaded, and no such command does that"
-    return UsageRefusedError(
-        f"{plan.name} cannot be a script of docker commands: {why}",
-        remedy=["smlocal plan --json prints everything that its containers are started with."],
-    )
 
 
 def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AskedJob, str]":
@@ -121,7 +109,9 @@ def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AskedJob, str
         raise click.UsageError("--recorded names an earlier job; a job file cannot be given with it.")
     recorded = resolve_job_name(recorded)
     overrides, defaults = overrides_and_defaults(given)
-    return read_recorded(recorded, overrides, defaults=defaults, strict=given["strict"], on_message=said(given))
+    return read_recorded(
+        recorded, overrides, defaults=defaults, strict=given["strict"], to_run=False, on_message=said(given)
+    )
 
 
 def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:

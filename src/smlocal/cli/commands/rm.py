@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, job_named, jobs_argument, selection_of
+from smlocal.cli.job_argument import AGE_OPTION, ENDED, STATUS_OPTION, job_named, jobs_argument, selection_of
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.errors import show_error
 from smlocal.errors import SmlocalError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @jobs_argument
 @STATUS_OPTION
 @AGE_OPTION
+@click.option("--all", "everything", is_flag=True, help="Choose all jobs that have ended.")
 @click.option("--stop", is_flag=True, help="Kill jobs that have not ended, then remove them.")
 @click.option(
     "--force", is_flag=True, help="Remove jobs even if they may have left something on an unreachable engine."
@@ -40,17 +41,19 @@ def command(
     names: tuple[str, ...],
     statuses: tuple[str, ...],
     older_than: float | None,
+    everything: bool,
     stop: bool,
     force: bool,
     abandon: bool,
 ) -> int:
     """Remove finished jobs and their logs. Artifacts in the output folder are kept.
 
-    NAME is a job, or a shell pattern with * ? [] in quotes. --status and --older-than choose among these jobs, or among
-    all; jobs that have not ended or whose artifacts are not packed yet are then kept. If one job cannot be removed, the
-    others still are, and the exit code is the highest one. The words delete and remove run this command too.
+    NAME is a job, or a shell pattern with * ? [] in quotes. --all, --status and --older-than choose among these jobs,
+    or among all; jobs that have not ended or whose artifacts are not packed yet are then kept. If one job cannot be
+    removed, the others still are, and the exit code is the highest one. The words delete and remove run this command
+    too.
     """
-    selection = selection_of(statuses, older_than)
+    selection = selection_of(ENDED if everything and not statuses else statuses, older_than)
     _check(names, selects=selection is not None, stop=stop, abandon=abandon)
 
     codes = [0]
@@ -104,9 +107,9 @@ def _remove(name: str, *, stop: bool, force: bool, abandon: bool, chosen: bool) 
 
 def _check(names: tuple[str, ...], *, selects: bool, stop: bool, abandon: bool) -> None:
     if not names and not selects:
-        raise click.UsageError("Missing argument 'NAME...', or --status or --older-than.")
+        raise click.UsageError("Missing argument 'NAME...', or --all, --status or --older-than.")
     if selects and (stop or abandon):
         option = "--stop" if stop else "--abandon"
-        raise click.UsageError(f"--status and --older-than choose jobs that have ended: {option} is not for them.")
+        raise click.UsageError(f"--all, --status and --older-than choose ended jobs: {option} is not for them.")
     if stop and abandon:
         raise click.UsageError("--stop and --abandon: an engine that is gone stops nothing.")

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from smlocal.cli.request_names import OF_SAGEMAKER, REQUESTS, TRAINING
+from smlocal.cli.request_names import NAMED, OF_SAGEMAKER, TRAINING, requests_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.report.result_schema import replica_result_schema, result_schema
 
@@ -13,33 +13,34 @@ from smlocal.report.result_schema import replica_result_schema, result_schema
     "schema",
     examples=(
         ("smlocal schema", "Print the schema of job files."),
-        ("smlocal schema --of CreateModel", "Print the schema of model files, which smlocal deploy takes."),
+        ("smlocal schema --of endpoint", "Print the schema of model files, which smlocal deploy takes."),
         ("smlocal schema --result", "Print the schema of job descriptions."),
     ),
 )
+@click.argument("job", required=False, type=click.Path(readable=False), metavar="[JOB]")
 @click.option(
-    "--of",
-    "request",
-    type=click.Choice(REQUESTS),
-    default=TRAINING,
-    show_default=True,
-    help="The request in the file.",
+    "--of", "named", type=click.Choice(NAMED), help=f"The request in the file, or its kind.  [default: {TRAINING}]"
 )
 @click.option(
     "--result",
     is_flag=True,
     help="Print the schema of job descriptions (run --json, run --report, describe --json) instead.",
 )
-def command(*, request: str, result: bool) -> None:
+def command(*, job: str | None, named: str | None, result: bool) -> None:
     """Print the JSON Schema of a job file.
 
-    Editors use it to complete and check job files. A model file holds CreateModel, CreateEndpointConfig and
-    CreateEndpoint: their schema is the same.
+    Editors use it to complete and check job files. JOB is a file of any kind: its schema is printed. A model file holds
+    CreateModel, CreateEndpointConfig and CreateEndpoint: their schema is the same.
     """
-    if result and request in OF_SAGEMAKER[1:]:
-        raise click.UsageError(f"--result: there is no schema of what describes a {request} request.")
-    from smlocal.api.request_tables import answer_schema, job_file_schema
+    from smlocal.api.request_tables import answer_schema, job_file_schema, requests_of_file
 
+    if job is not None and named is not None:
+        raise click.UsageError("--of names a request; a job file says itself which it has.")
+    request = (requests_of_file(job) if job is not None else requests_named(named or TRAINING))[0]
+    if result and request in OF_SAGEMAKER[1:]:
+        raise click.UsageError(
+            f"--result: there is no schema of the answer about {request}. smlocal describe NAME --json prints one."
+        )
     schema = job_file_schema(request)
     if result:
         of_sagemaker = request == TRAINING

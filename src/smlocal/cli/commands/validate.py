@@ -58,10 +58,10 @@ def command(
 ) -> int:
     """Check job files and report every problem.
 
-    Needs neither an engine nor the network, and does not read data. JOB is a job file in YAML or JSON; "-" is standard
-    input. Default: the only one of job.yaml, job.yml and job.json in this folder.
+    Needs neither an engine nor the network, and does not read data. JOB is a job file of any kind or a model file, in
+    YAML or JSON; "-" is standard input. Default: the only one of job.yaml, job.yml and job.json in this folder.
 
-    Exits with 0 if smlocal run would accept every file, and with 2 otherwise.
+    Exits with 0 if smlocal run, or smlocal deploy, would accept every file, and with 2 otherwise.
     """
     service = chosen_service(ci)
     if junit is not None:

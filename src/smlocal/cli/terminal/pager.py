@@ -41,7 +41,9 @@ def pages(command: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def paged(*, wanted: bool = True) -> Iterator[bool]:
     """Take what is printed in this block. True if it may go to a pager: file descriptors must not be written then."""
-    words = _pager() if wanted else []
+    context = click.get_current_context(silent=True)
+    nowhere = context is not None and bool((context.obj or {}).get("no_pager"))  # behind smlocal itself
+    words = _pager() if wanted and not nowhere else []
     if not words:
         yield False
         return

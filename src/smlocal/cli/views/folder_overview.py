@@ -1,14 +1,16 @@
 """`smlocal` alone: what can be done next in this folder. No engine is asked."""
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from smlocal.api.job_list import list_jobs
+from smlocal.api.kinds_of_files import kind_in_file
 from smlocal.base.readable import ago
-from smlocal.cli.job_file_here import NAMES, files_here
+from smlocal.cli.job_file_here import NAMES, described_here, files_here
 from smlocal.cli.terminal.layout import shortened, width_of
 from smlocal.cli.terminal.printable import printable
 from smlocal.errors import SmlocalError
@@ -17,8 +19,10 @@ from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
     from smlocal.api.job_list import ListedJob
+    from smlocal.jobs.kind import Kind
 
 _COLUMN = 28
+_MOST_FILES = 3
 _WIDTH = 100
 """Where there is no terminal."""
 
@@ -36,8 +40,10 @@ def _commands(*rows: tuple[str, str]) -> Iterator[str]:
 
 
 def _folder() -> Iterator[str]:
-    files, built = files_here(), os.path.isfile("Dockerfile")
-    found = [*files, *(["Dockerfile"] if built else [])]
+    files, built, others = files_here(), os.path.isfile("Dockerfile"), described_here()
+    kinds = {**{name: kind_in_file(name) for name in files}, **others}
+    found = [f"{name} ({kind.spoken})" if kind else name for name, kind in kinds.items()]
+    found += ["Dockerfile"] * built
     if not found:
         yield f"In this folder: neither a job file ({NAMES[0]}) nor a Dockerfile"
         yield from _commands(
@@ -46,18 +52,30 @@ def _folder() -> Iterator[str]:
         )
         return
     yield f"In this folder: {', '.join(found)}"
-    if not files:
+    if not kinds:
         yield from _commands(
             ("smlocal init", "write job.yaml for the image of the Dockerfile"),
             ("smlocal run --build .", "build the image and run it as a job"),
         )
         return
-    name = "" if len(files) == 1 else f" {files[0]}"
+    for name, kind in (*kinds.items(),)[:_MOST_FILES]:
+        yield from _commands(_started(name, kind, alone=len(files) == 1))
+    if built and files:
+        name = "" if len(files) == 1 else f" {files[0]}"
+        yield from _commands((f"smlocal run{name} --build .", "build the image from the Dockerfile first"))
+    first = next(iter(kinds))
+    planned = "" if files == [first] else f" {shlex.quote(first)}"
     yield from _commands(
-        (f"smlocal run{name}", f"run {files[0]}"),
-        *([(f"smlocal run{name} --build .", "build the image from the Dockerfile first")] if built else []),
-        (f"smlocal plan{name}", "show what a run would do, and what the service would do differently"),
+        (f"smlocal plan{planned}", "show what a run would do, and what the service would do differently")
     )
+
+
+def _started(name: str, kind: "Kind | None", *, alone: bool) -> tuple[str, str]:
+    """The command that starts what a file describes. `alone`: it is the only one of its name, and need not be given."""
+    command = "run" if kind is None else kind.started_by
+    given = "" if alone and name in NAMES and command == "run" else f" {shlex.quote(name)}"
+    said = name if kind is None or name in NAMES else f"the {kind.spoken} of {name}"
+    return f"smlocal {command}{given}", f"{command} {said}"
 
 
 def _newest() -> Iterator[str]:

@@ -274,9 +274,17 @@ class Bucket:
     def _lock(self) -> Iterator[None]:
         """Held while names change, by all servers with these buckets."""
         os.makedirs(self.private, exist_ok=True)
+        _hide_from_git(os.path.join(self._root, PRIVATE, ".gitignore"))
         with open(os.path.join(self.private, "lock"), "ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def _hide_from_git(path: str) -> None:
+    """Let no repository around the buckets list what is in our folder."""
+    if not os.path.exists(path):
+        with suppress(OSError), open(path, "x", encoding="utf-8") as file:  # or another server writes it
+            file.write("*\n")
 
 
 def remove_unfinished(root: str) -> None:

@@ -15,6 +15,7 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.model.hosting import ContainerDefinition, S3ModelDataSource
+from smlocal.sagemaker.serving.variants import is_job_name
 from smlocal.terms.channels import TreePlan
 from smlocal.terms.listing import Listing
 from smlocal.terms.rights import Rights
@@ -85,6 +86,10 @@ class ModelSearch:
             path = os.path.realpath(path)
         elif not os.path.isfile(path):
             what = "archive" if form == "archive" else "file"
+            if form == "archive" and is_job_name(uri):
+                from smlocal.sagemaker.serving.model_of_job import no_model_named
+
+                raise no_model_named(self.document, at, uri)
             raise self._missing(f"the {what} of the model does not exist: {path}", at)
         return ModelPlan(name=name, uri=uri, target=target, form=form, path=path or "")
 

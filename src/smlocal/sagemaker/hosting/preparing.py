@@ -16,6 +16,8 @@ from smlocal.sagemaker.serving.model_file import read_model
 class EndpointPreparing(Preparing[JobPlan]):
     """A script would have to unpack the model, ping and restart: there is none."""
 
+    NO_SCRIPT = "its model is unpacked, and its container is pinged and started again"
+
     prepare: ClassVar[Callable[..., PreparedPlan]] = staticmethod(planning.prepare)
 
     def read(self, recorded: Mapping[str, Any]) -> RecordedFile:
@@ -57,12 +59,38 @@ class EndpointPreparing(Preparing[JobPlan]):
         yield "", plan.identity.arn
         for image in dict.fromkeys((host.program or plan.image).name for host in plan.hosts):
             yield "Image", image
+        yield from _model_rows(plan)
+        yield from _variant_rows(plan)
         yield from note_rows(plan)
         yield from environment_rows(plan)
         yield "Stops", f"SIGTERM, {plan.stop.grace} s, SIGKILL"
 
 
 PREPARING: Final = EndpointPreparing()
+
+
+def _model_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
+    servers = [host.server for host in plan.hosts if host.server is not None]
+    models = dict.fromkeys((each.uri, each.target) for server in servers for each in server.models)
+    head = "Model"
+    for uri, target in models or {("none", ""): None}:
+        yield head, f"{uri} to {target}" if target else f"{uri}: the image may have its own"
+        head = ""
+
+
+def _variant_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
+    """Each with its instances and its part of the invocations."""
+    if plan.serving is None:
+        return
+    total = sum(each.weight for each in plan.serving.variants)
+    for variant in plan.serving.variants:
+        hosts = [host for host in plan.hosts if host.server is not None and host.server.variant == variant.name]
+        types = ", ".join(dict.fromkeys(host.host.instance_type for host in hosts))
+        instances = len({host.server.instance for host in hosts if host.server is not None})
+        part = f"{variant.weight / total:.0%} of the invocations" if total else "no invocations"
+        yield "Variant", f"{variant.name}   {instances} × {types}   {part}"
+    limits = plan.serving
+    yield "Limits", f"ping {limits.ping:g} s, invocation {limits.invocation:g} s, {limits.most_body:,} bytes a request"
 
 
 def _host_document(plan: JobPlan, host: HostPlan) -> dict[str, Any]:

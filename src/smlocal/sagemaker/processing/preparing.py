@@ -28,6 +28,8 @@ _OF_TRAINING: Final = frozenset(
 class ProcessingPreparing(Preparing[JobPlan]):
     """A script would have to upload the outputs: there is none."""
 
+    NO_SCRIPT = "its outputs are uploaded, and no such command does that"
+
     prepare = staticmethod(planning.prepare)
 
     def read(self, recorded: Mapping[str, Any]) -> ProcessingFile:

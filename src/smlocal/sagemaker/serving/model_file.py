@@ -22,6 +22,7 @@ from smlocal.sagemaker.serving.variants import (
     Variant,
     flat_rules,
     model_rules,
+    models_named,
     variant_rules,
     variants_of,
 )
@@ -117,7 +118,22 @@ class ModelReading(SharedReading):
     NAME = "EndpointName"
     REFUSED: ClassVar[Mapping[str, str]] = refused_settings("endpoints have no use for it")
     BLOCKS: ClassVar[Mapping[str, type[Structure]]] = {SERVING: ServingLimits}
+    PLACES: ClassVar[Mapping[str, Path]] = {
+        "members": (),
+        "image": ("PrimaryContainer", "Image"),
+        "environment": ("PrimaryContainer", "Environment"),
+        "name": ("EndpointName",),
+        "role": ("ExecutionRoleArn",),
+    }
+    USUAL_STEM = "endpoint"
     TASK = "deploy the model"
+
+    def complete(self, document: Document, *, strict: bool) -> None:
+        """Add the models of jobs of this machine, which it names."""
+        if not strict and any(models_named(document)):
+            from smlocal.sagemaker.serving.model_of_job import with_models_of_jobs  # the store; no schema needs it
+
+            with_models_of_jobs(document)
 
     def made(self, valid: ValidRequest) -> ModelFile:
         """With its variants."""

@@ -1,10 +1,12 @@
 """The models of a model file, the variants that run them, and the rules that hold between these members. Pure."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobfile.document import Document
 from smlocal.sagemaker.contract.model.hosting import (
     ContainerDefinition,
     CreateModelInput,
@@ -14,6 +16,7 @@ from smlocal.sagemaker.contract.model.hosting import (
 from smlocal.sagemaker.serving import facts
 from smlocal.terms.validation.violation import Path, Violation
 
+URL: Final = "ModelDataUrl"
 _FLAT: Final = ("ModelName", "PrimaryContainer", "Containers", "InferenceExecutionConfig")
 """Members of a single model, which a file with a list of models has not."""
 
@@ -203,3 +206,51 @@ def _containers(model: CreateModelInput, at: Path) -> Iterator[tuple[ContainerDe
         yield model.PrimaryContainer, (*at, "PrimaryContainer")
     for index, each in enumerate(model.Containers or ()):
         yield each, (*at, "Containers", index)
+
+
+def container_of(path: str) -> dict[str, Any]:
+    """The members of a container that say where its model is: an archive, or a folder."""
+    if not os.path.isdir(path):
+        return {URL: os.path.abspath(path)}
+    source = {"S3Uri": os.path.abspath(path), "S3DataType": "S3Prefix", "CompressionType": "None"}
+    return {"ModelDataSource": {"S3DataSource": source}}
+
+
+def containers_in(data: Mapping[str, Any]) -> Iterator[Path]:
+    """Where the containers of a document are that need not be valid; at least one."""
+    listed = data.get(facts.MODELS)
+    models: list[tuple[Path, Any]] = [((), data)]
+    if isinstance(listed, list) and listed:
+        models = [((facts.MODELS, index), each) for index, each in enumerate(listed)]
+    for at, model in models:
+        several = model.get("Containers") if isinstance(model, Mapping) else None
+        count = len(several) if isinstance(several, list) else 0
+        if not count:
+            yield (*at, "PrimaryContainer")
+        for index in range(count):
+            yield (*at, "Containers", index)
+
+
+def models_named(document: Document) -> Iterator[tuple[Path, str]]:
+    """The containers whose model has the name of a job, and the names."""
+    for at in containers_in(document.data):
+        container = part_at(document, at)
+        value = container.get(URL) if isinstance(container, dict) else None
+        if isinstance(value, str) and is_job_name(value):
+            yield at, value
+
+
+def part_at(document: Document, at: Path) -> Any:
+    """A part of a document that need not be valid; None if it has none."""
+    found: Any = document.data
+    for step in at:
+        if isinstance(found, list) and isinstance(step, int):
+            found = found[step]
+        else:
+            found = found.get(step) if isinstance(found, dict) else None
+    return found
+
+
+def is_job_name(text: str) -> bool:
+    """True for what may be the name of a job, and hardly that of a file."""
+    return text.isascii() and text.replace("-", "").isalnum() and text.strip("-") == text

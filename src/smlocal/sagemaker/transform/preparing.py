@@ -1,20 +1,29 @@
 """Transform jobs before they run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from smlocal.jobfile.document import recorded_document
+from smlocal.jobfile.document import Document, recorded_document
 from smlocal.jobs.planning.model import JobPlan, note_documents
 from smlocal.jobs.planning.plan_rows import environment_rows, note_rows
 from smlocal.sagemaker.hosting.preparing import EndpointPreparing
 from smlocal.sagemaker.transform import planning
-from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
+from smlocal.sagemaker.transform.transform_file import READING, TransformFile, read_transform
 
 
 class TransformPreparing(EndpointPreparing):
     """A script would have to unpack the model, ping, split, send and assemble: there is none."""
 
+    NO_SCRIPT = "its records are sent to the container while that runs"
+
     prepare = staticmethod(planning.prepare)
+
+    def checked(self, document: Document, say: Callable[[str], None]) -> Document:
+        """That of an endpoint with its model."""
+        READING.complete(document, strict=False)
+        model = read_transform(document).model.document
+        say(f"the model of {document.name} is checked as that of an endpoint")
+        return model
 
     def read(self, recorded: Mapping[str, Any]) -> TransformFile:
         """The job file of a recorded job."""

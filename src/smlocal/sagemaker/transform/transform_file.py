@@ -12,6 +12,7 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.sagemaker.contract.model.hosting import CreateModelInput
 from smlocal.sagemaker.contract.model.transform import CreateTransformJobRequest, DataProcessing
 from smlocal.sagemaker.jobfile.request_reading import SharedReading, ValidRequest
+from smlocal.sagemaker.serving.model_file import READING as MODEL
 from smlocal.sagemaker.serving.model_file import SERVING, ModelFile, ServingLimits, read_model, refused_settings
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import FORMS, form_of
@@ -82,11 +83,12 @@ class TransformReading(SharedReading):
         return CreateTransformJobRequest if strict else TransformRequest
 
     def complete(self, document: Document, *, strict: bool) -> None:
-        """Add the model that it names, if that is known here."""
+        """Add the model that it names, if that is known here: one that a client has made, or that of a job."""
         if not strict:
             from smlocal.sagemaker.transform.known_models import with_known_model  # the store; no schema needs it
 
             with_known_model(document)
+            MODEL.complete(document, strict=strict)
 
     def broken_rules(
         self, request: CreateTransformJobRequest | None, raw: Mapping[str, Any], *, strict: bool

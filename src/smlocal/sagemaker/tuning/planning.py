@@ -17,6 +17,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.identity import sagemaker_arn
+from smlocal.sagemaker.jobfile.job_file import JobFile
 from smlocal.sagemaker.place import arn_of, pinned
 from smlocal.sagemaker.training import planning as training
 from smlocal.sagemaker.training.workload import workload_of
@@ -138,6 +139,11 @@ def _record(file: TuningFile, local: Mapping[str, Any]) -> dict[str, Any]:
     record = {**file.document.record(), "Data": {**file.document.data, LOCAL: local}}
     parts = file.document.local_of_parts
     return {**record, "LocalOfParts": [local_of(file, index) for index in range(len(parts))]} if parts else record
+
+
+def first_training_job(file: TuningFile) -> JobFile:
+    """A training job of its first definition, with a point of the ranges."""
+    return training_job(file, 0, _sample(file, 0))
 
 
 def first_trials(file: TuningFile, name: str, count: int) -> list[tuple[str | None, dict[str, str]]]:

@@ -1,7 +1,7 @@
 """Tuning jobs before they run."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.jobfile.document import Document, recorded_document
@@ -22,7 +22,18 @@ _HOUR: Final = 3600.0
 class TuningPreparing(Preparing[RecordedPlan]):
     """A script would have to read metrics and choose points: there is none."""
 
+    NO_SCRIPT = "the jobs that it starts depend on how others end"
+
     prepare = staticmethod(planning.prepare)
+
+    def checked(self, document: Document, say: Callable[[str], None]) -> Document:
+        """That of its first training job."""
+        file = read_tuning(document)
+        trained = planning.first_training_job(file)
+        images = len(dict.fromkeys(_images(file)))
+        others = f"; its {images - 1} other images are checked by their names" if images > 1 else ""
+        say(f"the image of {document.name} is checked for its first training job{others}")
+        return trained.document
 
     def read(self, recorded: Mapping[str, Any]) -> TuningFile:
         """The job file of a recorded job."""

@@ -4,7 +4,8 @@ import pytest
 
 from smlocal.check.cannot_look import JOB_FILE_NEEDED
 from smlocal.check.interface import CheckReport, Finding, Ignored, RuleResult, Severity
-from smlocal.check.registry import all_rules
+from smlocal.check.registry import all_rules, chosen_rules
+from smlocal.check.subject import LaunchProfile
 from smlocal.cli.checking import not_counted, not_tested, show_check
 
 
@@ -71,10 +72,12 @@ def test_what_was_not_tested_comes_with_the_command_that_tests_it(capsys: pytest
     )
     assert shown[4] == "to test it: write a job file, and check that"
     assert len(shown) == 6
-    (line,) = not_tested(report, "smlocal check job.yaml", static=False)
+    (line,) = not_tested(report, "smlocal check job.yaml")
     assert line == f"not tested: {first.id}, {second.id}, {third.id} (how to test: above)"
-    *_, line = not_tested(report, "smlocal check job.yaml", static=True)
-    assert line.endswith("smlocal check job.yaml")
+    for profile, says in ((None, "what only jobs show"), ("serve", "what only an endpoint shows"), ("processing", "")):
+        left = chosen_rules(profiles=[LaunchProfile(profile)] if profile else [])
+        *_, line = "", *[*not_tested(report, "smlocal check job.yaml", left)][1:]
+        assert (says in line, line.endswith("smlocal check job.yaml")) == (True, bool(says))
     assert list(not_counted(report, "error")) == []
 
 

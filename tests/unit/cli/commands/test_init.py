@@ -1,11 +1,15 @@
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
+from smlocal.api.job_files import KINDS
+from smlocal.api.kinds_of_files import kind_worded
 from smlocal.cli.main import run_command_line
+from smlocal.cli.request_names import KIND_WORDS
 
 
 @pytest.fixture(autouse=True)
@@ -150,3 +154,30 @@ def test_each_folder_with_data_is_a_channel(files: list[str], found: dict[str, s
         (here / each).write_text("1\n")
     (here / "validation").mkdir(exist_ok=True)  # empty ones are none
     assert channels() == found
+
+
+def test_every_kind_has_a_file_of_its_own(here: Path) -> None:
+    (here / "code").mkdir()
+    (here / "code" / "evaluate.py").write_text('print(f"val_loss: {loss}")\nhyperparameters["epochs"]\n')
+    (here / "test.csv").write_text("1,2\n")
+    assert {kind.word for kind in KINDS} == {*KIND_WORDS, "replicas"}
+    for word in KIND_WORDS:
+        assert run_command_line(["init", "image:1", "--kind", word]) == 0
+        assert run_command_line(["validate", kind_worded(word).file]) == 0
+    command = yaml.safe_load(Path("processing.yaml").read_text(encoding="utf-8"))["AppSpecification"]
+    assert command["ContainerEntrypoint"] == ["python3", "/opt/ml/processing/code/evaluate.py"]
+    search = yaml.safe_load(Path("tuning.yaml").read_text(encoding="utf-8"))
+    objective = search["HyperParameterTuningJobConfig"]["HyperParameterTuningJobObjective"]
+    assert objective == {"Type": "Minimize", "MetricName": "val_loss"}
+    (metric,) = search["TrainingJobDefinition"]["AlgorithmSpecification"]["MetricDefinitions"]
+    assert re.search(metric["Regex"], "epoch 3 val_loss: 1.5e-3, done")
+    (tuned,) = search["HyperParameterTuningJobConfig"]["ParameterRanges"]["IntegerParameterRanges"]
+    assert tuned["Name"] == "epochs"
+    source = yaml.safe_load(Path("transform.yaml").read_text(encoding="utf-8"))["TransformInput"]["DataSource"]
+    assert source["S3DataSource"]["S3Uri"] == "./test.csv"
+
+
+def test_a_description_says_its_kind_itself(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "answer.json").write_text("{}")
+    assert run_command_line(["init", "answer.json", "--kind", "tuning"]) == 2
+    assert "says itself of which kind it is" in capsys.readouterr().err

@@ -117,6 +117,17 @@ def test_by_status_and_age(words: tuple[str, ...], removed: list[str], smlocal: 
     assert last == {0: f"no job matches {named} options", 1: "1 job removed", 2: "2 jobs removed"}[len(removed)]
 
 
+@pytest.mark.usefixtures("several")
+def test_all_that_have_ended(remember: Remember, smlocal: Run, tmp_path: Path) -> None:
+    remember("runs", ended=False)
+    done = smlocal("rm", "--all", "--older-than", "7d")
+    assert (done.returncode, names(tmp_path)) == (0, ["bad-new", "runs"]), done.stderr
+    done = smlocal("rm", "--all")
+    assert (done.returncode, names(tmp_path)) == (0, ["runs"]), done.stderr
+    done = smlocal("rm", "--all", "--stop")
+    assert (done.returncode, "--stop is not for them" in done.stderr) == (2, True), done.stderr
+
+
 def test_only_what_has_ended_and_has_its_artifacts_elsewhere_is_chosen(
     remember: Remember, smlocal: Run, tmp_path: Path
 ) -> None:
@@ -132,7 +143,7 @@ def test_only_what_has_ended_and_has_its_artifacts_elsewhere_is_chosen(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "missing argument 'NAME...', or --status or --older-than"),
+        ((), "missing argument 'NAME...', or --all, --status or --older-than"),
         (("--stop", "--status", "Failed"), "--stop is not for them"),
         (("--older-than", "7"), "write a number and s, m, h, d or w"),
         (("--older-than", "-1d"), "write a number and s, m, h, d or w"),

@@ -17,6 +17,7 @@ _KEPT = ("PATH", "HOME", "PYTHONPATH", "LANG")
 def on_a_terminal(home: Path, *words: str, **env: str) -> Terminal:
     terminal = Terminal(columns=80)
     environment = {
+        "SMLOCAL_PAGER": "",
         **{name: os.environ[name] for name in _KEPT if name in os.environ},
         "SMLOCAL_HOME": str(home),
         "TERM": "xterm-256color",

@@ -11,6 +11,7 @@ from tests.kit import Run
 
 Shown = Callable[..., Terminal]
 PAGER = "tee paged"
+_LAST_OF_HELP = "  smlocal cache rm --all                Remove everything that no job uses."
 
 
 @pytest.fixture
@@ -43,7 +44,12 @@ def log(remember: Callable[..., None], tmp_path: Path) -> None:
 @pytest.mark.slow(2)
 @pytest.mark.usefixtures("log")
 @pytest.mark.parametrize(
-    "words", [("logs", "done"), ("help", "run"), ("coverage",), ("describe", "done", "--json")], ids=" ".join
+    "words",
+    [
+        *(("logs", "done"), ("help", "run"), ("coverage",), ("describe", "done", "--json")),
+        *(("--help",), ("run", "--help-all")),
+    ],
+    ids=" ".join,
 )
 def test_long_output_is_paged_whole(words: tuple[str, ...], shown: Shown, smlocal: Run, tmp_path: Path) -> None:
     terminal = shown(*words, PAGER=PAGER)
@@ -68,6 +74,8 @@ def test_long_output_is_paged_whole(words: tuple[str, ...], shown: Shown, smloca
         (("logs", "-f"), 24, {"PAGER": PAGER}),
         (("logs",), 24, {"PAGER": PAGER, "SMLOCAL_PAGER": ""}),
         (("logs",), 24, {"PAGER": PAGER, "TERM": "dumb"}),
+        (("--no-pager", "logs"), 24, {"PAGER": PAGER}),
+        (("cache", "rm", "--help"), 60, {"PAGER": PAGER}),
         (("logs",), 24, {"PAGER": "no-such-pager"}),
         (("logs",), 24, {"PAGER": "'"}),
     ],
@@ -79,7 +87,7 @@ def test_what_is_not_paged(
     terminal = shown(*words, rows=rows, **environment)
     assert terminal.exit_code == 0
     assert not (tmp_path / "paged").exists()
-    assert terminal.lines[-1] in {"line 99", "not in these."}
+    assert terminal.lines[-1] in {"line 99", "not in these.", _LAST_OF_HELP}
 
 
 @pytest.mark.usefixtures("log")

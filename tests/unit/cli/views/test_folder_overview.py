@@ -23,7 +23,7 @@ def here(tmp_path: Path) -> Path:
         (("Dockerfile",), ["smlocal init", "smlocal run --build ."]),
         (("job.yaml",), ["smlocal run", "smlocal plan"]),
         (("job.yml", "Dockerfile"), ["smlocal run", "smlocal run --build .", "smlocal plan"]),
-        (("job.yaml", "job.json"), ["smlocal run job.yaml", "smlocal plan job.yaml"]),
+        (("job.yaml", "job.json"), ["smlocal run job.yaml", "smlocal run job.json", "smlocal plan job.yaml"]),
     ],
     ids=str,
 )
@@ -38,6 +38,24 @@ def test_a_folder(files: tuple[str, ...], next_commands: list[str], here: Path, 
     assert all(each in head for each in files)
     assert [line[2:30].strip() for line in lines] == [*next_commands, "smlocal --help"]
     assert not home.exists()  # nothing is made for a person who looks
+
+
+def test_the_files_of_all_kinds_are_found_by_what_they_say(here: Path, smlocal: Run) -> None:
+    for name, text in (
+        ("a.yml", "# a search\nHyperParameterTuningJobConfig: {}\n"),
+        ("b.json", '{"PrimaryContainer": {"Image": "image"}}'),
+        ("compose.yaml", "services: {}\n"),
+        ("package.json", '{"name": "no job"}'),
+        ("torn.json", '{"TransformInput"'),
+    ):
+        (here / name).write_text(text)
+    head, *lines = smlocal(cwd=here).stdout.splitlines()
+    assert head == "In this folder: a.yml (tuning job), b.json (endpoint)"
+    commands = ["smlocal run a.yml", "smlocal deploy b.json", "smlocal plan a.yml", "smlocal --help"]
+    assert [line[2:30].strip() for line in lines] == commands
+    done = smlocal("run", cwd=here)
+    assert done.returncode == 2
+    assert "Name the file that is meant: a.yml (tuning job), b.json (endpoint)" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.endpoint.objects.bucket_folder import Bucket, create_bucket, remove_unfinished
+from smlocal.endpoint.objects.object_files import Attributes
 from smlocal.endpoint.objects.s3_documents import S3CallError
 from smlocal.endpoint.objects.s3_front import UploadFolder
 
@@ -42,3 +43,17 @@ def test_a_bucket_on_another_file_system_says_so(tmp_path: Path) -> None:
         assert list(elsewhere.iterdir()) == []
     finally:
         elsewhere.rmdir()
+
+
+def test_a_repository_around_the_buckets_does_not_list_what_is_ours(tmp_path: Path) -> None:
+    create_bucket(str(tmp_path), "data")
+    bucket = Bucket(str(tmp_path), "data")
+    ignored = tmp_path / ".smlocal" / ".gitignore"
+    for _ in range(2):
+        with bucket.new_file() as new:
+            new.write(b"1")
+            bucket.put("k", new, Attributes(etag="1", headers={}, checksums={}))
+        assert ignored.read_text() == "*\n"
+    ignored.write_text("# of somebody\n")
+    bucket.remove("k")
+    assert ignored.read_text() == "# of somebody\n"

@@ -10,7 +10,14 @@ from smlocal.data.sources.progress import Meter
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.interface import Engine, PullState
-from smlocal.errors import EngineError, ImageArchitectureError, ImageDiffersError, ImageMissingError, ImagePullError
+from smlocal.errors import (
+    EngineError,
+    ImageArchitectureError,
+    ImageDiffersError,
+    ImageMissingError,
+    ImagePullError,
+    RegistryUnreachableError,
+)
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines
 from smlocal.jobs.store.remembered import image_files, store_image_files
 
@@ -97,16 +104,27 @@ def pull_image(engine: Engine, name: str, pull: Pull, reporter: ProgressScreen) 
     """The image's facts, after pulling it if `pull` says so; or why it could not be pulled."""
     facts = engine.image(name)
     if pull == "never" and facts is None:
+        from smlocal.engine.pull import meant_images
+
         raise ImageMissingError(
             f"the image {name} is not available locally, and --pull never forbids pulling it",
-            remedy=["Build or load it, or run without --pull never.", "docker images lists the local images."],
+            remedy=[
+                *meant_images(engine, name),
+                "Build or load it, or run without --pull never.",
+                "docker images lists the local images.",
+            ],
         )
     if pull == "always" or facts is None:
-        from smlocal.engine.pull import ecr_login  # the docker SDK: 58 ms, and most images are there
+        from smlocal.engine.pull import ecr_login, meant_images  # the docker SDK: 58 ms, and most images are there
 
         try:
             engine.pull(name, ecr_login(name), reporter.progress, _reported(name, reporter))
+        except RegistryUnreachableError as error:
+            error.remedy = (*meant_images(engine, name), *error.remedy)
+            raise
         except ImagePullError as error:
+            for line in meant_images(engine, name):
+                reporter.progress(line)
             return None, error.sentence
         facts = engine.image(name)
     return facts, None
