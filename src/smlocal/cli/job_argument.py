@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 ENDED = ("Completed", "Failed", "Stopped")
+KIND_WORDS = ("training", "processing", "transform", "tuning", "endpoint", "replicas")
 
 
 def job_argument(command: Callable[..., Any], *, parameter: str = "name", required: bool = False) -> Callable[..., Any]:
@@ -81,6 +82,20 @@ STATUS_OPTION = click.option(
     multiple=True,
     help="Choose jobs that ended with this status; repeatable.",
 )
+ANY_STATUS_OPTION = click.option(
+    "--status",
+    "statuses",
+    type=click.Choice((*ENDED, "Running", "Waiting"), case_sensitive=False),
+    multiple=True,
+    help="Choose jobs that ended with this status, run, or wait to be started; repeatable.",
+)
+KIND_OPTION = click.option(
+    "--kind",
+    "kinds",
+    type=click.Choice(KIND_WORDS, case_sensitive=False),
+    multiple=True,
+    help="Choose jobs of this kind; repeatable.",
+)
 AGE_OPTION = click.option(
     "--older-than",
     callback=_seconds,
@@ -89,12 +104,16 @@ AGE_OPTION = click.option(
 )
 
 
-def selection_of(statuses: tuple[str, ...], older_than: float | None) -> "JobSelection | None":
+def selection_of(
+    statuses: tuple[str, ...], older_than: float | None, kinds: tuple[str, ...] = ()
+) -> "JobSelection | None":
     """What the options choose; None without them."""
-    if not statuses and older_than is None:
+    if not statuses and older_than is None and not kinds:
         return None
-    from smlocal.api.job_list import JobSelection
+    from smlocal.api.job_list import JobSelection, kinds_worded
 
     return JobSelection(
-        statuses=frozenset(statuses or ENDED), ended_before=None if older_than is None else time.time() - older_than
+        statuses=frozenset(statuses),
+        ended_before=None if older_than is None else time.time() - older_than,
+        platforms=kinds_worded(kinds),
     )

@@ -32,6 +32,8 @@ DECISION = "Decision"
 """In the local block: how the job ends once everything is cleaned up."""
 FINAL_METRICS = "FinalMetrics"
 """In the local block, but shown where the platform shows it."""
+SERVE_PROGRAM = "ServeProgram"
+"""In the local block: the program of the image that answers requests, if it has one."""
 UNSENT = "Unsent"
 """In the local block, below `Artifacts`: the mirrored folders that could not be sent to S3."""
 

@@ -206,6 +206,10 @@ class Showing(ABC, Generic[P]):
     """The names of the hosts, where all jobs have the same."""
     UNINTERRUPTIBLE: ClassVar[tuple[str, str] | None] = None
     """Why no command can interrupt any of these jobs, and the remedy."""
+    LISTED: ClassVar[tuple[str, ...]] = ()
+    """The kinds of documents that `outcome` reads."""
+    NO_CAUSE: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of reasons that only say where the cause is."""
 
     @abstractmethod
     def describe(self, stored: StoredJob) -> dict[str, Any]:
@@ -237,6 +241,17 @@ class Showing(ABC, Generic[P]):
     @abstractmethod
     def words(self, record: JobRecord) -> tuple[str, str]:
         """The state of a job, and its present work or the reason of its end, if that says more."""
+
+    def outcome(self, documents: Mapping[str, Any]) -> str:
+        """What came of a job, in a few words for lists: the value of its objective, or how much it has done."""
+        return ""
+
+    def cause(self, record: JobRecord, local: Mapping[str, Any]) -> str:
+        """Why a job failed, in one line for lists; empty if only the log of its host says it."""
+        reason = " ".join((record.failure_reason or "").split())
+        if not reason.startswith(self.NO_CAUSE):
+            return reason
+        return str(local.get("Explanation") or next(iter(local.get("Hints") or ()), ""))
 
     @abstractmethod
     def spoken(self, record: JobRecord) -> Spoken:

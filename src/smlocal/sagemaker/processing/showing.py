@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from smlocal.base.readable import local_time
+from smlocal.base.readable import counted, local_time
 from smlocal.jobs.documents import LOCAL, RECALL, REQUEST
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
@@ -32,6 +32,7 @@ class ProcessingShowing(Showing[JobPlan]):
 
     DOCUMENTS = (RECALL,)
     """Where the outputs go."""
+    NO_CAUSE = training.SHOWING.NO_CAUSE
     UNINTERRUPTIBLE = ("is a processing job, which has no spot interruptions", "To end it: smlocal stop.")
 
     def describe(self, stored: StoredJob) -> dict[str, Any]:
@@ -103,7 +104,7 @@ class ProcessingShowing(Showing[JobPlan]):
     def start(self, plan: JobPlan) -> StartView:
         """`my-image · 1 × ml.m5.large · 2 inputs, 1 output`."""
         kind = plan.hosts[0].host.instance_type
-        data = [_count(len(plan.trees) + len(plan.pipes), "input"), _count(len(plan.mirrored.collectors), "output")]
+        data = [counted(len(plan.trees) + len(plan.pipes), "input"), counted(len(plan.mirrored.collectors), "output")]
         return StartView(
             about=f"{plan.image.name} · {len(plan.hosts)} × {kind} · {', '.join(data)}",
             members={
@@ -220,10 +221,6 @@ def _phase(phase: str) -> str:
 
 def _why(phase: JobPhase, status: JobStatus) -> str:
     return "" if str(phase) == str(status) else phase
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _short(text: str) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from smlocal.base.readable import local_time
+from smlocal.base.readable import counted, local_time
+from smlocal.jobs.documents import LOCAL
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
@@ -34,6 +35,8 @@ class TransformShowing(Showing[JobPlan]):
     HOSTS = (facts.HOST, facts.DATA_LOG)
     """The container, and the log of what became of the input."""
     LIST = "TransformJobSummaries"
+    LISTED = (LOCAL,)
+    NO_CAUSE = (facts.SEE_LOGS_CLIENT, facts.SEE_LOGS, "InternalServerError")
     UNINTERRUPTIBLE = ("is a transform job, which has no spot interruptions", "To end it: smlocal stop.")
 
     def describe(self, stored: StoredJob) -> dict[str, Any]:
@@ -72,6 +75,11 @@ class TransformShowing(Showing[JobPlan]):
     def words(self, record: JobRecord) -> tuple[str, str]:
         """The status, and the present work."""
         return str(record.status), "" if record.status.terminal else _PHASES.get(record.phase, "")
+
+    def outcome(self, documents: Mapping[str, Any]) -> str:
+        """How often it has asked its container."""
+        found = documents.get(LOCAL, {}).get(RESULTS)
+        return "" if found is None else counted(found["Requests"], "request")
 
     def spoken(self, record: JobRecord) -> Spoken:
         """A transform job."""
@@ -149,7 +157,10 @@ def _results(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if found is None:
         return
     objects, outputs = found["Objects"], found["Outputs"]
-    yield "Output", f"{found['Directory']}   {outputs:,} of {objects:,} objects, {found['Requests']:,} requests"
+    yield (
+        "Output",
+        f"{found['Directory']}   {outputs:,} of {counted(objects, 'object')}, {counted(found['Requests'], 'request')}",
+    )
     if found["Failed"]:
         named = ", ".join(found["Failed"][:3])
         yield "Failed", f"{named}{' …' if len(found['Failed']) > 3 else ''}"  # noqa: PLR2004 - as many as fit
