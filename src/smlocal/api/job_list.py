@@ -96,7 +96,7 @@ class ToldJob:
     local: Mapping[str, Any]
     """Its `Local` block, if it has failed."""
     leader: str
-    """The job that has made it; empty if none has."""
+    """The one of these jobs that has made it; empty if none has."""
 
 
 def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
@@ -114,18 +114,28 @@ def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
         for document, names in wanted.items():
             for record, content in store.jobs_with(document, sorted(names)):
                 found[record.name][document] = content
-    told = {}
+    told, runs = {}, {record.name: record.run_id for record in records}
     for record in records:
         documents, platform = found[record.name], showing(record.platform)
         local = (documents.get(LOCAL) or {}) if record.failure_reason else {}
+        by = documents.get(TUNED_BY) or {}
+        is_led = "Name" in by and runs.get(by["Name"]) == by["Run"]
         told[record.name] = ToldJob(
             kind=words[record.platform],
             outcome=platform.outcome(documents),
             cause=platform.cause(record, local) if record.failure_reason else "",
             local=local,
-            leader=str((documents.get(TUNED_BY) or {}).get("Name", "")),
+            leader=str(by["Name"]) if is_led else "",
         )
     return told
+
+
+def jobs_led_by(name: str) -> list[JobRecord]:
+    """The jobs that another has made, those that failed first, then in the order in which they were made."""
+    with Store.open(home_directory()) as store:
+        leader = (name, store.get(name).run_id)  # an earlier job may have had its name
+        led = [record for record, by in store.jobs_with(TUNED_BY) if (by["Name"], by["Run"]) == leader]
+    return sorted(led, key=lambda record: (record.failure_reason is None, record.created))
 
 
 def unfinished_jobs() -> list[str]:

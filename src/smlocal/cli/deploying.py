@@ -20,10 +20,13 @@ from smlocal.cli.job_options import variables
 from smlocal.cli.screen_options import screen_of
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.screen import Screen
-from smlocal.cli.views.summary import summary
+from smlocal.cli.views.summary import item, summary
 from smlocal.jobs.control.requests import StopSignals
 from smlocal.sagemaker.serving.address import invocation_address, invoking_commands
 from smlocal.sagemaker.serving.model_file import ModelFile
+
+_INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 
 def deploy(what: str, given: dict[str, Any]) -> int:
@@ -42,7 +45,12 @@ def deploy(what: str, given: dict[str, Any]) -> int:
 def _in_background(model: ModelFile, name: str, screen: Screen, given: dict[str, Any]) -> int:
     try:
         deploy_in_background(model, name=name, replace=given["replace"], reporter=screen)
-        endpoint = wait_in_service(name, working=screen.working)
+        try:
+            endpoint = wait_in_service(name, working=screen.working)
+        except KeyboardInterrupt:
+            screen.finish()
+            _print_going_on(name)
+            return _INTERRUPTED
     finally:
         screen.finish()
     if given["as_json"]:
@@ -79,6 +87,17 @@ def _print_address(endpoint: ListedEndpoint, *, quiet: bool) -> None:
             click.echo(command, err=True)
         if state.access:
             click.echo(state.access, err=True)
+
+
+def _print_going_on(name: str) -> None:
+    """Ctrl-C has ended this command only."""
+    view = view_endpoint(name)
+    if view.status.terminal:
+        _print_end(name)
+        return
+    click.echo(f"{name} is {view.state} and goes on without this command", err=True)
+    click.echo(item("next", f"smlocal endpoints · smlocal logs -f {name}"), err=True)
+    click.echo(item("to stop", f"smlocal rm --stop {name}"), err=True)
 
 
 def _print_end(name: str) -> None:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 ENDED = ("Completed", "Failed", "Stopped")
-KIND_WORDS = ("training", "processing", "transform", "tuning", "endpoint", "replicas")
 
 
 def job_argument(command: Callable[..., Any], *, parameter: str = "name", required: bool = False) -> Callable[..., Any]:
@@ -81,20 +80,6 @@ STATUS_OPTION = click.option(
     type=click.Choice(ENDED, case_sensitive=False),
     multiple=True,
     help="Choose jobs that ended with this status; repeatable.",
-)
-ANY_STATUS_OPTION = click.option(
-    "--status",
-    "statuses",
-    type=click.Choice((*ENDED, "Running", "Waiting"), case_sensitive=False),
-    multiple=True,
-    help="Choose jobs that ended with this status, run, or wait to be started; repeatable.",
-)
-KIND_OPTION = click.option(
-    "--kind",
-    "kinds",
-    type=click.Choice(KIND_WORDS, case_sensitive=False),
-    multiple=True,
-    help="Choose jobs of this kind; repeatable.",
 )
 AGE_OPTION = click.option(
     "--older-than",

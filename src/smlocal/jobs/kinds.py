@@ -90,6 +90,8 @@ class Spoken:
     """The words about a job that saves no tensors."""
     no_artifacts: str
     """The words about a job that has ended and has no artifacts to upload."""
+    no_log: str = ""
+    """The words about a job that has no log of its own; empty: it has one."""
 
 
 Reasons = Mapping[FailureKind, str | Callable[[str], str]]

@@ -74,7 +74,7 @@ SIMPLE = {
     "--help": Needs(
         ours=27,
         all=79,
-        kilobytes=154,
+        kilobytes=155,
         extensions=7,
         dataclasses=10,
         regexes=21,
@@ -100,7 +100,7 @@ SIMPLE = {
     "completion": Needs(
         ours=50,
         all=109,
-        kilobytes=377,
+        kilobytes=379,
         extensions=10,
         dataclasses=24,
         regexes=30,
@@ -111,11 +111,12 @@ SIMPLE = {
         ),
     ),
 }
+# Kilobytes of jobs: what a list says of each kind, what its end leads to, and whether its image serves.
 JOBS = {
     "training": Needs(
         ours=273,
         all=340,
-        kilobytes=2511,
+        kilobytes=2520,
         extensions=15,
         dataclasses=206,
         regexes=39,
@@ -132,7 +133,7 @@ JOBS = {
         extensions=16,
         dataclasses=215,
         regexes=42,
-        uncalled=83,
+        uncalled=78,
         requests=11,
         fdatasyncs=12,
         threads=5,
@@ -170,7 +171,7 @@ JOBS = {
     "endpoint": Needs(
         ours=281,
         all=354,
-        kilobytes=2651,
+        kilobytes=2662,
         extensions=18,
         dataclasses=221,
         regexes=38,

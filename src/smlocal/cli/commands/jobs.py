@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.base.readable import ago
-from smlocal.cli.job_argument import AGE_OPTION, ANY_STATUS_OPTION, KIND_OPTION, selection_of
+from smlocal.cli.job_argument import AGE_OPTION, ENDED, selection_of
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import NO_COLOURS, has_colours, shortened, status_colour, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
-from smlocal.sagemaker.training.showing import EMPTY_REASON
 from smlocal.terms.statuses import training_seconds
 
 if TYPE_CHECKING:
@@ -30,6 +29,23 @@ _BELOW = "  "
 """In front of the jobs of a search."""
 
 
+KIND_WORDS = ("training", "processing", "transform", "tuning", "endpoint", "replicas")
+_STATUS_OPTION = click.option(
+    "--status",
+    "statuses",
+    type=click.Choice((*ENDED, "Running", "Waiting"), case_sensitive=False),
+    multiple=True,
+    help="Choose jobs that ended with this status, run, or wait to be started; repeatable.",
+)
+_KIND_OPTION = click.option(
+    "--kind",
+    "kinds",
+    type=click.Choice(KIND_WORDS, case_sensitive=False),
+    multiple=True,
+    help="Choose jobs of this kind; repeatable.",
+)
+
+
 @shown_command(
     "jobs",
     examples=(
@@ -42,8 +58,8 @@ _BELOW = "  "
     "--limit", "-n", type=click.IntRange(min=1), default=50, show_default=True, help="Show the newest N jobs."
 )
 @click.option("--all", "everything", is_flag=True, help="Show all jobs.")
-@ANY_STATUS_OPTION
-@KIND_OPTION
+@_STATUS_OPTION
+@_KIND_OPTION
 @AGE_OPTION
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document, with the service's TrainingJobSummaries."
@@ -107,9 +123,8 @@ def _with_led(jobs: "Sequence[ListedJob]", told: "Mapping[str, ToldJob]") -> "It
     led: dict[str, list[ListedJob]] = {}
     for job in jobs:
         led.setdefault(told[job.record.name].leader, []).append(job)
-    listed = {job.record.name for job in jobs}
     for job in jobs:
-        if told[job.record.name].leader not in listed:
+        if not told[job.record.name].leader:
             yield job, False
             yield from ((each, True) for each in led.get(job.record.name, ()))
 
@@ -138,11 +153,6 @@ def _cause(job: "ListedJob", told: "ToldJob") -> str:
     """Why it failed: where the reason does not say it, the last line of the log may."""
     if told.cause:
         return told.cause
-    from smlocal.cli.views.summary import last_lines
+    from smlocal.cli.views.summary import last_words
 
-    reason = job.record.failure_reason or ""
-    end = last_lines(told.local) if told.local.get("Hosts") else None
-    line = next((line.strip() for line in reversed(end.lines) if line.strip()), "") if end is not None else ""
-    if not line:
-        return reason
-    return f"{reason.rpartition(', ')[2]}, last line: {line}" if reason.startswith(EMPTY_REASON) else line
+    return last_words(told.local, job.record.failure_reason or "")

@@ -120,7 +120,8 @@ class Screen(Reporter):
             if view.status is JobStatus.FAILED:
                 lines.append(own_lines(failure(view.state, view.reason)))
         else:
-            text = own_lines(summary(view, lines_shown=None if group_end else self.lines_shown))
+            shown = None if group_end else self.lines_shown
+            text = own_lines(summary(view, lines_shown=shown, by_hand=self.verbose))
             lines.append(with_file_links(text, shown_files(view), sys.stderr))
         self.finish("\n".join(lines), before_waiting)
 

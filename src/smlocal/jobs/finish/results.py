@@ -14,6 +14,7 @@ from smlocal.jobs.decide.attempt_outcome import RestartPolicy
 from smlocal.jobs.documents import (
     DECISION,
     FINAL_METRICS,
+    SERVE_PROGRAM,
     UNSENT,
     decision_document,
     published_document,
@@ -69,6 +70,7 @@ def local_block(
 ) -> dict[str, Any]:
     """Everything that a program may want to know beside the service's answer; `attempt` is the last one."""
     artifacts, credentials = results.artifacts, attempt.credentials
+    serve_program = plan.image.facts.serve_program if plan.image.facts is not None else ""
     return {
         DECISION: decision_document(ended, reason),
         "Hosts": [_host(attempt, name) for name in attempt.runs],
@@ -102,6 +104,7 @@ def local_block(
         "Seconds": dict(attempt.context.phases.seconds),
         "Notes": note_documents(plan),
         "Image": plan.image.facts and plan.image.facts.id,
+        **({SERVE_PROGRAM: serve_program} if serve_program else {}),
         "AllowCpu": any(note.id == "allow-cpu" for note in plan.notes),
         "Hints": list(dict.fromkeys(attempt.hints)),
         "Explanation": attempt.explanation,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.documents import FINAL_METRICS, JOB, LOCAL, REQUEST, RULES, TUNED_BY
+from smlocal.jobs.documents import FINAL_METRICS, JOB, LOCAL, REQUEST, RULES, SERVE_PROGRAM, TUNED_BY
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
@@ -198,7 +198,14 @@ def view_of(answer: Mapping[str, Any]) -> JobView:
         answer=answer,
         notes=(("note", NO_TEXT),) if reason.startswith(EMPTY_REASON) else (),
         unexpected=tuple(_unexpected(answer["Local"])),
+        leads_to=tuple(_further(answer)),
     )
+
+
+def _further(answer: Mapping[str, Any]) -> Iterator[str]:
+    """What can be done with the model."""
+    if (answer["Local"].get("Artifacts") or {}).get("Model") and answer["Local"].get(SERVE_PROGRAM):
+        yield f"deploy {answer['TrainingJobName']}"
 
 
 def _unexpected(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -122,6 +122,7 @@ class TransformShowing(Showing[JobPlan]):
             answer=answer,
             shell=False,
             details=tuple(_results(answer["Local"])),
+            results=tuple((head.lower(), text) for head, text in _results(answer["Local"])),
         )
 
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:

@@ -117,6 +117,7 @@ class TuningShowing(Showing[RecordedPlan]):
             no_metrics="has no metrics of its own: its training jobs have",
             no_tensors="saves no tensors: its training jobs may",
             no_artifacts="It is a tuning job; its training jobs have artifacts.",
+            no_log="has no log of its own: its training jobs have",
         )
 
     def start(self, plan: RecordedPlan) -> StartView:
@@ -184,6 +185,7 @@ class TuningShowing(Showing[RecordedPlan]):
                 yield "Running", "\n".join(local["Running"])
         elif local.get("EndedBecause"):
             yield "Ended", local["EndedBecause"]
+        yield from (("Because", each) for each in _failures(local) if view.reason)
         yield from _results(answer)
 
 

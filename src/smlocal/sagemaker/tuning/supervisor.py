@@ -17,7 +17,7 @@ from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
 from smlocal.errors.of_jobs import WarmStartError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
-from smlocal.jobs.documents import JOB, QUEUE, TUNED_BY
+from smlocal.jobs.documents import JOB, QUEUE, SERVE_PROGRAM, TUNED_BY
 from smlocal.jobs.history import Past
 from smlocal.jobs.store.database import StoreChanges
 from smlocal.jobs.submission.leading import LedJobs
@@ -123,6 +123,7 @@ class TuningSupervisor(Supervisor):
                 for each in self.search.trials
             ],
             "Image": self.plan.details["Image"]["Id"],
+            **({SERVE_PROGRAM: program} if (program := self.plan.details.get(SERVE_PROGRAM)) else {}),
             "EndedBecause": None if self.verdict is None or self.verdict.failed else self.verdict.reason or None,
         }
 

@@ -14,7 +14,7 @@ from tests.kit import Run
 
 from smlocal.api.job_files import KINDS
 from smlocal.api.job_list import word_of
-from smlocal.cli.job_argument import KIND_WORDS
+from smlocal.cli.commands.jobs import KIND_WORDS
 from smlocal.jobs.finish.describe import mark_containers_kept
 from smlocal.terms.statuses import JobPhase
 
@@ -118,7 +118,7 @@ def one_of_each(remember: Callable[..., None], tmp_path: Path) -> Callable[[str]
     remember("search", platform="sagemaker_tuning", documents={"tuning": best}, ended=False)
     objective = {"HyperParameters": {"_tuning_objective_metric": "loss"}}
     for number in (1, 2):
-        documents = {"request": objective, "tuned-by": {"Name": "search"}}
+        documents = {"request": objective, "tuned-by": {"Name": "search", "Run": "0" * 8}}
         remember(f"search-{number}", documents=documents, local=trained(number / 4))
     remember("waits", phase=JobPhase.PENDING, platform="sagemaker_processing")
     remember("serves", platform="sagemaker_hosting", ended=False)
