@@ -67,7 +67,8 @@ def test_an_address_with_a_key_answers_who_can_read_its_file(
     address, line = done.stdout.strip(), done.stderr.splitlines()[-1]
     file = Path(hosting.described("keyed")["Local"]["KeyFile"])
     assert line == f"curl -H @{file} -H 'Content-Type: text/csv' --data-binary @FILE {address}"
-    assert done.stderr.splitlines()[-2] == "smlocal invoke keyed --content-type text/csv --body FILE"
+    typed = done.stderr.splitlines()[-2].partition("  # ")[0]
+    assert typed == "smlocal invoke keyed --content-type text/csv --body-file FILE"
     assert file.stat().st_mode & 0o777 == 0o600
     name, _, value = file.read_text().strip().partition(": ")
 
@@ -171,7 +172,7 @@ def test_the_log_is_followed_in_the_foreground_until_ctrl_c(
     assert process.returncode == 0, err
     assert "serving\n" in out
     assert "InService" in err
-    assert "smlocal invoke followed-front --content-type text/csv --body FILE\n" in err
+    assert "smlocal invoke followed-front --content-type text/csv --body-file FILE  # - is standard input; " in err
     (curl,) = [line for line in err.splitlines() if "curl -H 'Content-Type: text/csv' --data-binary @FILE" in line]
     assert curl.endswith("/endpoints/followed-front/invocations")
     assert life.job("followed-front").status == "Stopped"
@@ -235,7 +236,7 @@ def test_a_job_is_not_invoked(hosting: Any, life: Any) -> None:
     life("run", life.job_file("trains", "exit 0"))
     done = hosting.invoke("trains")
     assert (done.returncode, "[not-an-endpoint]" in done.stderr) == (2, True), done.stderr
-    done = life("invoke", "trains", "--body", "absent")
+    done = life("invoke", "trains", "--body-file", "absent")
     assert (done.returncode, "[invocation-body]" in done.stderr) == (2, True), done.stderr
 
 

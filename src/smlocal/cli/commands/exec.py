@@ -127,7 +127,7 @@ def _next(views: "Sequence[JobView]") -> Iterator[str]:
     if failed:
         commands = [f"logs {failed[0].name}", f"describe {failed[0].name}"]
     elif running and "EndpointName" in running[0].answer:
-        commands = [f"invoke {running[0].name} --body FILE", f"rm --stop {running[0].name}"]
+        commands = [f"invoke {running[0].name} --body-file FILE", f"rm --stop {running[0].name}"]
     elif running:
         commands = [f"logs -f {running[0].name}", f"wait {running[0].name}"]
     else:

@@ -21,7 +21,8 @@ def invocation_address(name: str, port: int) -> str:
 
 def invoking_commands(name: str, port: int, key: str | None) -> Iterator[str]:
     """Commands to type, for CSV: most containers need a type. `key`: the key file, if the address demands a key."""
-    yield f"smlocal invoke {name} --content-type text/csv --body FILE"
+    more = "- is standard input; --body '1,2' is the body itself"
+    yield f"smlocal invoke {name} --content-type text/csv --body-file FILE  # {more}"
     header = "" if key is None else f"-H {curl_header(key)} "
     yield f"curl {header}-H 'Content-Type: text/csv' --data-binary @FILE {invocation_address(name, port)}"
 
