@@ -116,7 +116,7 @@ JOBS = {
     "training": Needs(
         ours=273,
         all=340,
-        kilobytes=2520,
+        kilobytes=2521,
         extensions=15,
         dataclasses=206,
         regexes=39,
@@ -171,7 +171,7 @@ JOBS = {
     "endpoint": Needs(
         ours=281,
         all=354,
-        kilobytes=2662,
+        kilobytes=2664,
         extensions=18,
         dataclasses=221,
         regexes=38,

@@ -183,7 +183,8 @@ class ProcessingShowing(Showing[JobPlan]):
         yield "Phases", ""
         for stage in view.stages:
             if not stage.final and stage.ended is not None:
-                yield f"  {stage.name:<11}", f"{stage.ended - stage.began:.1f} s"
+                seconds = f"{stage.ended - stage.began:.1f} s"
+                yield f"  {stage.name:<12}{seconds:>9}", ""
 
 
 SHOWING: Final = ProcessingShowing()
