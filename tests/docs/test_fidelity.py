@@ -3,10 +3,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.sagemaker.hosting import planning as hosting
-from smlocal.sagemaker.training.notes import RULES
+from smlocal.sagemaker.training import notes
 from smlocal.sagemaker.transform import planning as transform
 from smlocal.sagemaker.tuning import planning as tuning
+
+RULES = [rule for each in notes.RULES for rule in ([each] if isinstance(each, NoteRule) else each.rules)]
 
 
 def test_every_note_has_a_row_and_every_row_is_a_note(
