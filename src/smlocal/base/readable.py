@@ -42,3 +42,8 @@ def ago(seconds: float) -> str:
 def counted(count: int, noun: str) -> str:
     """`1 object`, `2,000 objects`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def in_one_line(text: str | None) -> str:
+    """A text of several lines, such as a reason, in one."""
+    return " ".join((text or "").split()).replace(" ,", ",")

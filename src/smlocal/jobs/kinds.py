@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import in_one_line
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import JobFinishedError, JobNotFinishedError
@@ -250,9 +251,8 @@ class Showing(ABC, Generic[P]):
 
     def cause(self, record: JobRecord, local: Mapping[str, Any]) -> str:
         """Why a job failed, in one line for lists; empty if only the log of its host says it."""
-        reason = " ".join((record.failure_reason or "").split())
-        if not reason.startswith(self.NO_CAUSE):
-            return reason
+        if not (record.failure_reason or "").startswith(self.NO_CAUSE):
+            return in_one_line(record.failure_reason)
         return str(local.get("Explanation") or next(iter(local.get("Hints") or ()), ""))
 
     @abstractmethod

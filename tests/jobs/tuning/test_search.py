@@ -202,7 +202,7 @@ def test_the_end_of_a_failed_search_says_why_and_where_its_logs_are(tuning: Any)
     life = tuning.life
     done = life("run", tuning.file("tuning-why", "echo seen; echo no age >/opt/ml/output/failure; exit 3"))
     first, others = tuning.child("tuning-why", 1), [each.name for each in tuning.children("tuning-why")][1:]
-    because = f"all {1 + len(others)} failed with the same reason: AlgorithmError: no age , exit code: 3"
+    because = f"all {1 + len(others)} failed with the same reason: AlgorithmError: no age, exit code: 3"
     lines = done.stderr.splitlines()
     assert f"  because   {because}" in lines
     assert lines[-1] == f"  next      smlocal logs {first} · smlocal describe tuning-why"

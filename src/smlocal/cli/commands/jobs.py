@@ -23,7 +23,8 @@ _REASON_WIDTH = 80
 """Where there is no terminal."""
 _SHRINKABLE = ((3, 8), (0, 8))
 """The result or the reason, then the name."""
-_STATUS, _RAN = 2, 4
+_STATUS, _REASON, _RAN = 2, 3, 4
+_USUAL = "AlgorithmError: "
 _HEAD = ("NAME", "KIND", "STATUS", "RESULT / REASON", "RAN", "WHEN")
 _BELOW = "  "
 """In front of the jobs of a search."""
@@ -114,7 +115,8 @@ def _lines(jobs: "Sequence[ListedJob]", width: int | None) -> list[str]:
     rows = [_HEAD, *(_row(job, told, now, room=room, below=below) for job, below in _with_led(jobs, told))]
     colours = {_STATUS: status_colour} if has_colours(sys.stdout) else NO_COLOURS
     if width is not None and any(len(line) > width for line in table(rows, width=None)):
-        rows = [(*row[:_RAN], *row[_RAN + 1 :]) for row in rows]  # what describe says best gives way first
+        # What describe says best gives way first, and what most reasons begin with.
+        rows = [(*row[:_REASON], row[_REASON].replace(_USUAL, "", 1), *row[_RAN + 1 :]) for row in rows]
     return list(table(rows, width=width, shrinkable=_SHRINKABLE, colours=colours))
 
 

@@ -32,7 +32,7 @@ class ProcessingShowing(Showing[JobPlan]):
 
     DOCUMENTS = (RECALL,)
     """Where the outputs go."""
-    NO_CAUSE = training.SHOWING.NO_CAUSE
+    NO_CAUSE = ("AlgorithmError: , exit code: ", "InternalServerError")
     UNINTERRUPTIBLE = ("is a processing job, which has no spot interruptions", "To end it: smlocal stop.")
 
     def describe(self, stored: StoredJob) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.base.readable import counted as number_of
-from smlocal.base.readable import local_time
+from smlocal.base.readable import in_one_line, local_time
 from smlocal.jobs.documents import SERVE_PROGRAM
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import RecordedPlan
@@ -236,7 +236,7 @@ def _first_failed(local: Mapping[str, Any]) -> str:
 def _failures(local: Mapping[str, Any]) -> Iterator[str]:
     """Why they have failed, in one line; nothing if none has."""
     failed, made = _failed(local), len(local.get(_TRAINING_JOBS) or ())
-    reasons = [" ".join(each.get("FailureReason", "").split()) for each in failed]
+    reasons = [in_one_line(each.get("FailureReason")) for each in failed]
     if not failed:
         return
     if len(failed) > 1 and len(set(reasons)) == 1:

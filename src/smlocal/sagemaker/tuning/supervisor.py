@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import in_one_line
 from smlocal.engine.engines import engines_named
 from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
 from smlocal.errors.of_jobs import WarmStartError
@@ -299,7 +300,7 @@ class TuningSupervisor(Supervisor):
             better = self.search.best is not best
             said = f"{objective.metric} {trial.value:.6g}{', the best so far' if better else ''}"
         else:
-            said = trial.reason or f"no {objective.metric}"
+            said = in_one_line(trial.reason) or f"no {objective.metric}"
         self.context.reporter.progress(f"{trial.name} {trial.status}: {said}")
         if trial.status == "Completed" and trial.value is None and not self.warned:
             self.warned = True

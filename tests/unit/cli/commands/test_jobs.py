@@ -138,7 +138,7 @@ def test_a_list_says_the_kind_what_came_of_a_job_and_the_cause(one_of_each: Call
         "empty": "training | Failed | exit code: 3, last line: no such column: age",
         "records": "transform | Completed | 7 requests",
         "refused": "transform | Failed | data/b.csv: 400",
-        "bad": "tuning | Failed | all 2 failed with the same reason: AlgorithmError: no column , exit code: 2",
+        "bad": "tuning | Failed | all 2 failed with the same reason: AlgorithmError: no column, exit code: 2",
         "search": "tuning | InProgress | tuning, loss 0.25, supervisor gone",
         "search-2": "training | Completed | loss 0.5",
         "waits": "processing | InProgress | Pending",
