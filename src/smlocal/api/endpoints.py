@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +21,7 @@ from smlocal.errors.of_jobs import (
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.orphans import ensure_supervised
-from smlocal.jobs.documents import PLAN, RECALL
+from smlocal.jobs.documents import PLAN, RECALL, REQUEST
 from smlocal.jobs.finish.describe import view_job
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall_containers
@@ -37,6 +37,7 @@ from smlocal.sagemaker.serving.model_file import READING, SERVING, ModelFile, in
 from smlocal.sagemaker.serving.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.serving.state import HOSTING, State, invocation_seconds, read_state, status_word
 from smlocal.sagemaker.serving.variants import container_of, containers_in
+from smlocal.terms.validation.violation import closest
 
 if TYPE_CHECKING:
     from socket import socket
@@ -53,6 +54,8 @@ _FILES: Final = (".yaml", ".yml", ".json")
 _COMMAND_LINE: Final = "command line"
 _CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
 """The settings of a job that its endpoint takes over."""
+TARGET_VARIANT: Final = "X-Amzn-SageMaker-Target-Variant"
+"""The header that names the variant that is to answer."""
 _PAUSES: Final = (0.01, 0.05)
 _LISTENS_SECONDS: Final = 15.0
 _MORE_SECONDS: Final = 10.0
@@ -240,6 +243,7 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnsw
         endpoint = _listed(store, store.get(record.name))
         seconds = invocation_seconds(store.document(record.name, PLAN)) + _MORE_SECONDS
         directory = store.directory(record.name)
+        variants = _variants(store.document(record.name, REQUEST) or {})
     if endpoint.status != "InService" or not endpoint.state.port:
         raise _not_in_service(endpoint)
     connection = http.client.HTTPConnection("localhost", timeout=seconds)
@@ -259,7 +263,8 @@ def invoke(name: str, body: bytes, headers: Mapping[str, str]) -> InvocationAnsw
             said = json.loads(raw)
         except ValueError:
             said = {"Message": raw.decode(errors="replace")}
-        raise _failed(name, answer.getheader("x-amzn-ErrorType") or str(answer.status), said)
+        kind = answer.getheader("x-amzn-ErrorType") or str(answer.status)
+        raise _failed(name, kind, said, variant=headers.get(TARGET_VARIANT), variants=variants)
 
     def pieces() -> Iterator[bytes]:
         try:
@@ -305,12 +310,26 @@ def _not_in_service(endpoint: ListedEndpoint) -> EndpointNotInServiceError:
     )
 
 
-def _failed(name: str, kind: str, said: Mapping[str, Any]) -> InvocationFailedError:
+def _variants(request: Mapping[str, Any]) -> list[str]:
+    """The names of the variants of an endpoint."""
+    return [each.get("VariantName", facts.VARIANT) for each in request.get("ProductionVariants") or [{}]]
+
+
+def _failed(
+    name: str, kind: str, said: Mapping[str, Any], *, variant: str | None, variants: Sequence[str]
+) -> InvocationFailedError:
+    """The error that an endpoint has answered with. `variant`: the one that was asked for, of these `variants`."""
+    remedy = [f"smlocal logs {name} shows what the container has written."]
+    if variant is not None and variant not in variants:
+        meant = closest(variant, variants)
+        several, listed = len(variants) > 1, ", ".join(variants)
+        remedy = [f"It has the variants {listed}." if several else f"Its variant is {variants[0]}."]
+        remedy += [f"Did you mean {meant}?"] if meant and several else []
     details = [f"OriginalStatusCode  {said['OriginalStatusCode']}"] if "OriginalStatusCode" in said else []
     if said.get("OriginalMessage"):
         details.append(f"OriginalMessage     {said['OriginalMessage']}")
     return InvocationFailedError(
         f"{kind}: {said.get('Message') or said.get('message') or ''}",
         details=details,
-        remedy=[f"smlocal logs {name} shows what the container has written."],
+        remedy=remedy,
     )

@@ -160,13 +160,12 @@ def check_job_name(store: Store, name: str, *, replace: bool) -> None:
         record = store.get(name)
     except JobUnknownError:
         return
-    spoken = spoken_of(record)
-    running = name if spoken.endless and not record.status.terminal else None
     if not replace:
-        raise name_in_use(name, job=spoken.job, running=running)
+        running = None if record.status.terminal else name
+        raise name_in_use(name, job=spoken_of(record).job, running=running)
     if not record.status.terminal:
         only = "--replace removes finished jobs only; choose another name with --name (in Python name=...)"
-        raise not_finished(record, f"{only}." if running is None else f"{only}, or first: smlocal rm --stop {name}")
+        raise not_finished(record, f"{only}, or first: smlocal rm --stop {name}")
     artifacts = (store.document(name, LOCAL) or {}).get("Artifacts", {})
     kept = [*filter(None, [artifacts.get("Kept")]), *artifacts.get("NotSaved", {}).values()]
     if kept:

@@ -1,37 +1,51 @@
 """The jobs that were made here."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Final
 
+from smlocal.api.job_files import KINDS
 from smlocal.api.job_names import jobs_to_end, resolve_job_name
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.control.orphans import is_orphan
-from smlocal.jobs.documents import LOCAL
+from smlocal.jobs.documents import LOCAL, TUNED_BY
 from smlocal.jobs.finish.describe import has_kept_containers, list_entry
-from smlocal.jobs.kinds import spoken_of
+from smlocal.jobs.kinds import showing, spoken_of
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
+from smlocal.sagemaker.kinds import TRAINING
+
+RUNNING: Final = "Running"
+WAITING: Final = "Waiting"
+
+
+def kinds_worded(words: Iterable[str]) -> frozenset[str]:
+    """The names of the kinds of jobs that options call so."""
+    return frozenset(each.name for each in KINDS if each.word in words)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobSelection:
-    """Some of the jobs that have ended."""
+    """Some of the jobs."""
 
-    statuses: frozenset[str]
-    ended_before: float | None
-    """Seconds since the epoch; None: at any time."""
+    statuses: frozenset[str] = frozenset()
+    """How they ended, RUNNING or WAITING; empty: any."""
+    ended_before: float | None = None
+    """Seconds since the epoch; None: at any time, or not yet."""
+    platforms: frozenset[str] = frozenset()
+    """The names of their kinds; empty: any."""
 
     def has(self, record: JobRecord) -> bool:
-        """True for a job that is chosen. One that has not ended never is."""
+        """True for a job that is chosen."""
         ended = record.modified if record.ended is None else record.ended
+        state = record.status if record.status.terminal else WAITING if record.pending else RUNNING
         return (
-            record.status.terminal
-            and record.status in self.statuses
-            and (self.ended_before is None or ended <= self.ended_before)
+            (not self.statuses or state in self.statuses)
+            and (self.ended_before is None or (record.status.terminal and ended <= self.ended_before))
+            and (not self.platforms or record.platform in self.platforms)
         )
 
 
@@ -61,6 +75,61 @@ def list_jobs(*, limit: int | None, selection: JobSelection | None = None) -> li
             )
             for record in records
         ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToldJob:
+    """What a list says of a job beside its state."""
+
+    kind: str
+    """`training`."""
+    outcome: str
+    """`loss 0.127`; empty if there is nothing to say."""
+    cause: str
+    """Why it failed; empty if it did not, or if only its log says it."""
+    local: Mapping[str, Any]
+    """Its `Local` block, if it has failed."""
+    leader: str
+    """The one of these jobs that has made it; empty if none has."""
+
+
+def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
+    """What to say of each of these jobs: their documents are read together."""
+    records = [job.record for job in jobs]
+    words = {each.name: each.word for each in KINDS}
+    wanted: dict[str, set[str]] = {TUNED_BY: {each.name for each in records if each.platform == TRAINING.name}}
+    for record in records:
+        for document in showing(record.platform).LISTED:
+            wanted.setdefault(document, set()).add(record.name)
+        if record.failure_reason:
+            wanted.setdefault(LOCAL, set()).add(record.name)
+    found: dict[str, dict[str, Any]] = {record.name: {} for record in records}
+    with Store.open(home_directory()) as store:
+        for document, names in wanted.items():
+            for record, content in store.jobs_with(document, sorted(names)):
+                found[record.name][document] = content
+    told, runs = {}, {record.name: record.run_id for record in records}
+    for record in records:
+        documents, platform = found[record.name], showing(record.platform)
+        local = (documents.get(LOCAL) or {}) if record.failure_reason else {}
+        by = documents.get(TUNED_BY) or {}
+        is_led = "Name" in by and runs.get(by["Name"]) == by["Run"]
+        told[record.name] = ToldJob(
+            kind=words[record.platform],
+            outcome=platform.outcome(documents),
+            cause=platform.cause(record, local) if record.failure_reason else "",
+            local=local,
+            leader=str(by["Name"]) if is_led else "",
+        )
+    return told
+
+
+def jobs_led_by(name: str) -> list[JobRecord]:
+    """The jobs that another has made, those that failed first, then in the order in which they were made."""
+    with Store.open(home_directory()) as store:
+        leader = (name, store.get(name).run_id)  # an earlier job may have had its name
+        led = [record for record, by in store.jobs_with(TUNED_BY) if (by["Name"], by["Run"]) == leader]
+    return sorted(led, key=lambda record: (record.failure_reason is None, record.created))
 
 
 def unfinished_jobs() -> list[str]:

@@ -40,8 +40,3 @@ def number(value: float) -> str:
 def short_number(value: float) -> str:
     """The value of a metric at an axis."""
     return f"{value:.4g}"
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 value`, `1,200 values`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -32,7 +32,18 @@ def short_path(path: str) -> str:
 
 def ago(seconds: float) -> str:
     """How long ago something was, in one unit."""
-    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+    for size, unit in ((86400, "day"), (3600, "h"), (60, "min")):
         if seconds >= size:
-            return f"{seconds // size:.0f} {unit} ago"
+            count = int(seconds // size)
+            return f"{counted(count, unit) if unit == 'day' else f'{count} {unit}'} ago"
     return "just now"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 object`, `2,000 objects`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def in_one_line(text: str | None) -> str:
+    """A text of several lines, such as a reason, in one."""
+    return " ".join((text or "").split()).replace(" ,", ",")

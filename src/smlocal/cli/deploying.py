@@ -26,12 +26,16 @@ if TYPE_CHECKING:
     from smlocal.cli import job_options
     from smlocal.cli.commands import run
     from smlocal.cli.job_argument import job_named
-    from smlocal.cli.views.summary import summary
+    from smlocal.cli.views.summary import item, summary
 else:  # for what is rarely asked, and for the end of one
     job_options = at_use("smlocal.cli.job_options")
     run = at_use("smlocal.cli.commands.run")
     job_named = at_use("smlocal.cli.job_argument", "job_named")
+    item = at_use("smlocal.cli.views.summary", "item")
     summary = at_use("smlocal.cli.views.summary", "summary")
+
+_INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 
 def deploy(what: str, given: dict[str, Any]) -> int:
@@ -50,7 +54,12 @@ def deploy(what: str, given: dict[str, Any]) -> int:
 def _in_background(model: ModelFile, name: str, screen: Screen, given: dict[str, Any]) -> int:
     try:
         deploy_in_background(model, name=name, replace=given["replace"], reporter=screen)
-        endpoint = wait_in_service(name, working=screen.working)
+        try:
+            endpoint = wait_in_service(name, working=screen.working)
+        except KeyboardInterrupt:
+            screen.finish()
+            _print_going_on(name)
+            return _INTERRUPTED
     finally:
         screen.finish()
     if given["as_json"]:
@@ -87,6 +96,17 @@ def _print_address(endpoint: ListedEndpoint, *, quiet: bool) -> None:
             click.echo(command, err=True)
         if state.access:
             click.echo(state.access, err=True)
+
+
+def _print_going_on(name: str) -> None:
+    """Ctrl-C has ended this command only."""
+    view = view_endpoint(name)
+    if view.status.terminal:
+        _print_end(name)
+        return
+    click.echo(f"{name} is {view.state} and goes on without this command", err=True)
+    click.echo(item("next", f"smlocal endpoints · smlocal logs -f {name}"), err=True)
+    click.echo(item("to stop", f"smlocal rm --stop {name}"), err=True)
 
 
 def _print_end(name: str) -> None:

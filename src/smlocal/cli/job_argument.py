@@ -88,12 +88,16 @@ AGE_OPTION = click.option(
 )
 
 
-def selection_of(statuses: tuple[str, ...], older_than: float | None) -> "JobSelection | None":
+def selection_of(
+    statuses: tuple[str, ...], older_than: float | None, kinds: tuple[str, ...] = ()
+) -> "JobSelection | None":
     """What the options choose; None without them."""
-    if not statuses and older_than is None:
+    if not statuses and older_than is None and not kinds:
         return None
-    from smlocal.api.job_list import JobSelection
+    from smlocal.api.job_list import JobSelection, kinds_worded
 
     return JobSelection(
-        statuses=frozenset(statuses or ENDED), ended_before=None if older_than is None else time.time() - older_than
+        statuses=frozenset(statuses),
+        ended_before=None if older_than is None else time.time() - older_than,
+        platforms=kinds_worded(kinds),
     )

@@ -74,3 +74,5 @@ class ImageFacts:
     labels: Mapping[str, str] = field(default_factory=dict)
     reserved_files: tuple[str, ...] = ()
     """A few of its files in the platform's own folders, except code."""
+    serve_program: str = ""
+    """The path of the program `serve` on its PATH; empty: it has none there, or was not looked at."""

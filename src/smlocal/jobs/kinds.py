@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import in_one_line
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import JobFinishedError, JobNotFinishedError
@@ -96,6 +97,8 @@ class Spoken:
     """The words about a job that saves no tensors."""
     no_artifacts: str
     """The words about a job that has ended and has no artifacts to upload."""
+    no_log: str = ""
+    """The words about a job that has no log of its own; empty: it has one."""
 
 
 Reasons = Mapping[FailureKind, str | Callable[[str], str]]
@@ -221,6 +224,10 @@ class Showing(ABC, Generic[P]):
     """Why no command can interrupt any of these jobs, and the remedy."""
     HAS_PAGE_PARTS: ClassVar[bool] = False
     """True if the kind has a module `page_parts`: what only the page of such a job shows, by `page_parts`."""
+    LISTED: ClassVar[tuple[str, ...]] = ()
+    """The kinds of documents that `outcome` reads."""
+    NO_CAUSE: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of reasons that only say where the cause is."""
 
     @abstractmethod
     def describe(self, stored: StoredJob) -> dict[str, Any]:
@@ -252,6 +259,16 @@ class Showing(ABC, Generic[P]):
     @abstractmethod
     def words(self, record: JobRecord) -> tuple[str, str]:
         """The state of a job, and its present work or the reason of its end, if that says more."""
+
+    def outcome(self, documents: Mapping[str, Any]) -> str:
+        """What came of a job, in a few words for lists: the value of its objective, or how much it has done."""
+        return ""
+
+    def cause(self, record: JobRecord, local: Mapping[str, Any]) -> str:
+        """Why a job failed, in one line for lists; empty if only the log of its host says it."""
+        if not (record.failure_reason or "").startswith(self.NO_CAUSE):
+            return in_one_line(record.failure_reason)
+        return str(local.get("Explanation") or next(iter(local.get("Hints") or ()), ""))
 
     @abstractmethod
     def spoken(self, record: JobRecord) -> Spoken:

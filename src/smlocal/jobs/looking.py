@@ -20,7 +20,7 @@ from smlocal.jobs.planning.aspects.engines.look import (
 )
 from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts, with_known_folders
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts, EngineShare, MachineFacts
-from smlocal.jobs.planning.aspects.image.look import check_architecture, image_of_all, with_reserved_files
+from smlocal.jobs.planning.aspects.image.look import check_architecture, image_of_all, with_files
 from smlocal.jobs.planning.aspects.inputs.look import check_access, list_inputs, no_fuse, seen_inputs, store_of
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
@@ -98,7 +98,7 @@ def prepare(
         for each in placed.each:
             with about_engine(placed, each):
                 try_out(_asked(work, each), each, machines[each.facts.address])
-        image = with_reserved_files(image, placed.first.engine, home, root=work.folders.root)
+        image = with_files(image, placed.first.engine, home, root=work.folders.root)
     planned = plan(_facts(work, data, placed, image, place, machines=machines, remove_leftovers=True))
     return Prepared(plan=planned, job=job, pull_refused=refused, credentials=find_credentials(planned, engines))
 
@@ -113,7 +113,7 @@ def only_plan(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan],
     check_architecture(work.image, image, placed.first.facts)
     placed = with_facts(placed, lambda each: with_folder_facts(each.facts, each.engine, image, home))
     if image is not None:
-        image = with_reserved_files(image, engine, home, root=work.folders.root)
+        image = with_files(image, engine, home, root=work.folders.root)
     machines = _machines(work, placed, home=home, required=False)
     return plan(_facts(work, data, placed, image, place, machines=machines))
 
@@ -123,7 +123,8 @@ def plan_again(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan]
     placed = place_as_before(old, place.engines)
     image = placed.first.engine.image(old.image.name)
     if image is not None and old.image.facts is not None:
-        image = replace(image, reserved_files=old.image.facts.reserved_files)
+        known = old.image.facts
+        image = replace(image, reserved_files=known.reserved_files, serve_program=known.serve_program)
     placed = with_facts(placed, lambda each: with_known_folders(each.facts, place.home))
     machines = _machines(work, placed, home=place.home, before=old.engines.by_address)
     data = data_facts(work, place.region, strict=False)

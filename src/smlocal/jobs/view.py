@@ -143,6 +143,10 @@ class JobView:
     bars: tuple[Bar, ...] = ()
     history: tuple[tuple[float, str], ...] = ()
     """The events of its containers, and their times."""
+    leads_to: tuple[str, ...] = ()
+    """Commands of smlocal that go on with what a job has left."""
+    log_of: str = ""
+    """The job whose log says why this one failed; empty: its own does."""
     unexpected: Rows = ()
     """Surprises of a job that went well: it left nothing, or it wrote why it failed."""
 

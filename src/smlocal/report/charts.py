@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from smlocal.base.formatting import axis_duration, counted, number, short_number
-from smlocal.base.readable import readable_bytes
+from smlocal.base.formatting import axis_duration, number, short_number
+from smlocal.base.readable import counted, readable_bytes
 from smlocal.jobs.metrics.job_metrics import JobMetrics
 from smlocal.jobs.page_parts import XY, Chart, Line, Range
 from smlocal.jobs.usage.series import UsageSeries

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from smlocal.base.formatting import counted, duration, utc
-from smlocal.base.readable import readable_bytes
+from smlocal.base.formatting import duration, utc
+from smlocal.base.readable import counted, readable_bytes
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import Bar, Span, Stage
 from smlocal.report.job_report import JobReport, read_job_report

@@ -106,6 +106,7 @@ _LOCAL: _Json = {
     "Seconds": {"type": "object", "additionalProperties": _NUMBER},
     "Notes": _list(_object({"Id": _TEXT, "Text": _TEXT, "Warning": _SWITCH})),
     "Image": _or_null(_TEXT),
+    "ServeProgram": _TEXT,
     "AllowCpu": _SWITCH,
     "DataParallel": {"type": "object", "properties": {"Library": {"enum": ["stand-in", "image", None]}}},
     "Changes": {"type": "object", "additionalProperties": _TEXTS},

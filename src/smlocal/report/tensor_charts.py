@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from smlocal.base.formatting import counted, number, short_number
+from smlocal.base.formatting import number, short_number
+from smlocal.base.readable import counted
 from smlocal.debugger.tensors.saved_tensors import SavedTensor, collections_of, saved_tensors, whole_values
 from smlocal.debugger.tensors.tensor import Damage
 from smlocal.jobs.page_parts import Chart, Line

@@ -48,6 +48,10 @@ def comparable(lines: Iterable[str], hidden: Iterable[str]) -> list[str]:
         # The terminal may have broken it at its edge.
         text = re.sub("\n?".join(map(re.escape, word)), lambda found: re.sub(r"[^\n]", "x", found[0]), text)
     text = _MACHINE.sub("this machine has …\n", text)
-    text = re.sub(r"linux/\w+|\bip(-\d+)+|\d{4}-\d\d-\d\d \S+", "…", text)
-    text = re.sub(r" *(?<![\w.-])\d+([.,:]\d+)*", lambda found: f"{' ' if found[0].startswith(' ') else ''}0", text)
+    text = re.sub(r"linux/\w+|\bip(-\d+)+|\d{4}-\d\d-\d\d \S+|\d{4}-\d\d-\d\dT[\d:.]+", "…", text)
+    text = re.sub(
+        r"( *)((?:⟨[a-z ]*⟩)?)(?<![\w.-])\d+([.,:]\d+)*",
+        lambda found: f"{' ' if found[1] else ''}{found[2]}0",
+        text,
+    )
     return [re.sub(r"(?<=\S) {3,}", "   ", line.rstrip()) for line in text.split("\n")]

@@ -34,16 +34,23 @@ SCRIPTS = {
     "hosts": "echo loss=0.1",
     "stop": "trap 'sleep 3; echo saved; exit 0' TERM; echo ready; while :; do sleep 0.1; done",
 }
+DATA = {"DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}}}
+KINDS = ("search", "lost", "processing", "transform", "server")
+"""Jobs of other kinds: a search, one whose training jobs all fail, and so on."""
 METRICS = [{"Name": "loss", "Regex": "loss=([0-9.]+)"}]
 _JOB = re.compile(r"\b(screen-[a-z]+)-[a-z]\b")
+_LED = re.compile(r"\b(screen-[a-z]+-\d{3})-[0-9a-f]{8}\b")
+"""The name of a job of a search."""
 
 
 class Screens:
     """A folder with job files, and what commands showed there."""
 
-    def __init__(self, folder: Path, image: str) -> None:
+    def __init__(self, folder: Path, images: Callable[[str], str]) -> None:
         self.folder = folder
-        self._hidden = (folder.name, image.rpartition(":")[2])
+        image, serving, transforming = map(images, ("sh", "serve", "transform"))
+        self._hidden = (folder.name, *(each.rpartition(":")[2] for each in (image, serving, transforming)))
+        self._write_kinds(image, serving, transforming)
         (folder / "data").mkdir()
         (folder / "data" / "a.csv").write_text("1,2\n")
         for kind, script in SCRIPTS.items():
@@ -134,6 +141,47 @@ class Screens:
         for kind, request in files.items():
             (self.folder / "kinds" / f"{kind}.json").write_text(json.dumps(request))
 
+    def _write_kinds(self, image: str, serving: str, transforming: str) -> None:
+        resources = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10}
+        written = {"OutputName": "rows", "S3Output": {"S3Uri": "./rows", "LocalPath": "/opt/ml/processing/rows"}}
+        written["S3Output"] |= {"S3UploadMode": "EndOfJob"}  # type: ignore[operator]
+        program = ["sh", "-c", "echo two rows; echo 1 >/opt/ml/processing/rows/a.csv"]
+        documents: dict[str, dict[str, Any]] = {
+            "processing": {
+                "AppSpecification": {"ImageUri": image, "ContainerEntrypoint": program},
+                "ProcessingResources": {"ClusterConfig": resources},
+                "ProcessingOutputConfig": {"Outputs": [written]},
+            },
+            "transform": {
+                "PrimaryContainer": {"Image": transforming},
+                "TransformInput": {**DATA, "SplitType": "Line", "ContentType": "text/csv"},
+                "TransformOutput": {"S3OutputPath": "./answers"},
+            },
+            "server": {"PrimaryContainer": {"Image": serving}, "Local": {"Serving": {"Key": True}}},
+        }
+        for name, script in (("search", "echo loss=0.1"), ("lost", "echo no age >/opt/ml/output/failure; exit 3")):
+            documents[name] = {
+                "HyperParameterTuningJobConfig": {
+                    "Strategy": "Grid",
+                    "HyperParameterTuningJobObjective": {"Type": "Minimize", "MetricName": "loss"},
+                    "ResourceLimits": {"MaxParallelTrainingJobs": 1},
+                    "ParameterRanges": {"CategoricalParameterRanges": [{"Name": "n", "Values": ["1", "2"]}]},
+                },
+                "TrainingJobDefinition": {
+                    "AlgorithmSpecification": {
+                        "TrainingImage": image,
+                        "TrainingInputMode": "File",
+                        "MetricDefinitions": METRICS,
+                    },
+                    "OutputDataConfig": {"S3OutputPath": "./out"},
+                    "ResourceConfig": resources,
+                    "StoppingCondition": {"MaxRuntimeInSeconds": 240},
+                    "Environment": {"SCRIPT": script},
+                },
+            }
+        for name, document in documents.items():
+            (self.folder / f"{name}.json").write_text(json.dumps(document))
+
     def environment(self, changes: dict[str, str]) -> dict[str, str]:
         kept = {key: os.environ[key] for key in ("PATH", "HOME", "DOCKER_HOST") if key in os.environ}
         home = str(self.folder / "home")
@@ -180,6 +228,7 @@ class Screens:
         return marked_lines(self.terminals[name])
 
     def comparable(self, lines: list[str]) -> list[str]:
+        lines = [_LED.sub(r"\1-xxxxxxxx", line) for line in lines]
         return [_JOB.sub(r"\1-a", line) for line in comparable(lines, self._hidden)]
 
     def date_jobs(self) -> None:
@@ -198,7 +247,7 @@ class Screens:
 def screens(image: Callable[[str], str]) -> Iterator[Screens]:
     # The same length always: where lines end depends on it.
     folder = Path(tempfile.mkdtemp(prefix="smlocal-screens-", dir="/tmp"))
-    screens = Screens(folder, image("sh"))
+    screens = Screens(folder, image)
     try:
         run_jobs(screens)
         screens.date_jobs()
@@ -217,6 +266,9 @@ def run_jobs(screens: Screens) -> None:
         ("complete-80-dumb", "complete", 80, DUMB),
         ("fail-80-no-colour", "fail", 80, NO_COLOR),
     ]
+    for kind in KINDS:
+        words = ("deploy", f"{kind}.json") if kind == "server" else ("run", f"{kind}.json")
+        screens.start(f"{kind}-80", *words, "--name", f"screen-{kind}", columns=80)
     for number, (name, kind, columns, environment) in enumerate(variants):
         job = f"screen-{kind}-{string.ascii_lowercase[number]}"
         screens.start(name, "run", f"{kind}.json", "--name", job, columns=columns, environment=environment)
@@ -234,6 +286,12 @@ def run_jobs(screens: Screens) -> None:
         screens.pipe(f"{kind}-pipe", "run", f"{kind}.json", "--name", f"screen-{kind}-z")
 
 
+OF_KINDS: dict[str, tuple[str, ...]] = {
+    "endpoints": ("endpoints",),
+    "logs-lost": ("logs", "screen-lost"),
+    **{f"describe-{kind}": ("describe", f"screen-{kind}") for kind in KINDS},
+}
+"""Commands about them."""
 COMMANDS: dict[str, tuple[str, ...]] = {
     "describe": ("describe", "screen-fail-c"),
     "jobs": ("jobs",),
@@ -252,6 +310,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 
 def look(screens: Screens) -> None:
+    for name, words in OF_KINDS.items():
+        screens.start(f"{name}-80", *words, columns=80)
     for name, words in COMMANDS.items():
         for columns in (80, 200):
             screens.start(f"{name}-{columns}", *words, columns=columns)
@@ -277,6 +337,7 @@ def of_any_machine(name: str, lines: list[str]) -> list[str]:
 
 
 NAMES = [
+    *(f"{name}-80" for name in (*KINDS, *OF_KINDS)),
     *(f"{name}-{where}" for name in ("complete", "fail", "hosts", *COMMANDS) for where in ("80", "200", "pipe")),
     *(f"{name}-{columns}" for name in ("stopping", "stop") for columns in (80, 200)),
 ]

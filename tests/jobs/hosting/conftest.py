@@ -59,7 +59,7 @@ class Hosting:
 
     def invoke(self, name: str, body: str = "1,2", *flags: str) -> "subprocess.CompletedProcess[str]":
         (self.life.folder / "body").write_text(body)
-        return self.life("invoke", name, "--body", "body", *flags)
+        return self.life("invoke", name, "--body-file", "body", *flags)
 
     def described(self, name: str) -> dict[str, Any]:
         return self.life.describe(name)

@@ -130,6 +130,7 @@ def test_large_answers_and_bodies(hosting: Any, life: Any, assert_nothing_left: 
     hosting.in_service("huge", variables={"ANSWER": "huge"})
     done = hosting.invoke("huge")
     assert len(done.stdout) == 64 << 20
+    assert "the answer has 67,108,864 bytes; the service's model of InvokeEndpoint allows 6,291,456" in done.stderr
     (life.folder / "large").write_bytes(b"x" * 26_214_401)
     refused = life("invoke", "huge", "--body", "large")
     assert refused.returncode == 1

@@ -67,7 +67,8 @@ def test_an_address_with_a_key_answers_who_can_read_its_file(
     address, line = done.stdout.strip(), done.stderr.splitlines()[-1]
     file = Path(hosting.described("keyed")["Local"]["KeyFile"])
     assert line == f"curl -H @{file} -H 'Content-Type: text/csv' --data-binary @FILE {address}"
-    assert done.stderr.splitlines()[-2] == "smlocal invoke keyed --content-type text/csv --body FILE"
+    typed = done.stderr.splitlines()[-2].partition("  # ")[0]
+    assert typed == "smlocal invoke keyed --content-type text/csv --body-file FILE"
     assert file.stat().st_mode & 0o777 == 0o600
     name, _, value = file.read_text().strip().partition(": ")
 
@@ -171,7 +172,7 @@ def test_the_log_is_followed_in_the_foreground_until_ctrl_c(
     assert process.returncode == 0, err
     assert "serving\n" in out
     assert "InService" in err
-    assert "smlocal invoke followed-front --content-type text/csv --body FILE\n" in err
+    assert "smlocal invoke followed-front --content-type text/csv --body-file FILE  # - is standard input; " in err
     (curl,) = [line for line in err.splitlines() if "curl -H 'Content-Type: text/csv' --data-binary @FILE" in line]
     assert curl.endswith("/endpoints/followed-front/invocations")
     assert life.job("followed-front").status == "Stopped"
@@ -235,5 +236,36 @@ def test_a_job_is_not_invoked(hosting: Any, life: Any) -> None:
     life("run", life.job_file("trains", "exit 0"))
     done = hosting.invoke("trains")
     assert (done.returncode, "[not-an-endpoint]" in done.stderr) == (2, True), done.stderr
-    done = life("invoke", "trains", "--body", "absent")
+    done = life("invoke", "trains", "--body-file", "absent")
     assert (done.returncode, "[invocation-body]" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.slow(2)
+def test_an_endpoint_goes_on_that_was_not_waited_for(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
+    hosting.archive()
+    deploying = life.begin("deploy", hosting.model_file("goes-on", variables={"PING": "never"}), "--name", "goes-on")
+    life.until(lambda: hosting.listed().get("goes-on") == "Creating" and hosting.log("goes-on"))
+    deploying.send_signal(signal.SIGINT)
+    _, said = deploying.communicate(timeout=200)
+    assert deploying.returncode == 130, said
+    assert said.splitlines()[-3:] == [
+        "goes-on is Creating and goes on without this command",
+        "  next      smlocal endpoints · smlocal logs -f goes-on",
+        "  to stop   smlocal rm --stop goes-on",
+    ]
+    assert hosting.listed() == {"goes-on": "Creating"}
+    assert life("rm", "--stop", "goes-on").returncode == 0
+    assert_nothing_left("goes-on")
+
+
+@pytest.mark.slow(3)
+def test_training_leads_to_an_endpoint(life: Any, image: Callable[[str], str], assert_nothing_left: Clean) -> None:
+    life.image = image("train-serve")
+    done = life("run", life.job_file("leads", ""))
+    assert done.stderr.splitlines()[-1].startswith("  next      smlocal deploy leads · "), done.stderr
+    assert life.describe("leads")["Local"]["ServeProgram"] == "/usr/local/bin/serve"
+    deployed = life("deploy", "leads", "--name", "leads-on", "--no-key")
+    assert deployed.returncode == 0, deployed.stderr
+    assert life("invoke", "leads-on", "--body", "1,2", "--content-type", "text/csv").stdout == "3,6\n"
+    assert life("rm", "--stop", "leads-on").returncode == 0
+    assert_nothing_left("leads-on")

@@ -123,7 +123,9 @@ def test_variants_with_their_own_models_answer_by_weight(
     several("many-variants", Models=models, ProductionVariants=variants)
     assert {ask(hosting, "many-variants") for _ in range(3)} == {"xold"}
     assert ask(hosting, "many-variants", "x", "--target-variant", "Green") == "xnewer"
-    assert "Variant Red is not found" in refused(hosting, "many-variants", "--target-variant", "Red")
+    unknown = refused(hosting, "many-variants", "--target-variant", "Blues")
+    assert "Variant Blues is not found" in unknown
+    assert "It has the variants Blue, Green. Did you mean Blue?" in " ".join(unknown.split())
     described = hosting.described("many-variants")
     weights = {each["VariantName"]: each["CurrentWeight"] for each in described["ProductionVariants"]}
     assert weights == {"Blue": 1.0, "Green": 0.0}

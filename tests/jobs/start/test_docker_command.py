@@ -41,7 +41,7 @@ def job_with_data(life: Any, name: str, folder: Path, script: str = SCRIPT, **me
 def test_it_starts_the_job_again(life: Any, tmp_path: Path, assert_nothing_left: Clean) -> None:
     file = job_with_data(life, "by-hand", tmp_path)
     flags = ("-e", "SPECIAL=a b $HOME", "-e", "API_TOKEN=hush")
-    failed = life("run", file, *flags)
+    failed = life("run", file, "--verbose", *flags)
     assert failed.returncode == 1, failed.stderr
     command = json.loads(life("describe", "by-hand", "--json").stdout)["Local"]["DockerCommand"]
     assert command.startswith("docker run --rm ")
@@ -66,7 +66,8 @@ def test_of_a_job_that_one_command_cannot_start(life: Any, tmp_path: Path) -> No
         life, "by-script", tmp_path, "exit 3", ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 2}
     )
     failed = life("run", file)
-    assert "  by hand   smlocal plan --recorded by-script --script\n" in failed.stderr
+    assert "by hand" not in failed.stderr
+    assert "By hand\nsmlocal plan --recorded by-script --script\n" in life("describe", "by-script").stdout
     script = life("plan", "--recorded", "by-script", "--script")
     assert script.returncode == 0, script.stderr
     assert script.stdout.startswith("#!/usr/bin/env bash")
@@ -76,12 +77,12 @@ def test_of_a_job_that_one_command_cannot_start(life: Any, tmp_path: Path) -> No
 
 
 def test_a_variable_of_several_lines_needs_the_script(life: Any, tmp_path: Path) -> None:
-    failed = life("run", job_with_data(life, "by-lines", tmp_path, "echo one\nexit 3"))
+    failed = life("run", job_with_data(life, "by-lines", tmp_path, "echo one\nexit 3"), "--verbose")
     assert "  by hand   smlocal plan --recorded by-lines --script\n" in failed.stderr
 
 
 def test_a_secret_among_hyperparameters_is_not_written_to_files(life: Any, tmp_path: Path) -> None:
-    failed = life("run", job_with_data(life, "by-secret", tmp_path, "exit 3"), "-p", "api_token=hush")
+    failed = life("run", job_with_data(life, "by-secret", tmp_path, "exit 3"), "-v", "-p", "api_token=hush")
     assert "  by hand   smlocal plan --recorded by-secret --script\n" in failed.stderr
 
 

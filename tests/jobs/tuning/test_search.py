@@ -201,3 +201,22 @@ def test_hyperband_stops_training_jobs_by_their_metric(tuning: Any, all_gone: Go
     assert [each["TrainingJobStatus"] for each in jobs] == ["Stopped", "Stopped"]
     assert all(each["EarlyStopped"] for each in jobs)
     all_gone("tuning-hyperband")
+
+
+@pytest.mark.slow(4)
+def test_the_end_of_a_failed_search_says_why_and_where_its_logs_are(tuning: Any) -> None:
+    life = tuning.life
+    done = life("run", tuning.file("tuning-why", "echo seen; echo no age >/opt/ml/output/failure; exit 3"))
+    first, others = tuning.child("tuning-why", 1), [each.name for each in tuning.children("tuning-why")][1:]
+    because = f"all {1 + len(others)} failed with the same reason: AlgorithmError: no age, exit code: 3"
+    lines = done.stderr.splitlines()
+    assert f"  because   {because}" in lines
+    assert lines[-1] == f"  next      smlocal logs {first} · smlocal describe tuning-why"
+    assert because in life("describe", "tuning-why").stdout
+    logs = life("logs", "tuning-why")
+    assert (logs.returncode, logs.stdout) == (0, "")
+    assert logs.stderr.splitlines()[:2] == [
+        "tuning-why has no log of its own: its training jobs have",
+        f"  smlocal logs {first}   Failed",
+    ]
+    assert life("logs", first).stdout == "seen\n"

@@ -90,7 +90,7 @@ SIMPLE = {
     "validate": Needs(
         ours=188,
         all=254,
-        kilobytes=1511,
+        kilobytes=1514,
         extensions=14,
         dataclasses=145,
         regexes=35,
@@ -111,6 +111,7 @@ SIMPLE = {
         ),
     ),
 }
+# Kilobytes of jobs: what a list says of each kind, what its end leads to, and whether its image serves.
 JOBS = {
     "training": Needs(
         ours=238,

@@ -27,23 +27,22 @@ def remember(tmp_path: Path) -> Callable[..., None]:
         ended: bool = True,
         instances: int = 1,
         recall: Mapping[str, Any] | None = None,
+        platform: str = "sagemaker",
+        documents: Mapping[str, Any] | None = None,
+        phase: JobPhase = JobPhase.TRAINING,
     ) -> None:
         began = float(int(time.time()) - 3600)
         with Store.open(str(tmp_path)) as store:
-            documents: dict[str, Any] = {"request": {}, **({"recall": recall} if recall else {})}
-            store.create(
-                name,
-                run_id="0" * 8,
-                created=began,
-                documents=documents,
-                supervisor_pid=os.getpid(),
-                model_uri=uri,
-                instances=instances,
-            )
+            stored: dict[str, Any] = {"request": {}, **({"recall": recall} if recall else {}), **(documents or {})}
+            more: dict[str, Any] = {"model_uri": uri, "instances": instances, "platform": platform}
+            if phase is JobPhase.PENDING:
+                store.add_pending(name, run_id="0" * 8, created=began, documents=stored, arn="", **more)
+                return
+            store.create(name, run_id="0" * 8, created=began, documents=stored, supervisor_pid=os.getpid(), **more)
             store.transition(
                 name,
                 status=JobStatus.IN_PROGRESS,
-                phase=JobPhase.TRAINING,
+                phase=phase,
                 message=PhaseMessage.TRAINING,
                 at=began,
                 start_training=True,

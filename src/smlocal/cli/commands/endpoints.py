@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.shown_help import shown_command
-from smlocal.cli.terminal.layout import shortened, table, width_of
+from smlocal.cli.terminal.layout import LEAST, NO_COLOURS, has_colours, shortened, status_colour, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.sagemaker.serving.address import invocation_address
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from smlocal.api.endpoints import ListedEndpoint
 
 _HEAD = ("NAME", "STATUS", "RESTARTS", "ADDRESS OR REASON")
-_SHRINKABLE = ((3, 20), (0, 12))
+_STATUS = 1
 _REASON = 200
 
 
@@ -36,9 +38,27 @@ def command(*, as_json: bool) -> None:
     if not found:
         click.echo("No endpoints yet. Make one with smlocal deploy.", err=True)
         return
-    rows = [_HEAD, *(_row(each) for each in found)]
-    for line in table(rows, width=width_of(sys.stdout), shrinkable=_SHRINKABLE):
-        click.echo(line)
+    for line in _lines(found, width_of(sys.stdout)):
+        click.echo(line, color=has_colours(sys.stdout))
+
+
+def _lines(found: "Sequence[ListedEndpoint]", width: int | None) -> "Iterator[str]":
+    """A table; where an address does not fit beside the rest, it stands below, whole, so that it can be copied."""
+    rows = [(*_row(each), *_said(each)) for each in found]
+    beside = [(name, status, restarts, " ".join(filter(None, said))) for name, status, restarts, *said in rows]
+    colours = {_STATUS: status_colour} if has_colours(sys.stdout) else NO_COLOURS
+    widths = [max(map(len, cells)) for cells in zip(_HEAD, *beside, strict=True)]
+    if width is None or sum(widths) + 3 * (len(widths) - 1) <= width:
+        yield from table([_HEAD, *beside], width=None, colours=colours)
+        return
+    head, *lines = table([_HEAD[:-1], *(each[:3] for each in rows)], width=None, colours=colours)
+    yield head
+    for line, (_, _, _, address, more) in zip(lines, rows, strict=True):
+        yield line
+        if address:
+            yield f"  {address}"
+        if more:
+            yield f"  {shortened(more, max(LEAST, width - 2))}"
 
 
 def _document(endpoint: "ListedEndpoint") -> dict[str, object]:
@@ -58,11 +78,14 @@ def _document(endpoint: "ListedEndpoint") -> dict[str, object]:
     return {name: value for name, value in known.items() if value is not None}
 
 
-def _row(endpoint: "ListedEndpoint") -> tuple[str, ...]:
-    record, state = endpoint.record, endpoint.state
-    said = record.failure_reason or ""
-    if endpoint.status == "InService":
-        said = invocation_address(endpoint.called, state.port)
-        if state.trouble is not None:
-            said = f"{said} ({state.trouble})"
-    return record.name, endpoint.status, str(state.restarts or ""), shortened(printable(said), _REASON)
+def _row(endpoint: "ListedEndpoint") -> tuple[str, str, str]:
+    return endpoint.record.name, endpoint.status, str(endpoint.state.restarts or "")
+
+
+def _said(endpoint: "ListedEndpoint") -> tuple[str, str]:
+    """Its address, and what is wrong."""
+    if endpoint.status != "InService":
+        return "", shortened(printable(" ".join((endpoint.record.failure_reason or "").split())), _REASON)
+    trouble = endpoint.state.trouble
+    address = invocation_address(endpoint.called, endpoint.state.port)
+    return address, shortened(printable(f"({trouble})"), _REASON) if trouble else ""

@@ -121,17 +121,18 @@ def _lines(view: "JobView") -> Iterator[str]:
 
 
 def _next(views: "Sequence[JobView]") -> Iterator[str]:
-    """For the first job that did not go well, or else for the last one."""
+    """For the first job that did not go well, or else for the last one, but for an endpoint that was deleted again."""
     running = [view for view in views if not view.status.terminal]
     failed = [view for view in views if view.status is JobStatus.FAILED]
     if failed:
-        commands = [f"logs {failed[0].name}", f"describe {failed[0].name}"]
+        commands = [f"logs {failed[0].log_of or failed[0].name}", f"describe {failed[0].name}"]
     elif running and "EndpointName" in running[0].answer:
-        commands = [f"invoke {running[0].name} --body FILE", f"rm --stop {running[0].name}"]
+        commands = [f"invoke {running[0].name} --body-file FILE", f"rm --stop {running[0].name}"]
     elif running:
         commands = [f"logs -f {running[0].name}", f"wait {running[0].name}"]
     else:
-        commands = [f"logs {views[-1].name}", f"describe {views[-1].name}"]
+        last = next((view for view in reversed(views) if "EndpointName" not in view.answer), views[-1])
+        commands = [f"logs {last.log_of or last.name}", f"describe {last.name}"]
     yield from _row("next", " · ".join(f"smlocal {each}" for each in commands))
 
 

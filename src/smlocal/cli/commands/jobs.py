@@ -8,22 +8,43 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.base.readable import ago
-from smlocal.cli.job_argument import AGE_OPTION, STATUS_OPTION, selection_of
+from smlocal.cli.job_argument import AGE_OPTION, ENDED, selection_of
+from smlocal.cli.request_names import KIND_WORDS
 from smlocal.cli.shown_help import shown_command
-from smlocal.cli.terminal.layout import shortened, table, width_of
+from smlocal.cli.terminal.layout import NO_COLOURS, has_colours, shortened, status_colour, table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.terms.statuses import training_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from smlocal.api.job_list import ListedJob
+    from smlocal.api.job_list import ListedJob, ToldJob
 
-_REASON_WIDTH = 40
+_REASON_WIDTH = 80
 """Where there is no terminal."""
-_SHRINKABLE = ((2, 8), (0, 8))
-"""The reason, then the name."""
-_HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
+_SHRINKABLE = ((3, 8), (0, 8))
+"""The result or the reason, then the name."""
+_STATUS, _REASON, _RAN = 2, 3, 4
+_USUAL = "AlgorithmError: "
+_HEAD = ("NAME", "KIND", "STATUS", "RESULT / REASON", "RAN", "WHEN")
+_BELOW = "  "
+"""In front of the jobs of a search."""
+
+
+_STATUS_OPTION = click.option(
+    "--status",
+    "statuses",
+    type=click.Choice((*ENDED, "Running", "Waiting"), case_sensitive=False),
+    multiple=True,
+    help="Choose jobs that ended with this status, run, or wait to be started; repeatable.",
+)
+_KIND_OPTION = click.option(
+    "--kind",
+    "kinds",
+    type=click.Choice((*KIND_WORDS, "replicas"), case_sensitive=False),
+    multiple=True,
+    help="Choose jobs of this kind; repeatable.",
+)
 
 
 @shown_command(
@@ -31,29 +52,38 @@ _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
     examples=(
         ("smlocal jobs", "List the newest jobs."),
         ("smlocal jobs --status Failed --older-than 7d", "List the jobs that failed over a week ago."),
+        ("smlocal jobs --kind endpoint --kind tuning --status Running", "List endpoints and searches that run."),
     ),
 )
 @click.option(
     "--limit", "-n", type=click.IntRange(min=1), default=50, show_default=True, help="Show the newest N jobs."
 )
 @click.option("--all", "everything", is_flag=True, help="Show all jobs.")
-@STATUS_OPTION
+@_STATUS_OPTION
+@_KIND_OPTION
 @AGE_OPTION
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document, with the service's TrainingJobSummaries."
 )
 @click.option("--watch", "-w", "watched", is_flag=True, help="Show changes until Ctrl-C; needs a terminal.")
 def command(
-    *, limit: int, everything: bool, statuses: tuple[str, ...], older_than: float | None, as_json: bool, watched: bool
+    *,
+    limit: int,
+    everything: bool,
+    statuses: tuple[str, ...],
+    kinds: tuple[str, ...],
+    older_than: float | None,
+    as_json: bool,
+    watched: bool,
 ) -> None:
-    """List the jobs that were run here, newest first.
+    """List the jobs that were run here, newest first. The jobs of a search stand below it.
 
     The words ls, list and ps run this command too. With --json, jobs of AI Platform Training are in `jobs`, and custom
     jobs in `customJobs` (docs/ai-platform.md).
     """
     from smlocal.api.job_list import job_documents, list_jobs
 
-    selection = selection_of(statuses, older_than)
+    selection = selection_of(statuses, older_than, kinds)
     most = None if everything else limit
     if watched:
         if as_json or not sys.stdout.isatty():
@@ -71,33 +101,60 @@ def command(
         click.echo(none, err=True)
         return
     for line in _lines(jobs, width_of(sys.stdout)):
-        click.echo(line)
+        click.echo(line, color=has_colours(sys.stdout))
 
 
 def _lines(jobs: "Sequence[ListedJob]", width: int | None) -> list[str]:
     """The table; nothing without jobs."""
     if not jobs:
         return []
-    now = time.time()
-    rows = [_HEAD, *(_row(job, now, room=_REASON_WIDTH if width is None else width) for job in jobs)]
-    return list(table(rows, width=width, shrinkable=_SHRINKABLE))
+    from smlocal.api.job_list import told_of
+
+    now, told = time.time(), told_of(jobs)
+    room = _REASON_WIDTH if width is None else width
+    rows = [_HEAD, *(_row(job, told, now, room=room, below=below) for job, below in _with_led(jobs, told))]
+    colours = {_STATUS: status_colour} if has_colours(sys.stdout) else NO_COLOURS
+    if width is not None and any(len(line) > width for line in table(rows, width=None)):
+        # What describe says best gives way first, and what most reasons begin with.
+        rows = [(*row[:_REASON], row[_REASON].replace(_USUAL, "", 1), *row[_RAN + 1 :]) for row in rows]
+    return list(table(rows, width=width, shrinkable=_SHRINKABLE, colours=colours))
 
 
-def _row(job: "ListedJob", now: float, *, room: int) -> tuple[str, ...]:
+def _with_led(jobs: "Sequence[ListedJob]", told: "Mapping[str, ToldJob]") -> "Iterator[tuple[ListedJob, bool]]":
+    """The jobs that a listed one has made stand below it: True for those."""
+    led: dict[str, list[ListedJob]] = {}
+    for job in jobs:
+        led.setdefault(told[job.record.name].leader, []).append(job)
+    for job in jobs:
+        if not told[job.record.name].leader:
+            yield job, False
+            yield from ((each, True) for each in led.get(job.record.name, ()))
+
+
+def _row(job: "ListedJob", told: "Mapping[str, ToldJob]", now: float, *, room: int, below: bool) -> tuple[str, ...]:
     from smlocal.jobs.kinds import showing
 
     record = job.record
+    about = told[record.name]
     state, more = showing(record.platform).words(record)
-    if record.status.terminal:
-        reason = record.failure_reason or more
-    else:
-        reason = ", ".join(filter(None, (more, "supervisor gone" * job.supervisor_gone)))
-    reason = shortened(printable(" ".join(reason.split())), room)
-    trained = "" if record.started is None else f"{training_seconds(record.started, record.ended or now)} s"
+    said = _cause(job, about) if record.failure_reason else ", ".join(filter(None, (more, about.outcome)))
+    if job.supervisor_gone:
+        said = ", ".join(filter(None, (said, "supervisor gone")))
+    ran = "" if record.started is None else f"{training_seconds(record.started, record.ended or now)} s"
     return (
-        record.name,
+        f"{_BELOW * below}{record.name}",
+        about.kind,
         f"{state}, kept" if job.containers_kept else state,
-        reason,
-        trained,
+        shortened(printable(" ".join(said.split())), room),
+        ran,
         "now" if not record.status.terminal else ago(now - record.modified),
     )
+
+
+def _cause(job: "ListedJob", told: "ToldJob") -> str:
+    """Why it failed: where the reason does not say it, the last line of the log may."""
+    if told.cause:
+        return told.cause
+    from smlocal.cli.views.summary import last_words
+
+    return last_words(told.local, job.record.failure_reason or "")

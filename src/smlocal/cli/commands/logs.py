@@ -20,6 +20,7 @@ from smlocal.cli.views.log_lines import LogLines, host_prefix
 from smlocal.jobs.logs.log_file import times_path
 from smlocal.jobs.logs.log_readers import LogTimes
 
+_MOST_NAMED = 10
 _MAX_KEPT = 1 << 16
 """Bytes of a line that has no end yet. Longer lines of several hosts may be mixed."""
 
@@ -61,6 +62,9 @@ def command(
     """
     job = job_named(name)
     logs = job.log_files
+    if not logs and (no_log := job.spoken.no_log):
+        _say_where(name, no_log)
+        return
     chosen = logs
     if host is not None:
         only = job.host_named(host)
@@ -82,6 +86,18 @@ def command(
                 printers[each].write(piece, position)
             else:
                 printers[each].finish()
+
+
+def _say_where(name: str, no_log: str) -> None:
+    """Which jobs have the logs of one that has none."""
+    from smlocal.api.job_list import jobs_led_by
+
+    led = jobs_led_by(name)
+    click.echo(f"{name} {no_log}", err=True)
+    for each in led[:_MOST_NAMED]:
+        click.echo(f"  smlocal logs {each.name}   {each.status}", err=True)
+    if len(led) > _MOST_NAMED:
+        click.echo(f"  and {len(led) - _MOST_NAMED:,} more: smlocal jobs", err=True)
 
 
 def _write_at_once(data: bytes) -> None:

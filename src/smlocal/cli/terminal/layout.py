@@ -5,7 +5,7 @@ Elsewhere nothing is wrapped, so programs get complete lines. Everything can be 
 
 import os
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from smlocal.base.at_use import at_use
@@ -25,6 +25,8 @@ GREEN = "32"
 YELLOW = "33"
 FAINT = "2"
 BOLD = "1"
+_OF_STATUS = {"Completed": GREEN, "InService": GREEN, "Failed": RED, "Stopped": YELLOW}
+NO_COLOURS: Mapping[int, Callable[[str], str]] = {}
 
 
 def width_of(stream: TextIO) -> int | None:
@@ -111,6 +113,11 @@ def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
     return f"\033[{colour}m{text}\033[0m" if has_colours(stream or sys.stderr) else text
 
 
+def status_colour(status: str) -> str:
+    """The colour of a status in a table; empty for one that is neither good nor bad."""
+    return _OF_STATUS.get(status.partition(",")[0], "")
+
+
 def has_colours(stream: TextIO) -> bool:
     """True for a terminal, unless `NO_COLOR` is set or `TERM=dumb`; elsewhere only with `FORCE_COLOR`."""
     if os.environ.get("NO_COLOR"):
@@ -137,11 +144,12 @@ def table(
     width: int | None,
     shrinkable: Sequence[tuple[int, int]] = (),
     right: Collection[int] = (),
+    colours: Mapping[int, Callable[[str], str]] = NO_COLOURS,
 ) -> Iterator[str]:
     """The first row has the headings. No line is longer than `width`, if there is one.
 
     `shrinkable` are the columns that may become narrower, in this order, with their least width. The columns `right`
-    are aligned to the right.
+    are aligned to the right. `colours` says the colour of a cell, by column; a line that has to be cut has none.
     """
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     for column, least in () if width is None else shrinkable:
@@ -153,4 +161,11 @@ def table(
             for column, (cell, room) in enumerate(zip(each, widths, strict=True))
         ]
         line = _GAP.join(cells).rstrip()
-        yield line if width is None else shortened(line, width)
+        if width is not None and len(line) > width:
+            yield shortened(line, width)
+            continue
+        for column, colour_of in colours.items():
+            if colour := colour_of(each[column]):
+                text = cells[column].strip()
+                cells[column] = cells[column].replace(text, f"\033[{colour}m{text}\033[0m", 1)
+        yield _GAP.join(cells).rstrip()

@@ -126,7 +126,7 @@ class Screen(Reporter):
         else:
             # What is in a group of the log of a CI service is folded away.
             shown, said = (None, set[str]()) if group_end else (self.lines_shown, self._said)
-            text = own_lines(summary.summary(view, lines_shown=shown, said=said))
+            text = own_lines(summary.summary(view, lines_shown=shown, said=said, by_hand=self.verbose))
             lines.append(with_file_links(text, summary.shown_files(view), sys.stderr))
         self.finish("\n".join(lines), before_waiting)
 

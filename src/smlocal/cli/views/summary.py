@@ -45,11 +45,14 @@ _EXIT_CODE = regex(r"\s*, exit code: -?\d+\Z")
 _LEFT_OUT = "…"
 
 
-def summary(view: JobView, *, lines_shown: int | None = None, said: Collection[str] = ()) -> str:
-    """The text. `lines_shown`: the lines of output above it; None if the output went elsewhere. `said`: warnings."""
+def summary(view: JobView, *, lines_shown: int | None = None, said: Collection[str] = (), by_hand: bool = False) -> str:
+    """The text. `lines_shown`: the lines of output above it; None if the output went elsewhere. `said`: warnings.
+
+    `by_hand`: with the docker command that starts the job again, which `describe` shows too.
+    """
     # The last lines of a single host are right above. With several hosts, others may have written after the failed one.
     visible = lines_shown is not None and (len(view.local["Hosts"]) == 1 or lines_shown <= _STILL_VISIBLE)
-    return "\n".join(_lines(view, output_visible=visible, said=said))
+    return "\n".join(_lines(view, output_visible=visible, said=said, by_hand=by_hand))
 
 
 def shown_files(view: JobView) -> Iterator[str]:
@@ -68,7 +71,7 @@ def failure(state: str, reason: str) -> str:
     return f"{paint(state, COLOURS[JobStatus.FAILED])}: " + "\n".join(lines)
 
 
-def _lines(view: JobView, *, output_visible: bool, said: Collection[str]) -> Iterator[str]:
+def _lines(view: JobView, *, output_visible: bool, said: Collection[str], by_hand: bool) -> Iterator[str]:
     local = view.local
     last = last_lines(local) if view.status is JobStatus.FAILED else None
     if view.status is JobStatus.FAILED:
@@ -95,7 +98,7 @@ def _lines(view: JobView, *, output_visible: bool, said: Collection[str]) -> Ite
     if local["Notes"]:
         ways = "1 known way" if len(local["Notes"]) == 1 else f"{len(local['Notes'])} known ways"
         yield item("differs", f"from the service in {ways}, which smlocal describe shows")
-    if local.get("DockerCommand"):
+    if by_hand and local.get("DockerCommand"):
         yield f"  {'by hand':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
     yield item("next", " · ".join(f"smlocal {each}" for each in _next(view)))
 
@@ -103,7 +106,8 @@ def _lines(view: JobView, *, output_visible: bool, said: Collection[str]) -> Ite
 def _next(view: JobView) -> Iterator[str]:
     """What one may want to do now."""
     if view.status is not JobStatus.COMPLETED:
-        yield f"logs {view.name}"
+        yield f"logs {view.log_of or view.name}"
+    yield from view.leads_to
     yield f"describe {view.name}"
     if view.status is JobStatus.COMPLETED:
         yield f"report {view.name}"
@@ -195,6 +199,15 @@ def last_lines(local: Mapping[str, Any]) -> LastLines | None:
         if host["Name"] == local["FailedHost"] and host["Log"] and (lines := tuple(_end_of(host["Log"]))):
             return LastLines(host=host["Name"], lines=lines)
     return None
+
+
+def last_words(local: Mapping[str, Any], reason: str) -> str:
+    """What a host wrote last before it failed, for a reason that does not say the cause; else the reason."""
+    end = last_lines(local) if local.get("Hosts") else None
+    line = next((line.strip() for line in reversed(end.lines) if line.strip()), "") if end is not None else ""
+    if not line:
+        return reason
+    return f"{reason.rpartition(', ')[2]}, last line: {line}" if reason.startswith(EMPTY_REASON) else line
 
 
 def without_repetition(reason: str) -> str:

@@ -25,7 +25,7 @@ from smlocal.errors import (
 from smlocal.jobs.documents import LOCAL, NOT_SAVED, RECALL, REPLACED, UNSENT, unsent_document
 from smlocal.jobs.finish.describe import DESCRIBE, describe_job, write_copy
 from smlocal.jobs.host.host_run import HostRun
-from smlocal.jobs.kinds import not_finished
+from smlocal.jobs.kinds import not_finished, spoken_of
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.jobs.planning.recall import recall_containers
 from smlocal.jobs.store.jobs import Store
@@ -183,7 +183,9 @@ def pack_again(
     """
     record = store.get(name)
     if not record.status.terminal:
-        raise not_finished(record, "It packs its artifacts itself when it ends.")
+        spoken = spoken_of(record)
+        itself = spoken.no_artifacts if spoken.endless else "It packs its artifacts itself when it ends."
+        raise not_finished(record, itself)
     lease = Lease.take(store.directory(name))
     if lease is None:
         raise JobNotFinishedError(f"Another process is using the artifacts of '{name}'.", remedy=["Wait for it."])

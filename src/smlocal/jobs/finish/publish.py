@@ -123,6 +123,8 @@ class _LocalArtifacts:
 
 def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
     record = store.get(name)
+    if spoken_of(record).endless:  # it has none, and to wait for its end would be wrong
+        raise _no_artifacts(record)
     if not record.status.terminal:
         raise not_finished(
             record, f"Wait for it: smlocal wait {name}", "A job that runs with --publish uploads its artifacts itself."

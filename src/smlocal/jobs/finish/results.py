@@ -16,6 +16,7 @@ from smlocal.jobs.documents import (
     FINAL_METRICS,
     NO_METRICS,
     NOT_SAVED,
+    SERVE_PROGRAM,
     UNSENT,
     decision_document,
     published_document,
@@ -77,6 +78,7 @@ def local_block(
 ) -> dict[str, Any]:
     """Everything that a program may want to know beside the service's answer; `attempt` is the last one."""
     artifacts, credentials, metrics = results.artifacts, attempt.credentials, results.metrics
+    serve_program = plan.image.facts.serve_program if plan.image.facts is not None else ""
     return {
         DECISION: decision_document(ended, reason),
         "Hosts": [_host(attempt, name) for name in attempt.runs],
@@ -106,6 +108,7 @@ def local_block(
         "Seconds": dict(attempt.context.phases.seconds),
         "Notes": note_documents(plan),
         "Image": plan.image.facts and plan.image.facts.id,
+        **({SERVE_PROGRAM: serve_program} if serve_program else {}),
         "AllowCpu": any(note.id == "allow-cpu" for note in plan.notes),
         "Hints": list(dict.fromkeys(attempt.hints)),
         "Explanation": attempt.explanation,

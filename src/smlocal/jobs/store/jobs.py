@@ -273,8 +273,8 @@ class Store:
         job, record = self._find(name)
         if not record.status.terminal:
             raise JobNotFinishedError(
-                f"The training job '{name}' is not finished: it is {record.status}.",
-                remedy=["Wait for it or stop it first."],
+                f"The job '{name}' is not finished: it is {record.status}.",
+                remedy=[f"Stop it first: smlocal rm --stop {name}"],
             )
         for table in ("transitions", "documents", "events"):
             connection.execute(f"DELETE FROM {table} WHERE job = ?", (job,))  # noqa: S608 - three constants

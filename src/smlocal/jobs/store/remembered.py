@@ -27,6 +27,17 @@ def store_image_files(home: str, image: str, files: Sequence[str]) -> None:
     _images(home).put(image, list(files))
 
 
+def image_program(home: str, image: str, program: str) -> str | None:
+    """The stored path of a program of an image, empty if it has none; None if there is no entry."""
+    found = _images(home).get(f"{image} {program}")
+    return None if found is None else "".join(found)
+
+
+def store_image_program(home: str, image: str, program: str, path: str) -> None:
+    """Store the path."""
+    _images(home).put(f"{image} {program}", [path])
+
+
 class Remembered:
     """A file that may be absent, damaged, or written by another process at the same time: then less is remembered."""
 

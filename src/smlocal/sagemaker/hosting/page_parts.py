@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from smlocal.base.formatting import counted, duration, utc
+from smlocal.base.formatting import duration, utc
+from smlocal.base.readable import counted
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.page_parts import XY, Block, Cell, Chart, Charts, Commands, Line, PageParts, Section, Table, time_axis
 from smlocal.jobs.page_parts import FactRows as Facts

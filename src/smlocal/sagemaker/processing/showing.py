@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.base.readable import local_time
+from smlocal.base.readable import counted, local_time
 from smlocal.jobs.documents import LOCAL, RECALL, REQUEST
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
@@ -35,6 +35,7 @@ class ProcessingShowing(Showing[JobPlan]):
 
     DOCUMENTS = (RECALL,)
     """Where the outputs go."""
+    NO_CAUSE = ("AlgorithmError: , exit code: ", "InternalServerError")
     UNINTERRUPTIBLE = ("is a processing job, which has no spot interruptions", "To end it: smlocal stop.")
     HAS_PAGE_PARTS = True
 
@@ -107,7 +108,7 @@ class ProcessingShowing(Showing[JobPlan]):
     def start(self, plan: JobPlan) -> StartView:
         """`my-image · 1 × ml.m5.large · 2 inputs, 1 output`."""
         kind = plan.hosts[0].host.instance_type
-        data = [_count(len(plan.trees) + len(plan.pipes), "input"), _count(len(plan.mirrored.collectors), "output")]
+        data = [counted(len(plan.trees) + len(plan.pipes), "input"), counted(len(plan.mirrored.collectors), "output")]
         return StartView(
             about=f"{plan.image.name} · {len(plan.hosts)} × {kind} · {', '.join(data)}",
             members={
@@ -177,7 +178,8 @@ class ProcessingShowing(Showing[JobPlan]):
         yield "Phases", ""
         for stage in view.stages:
             if not stage.final and stage.ended is not None:
-                yield f"  {stage.name:<11}", f"{stage.ended - stage.began:.1f} s"
+                seconds = f"{stage.ended - stage.began:.1f} s"
+                yield f"  {stage.name:<12}{seconds:>9}", ""
 
 
 SHOWING: Final = ProcessingShowing()
@@ -228,10 +230,6 @@ def _phase(phase: str) -> str:
 
 def _why(phase: JobPhase, status: JobStatus) -> str:
     return "" if str(phase) == str(status) else phase
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _short(text: str) -> str:

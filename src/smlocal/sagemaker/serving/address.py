@@ -21,13 +21,14 @@ def invocation_address(name: str, port: int) -> str:
 
 def invoking_commands(name: str, port: int, key: str | None) -> Iterator[str]:
     """Commands to type, for CSV: most containers need a type. `key`: the key file, if the address demands a key."""
-    yield invoke_command(name)
+    more = "- is standard input; --body '1,2' is the body itself"
+    yield f"{invoke_command(name)}  # {more}"
     yield curl_command(invocation_address(name, port), key)
 
 
 def invoke_command(name: str) -> str:
     """By smlocal."""
-    return f"smlocal invoke {name} --content-type text/csv --body FILE"
+    return f"smlocal invoke {name} --content-type text/csv --body-file FILE"
 
 
 def curl_command(address: str, key: str | None) -> str:

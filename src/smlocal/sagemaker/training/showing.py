@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
-from smlocal.jobs.documents import FINAL_METRICS, JOB, LOCAL, REQUEST, RULES, TUNED_BY
+from smlocal.jobs.documents import FINAL_METRICS, JOB, LOCAL, REQUEST, RULES, SERVE_PROGRAM, TUNED_BY
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
@@ -13,7 +13,7 @@ from smlocal.jobs.view import JobView, Stage, StartView
 from smlocal.sagemaker.contract.documents.config_files import host_names as names_of
 from smlocal.sagemaker.contract.outcome.describe import JobFacts, TransitionFacts, request_only
 from smlocal.sagemaker.contract.outcome.describe import describe as answer
-from smlocal.sagemaker.contract.requested import definitions_of, selected_preference
+from smlocal.sagemaker.contract.requested import OBJECTIVE_KEY, definitions_of, selected_preference
 from smlocal.terms.masking import without_passwords
 from smlocal.terms.statuses import JobStatus, StopCause
 
@@ -37,6 +37,8 @@ class TrainingShowing(Showing[JobPlan]):
     """The tuning job that has made it, its job file, and its warm pool."""
     LIST = "TrainingJobSummaries"
     HAS_PAGE_PARTS = True
+    LISTED = (LOCAL, REQUEST)
+    NO_CAUSE = (EMPTY_REASON, "InternalServerError")
     request_only = staticmethod(request_only)
     metrics = staticmethod(definitions_of)
 
@@ -72,6 +74,13 @@ class TrainingShowing(Showing[JobPlan]):
         """TrainingJobStatus and SecondaryStatus; of a job that has ended only if they differ."""
         same = record.status.terminal and str(record.phase) == str(record.status)
         return record.status, "" if same else record.phase
+
+    def outcome(self, documents: Mapping[str, Any]) -> str:
+        """The objective of its search, or its first metric: `loss 0.127`."""
+        found = {each["MetricName"]: each["Value"] for each in documents.get(LOCAL, {}).get(FINAL_METRICS) or ()}
+        objective = (documents.get(REQUEST, {}).get("HyperParameters") or {}).get(OBJECTIVE_KEY)
+        name = objective if objective in found else next(iter(found), None)
+        return "" if name is None else f"{name} {found[name]:.4g}"
 
     def spoken(self, record: JobRecord) -> Spoken:
         """A training job; StopTrainingJob gives it 120 seconds."""
@@ -190,7 +199,14 @@ def view_of(answer: Mapping[str, Any]) -> JobView:
         answer=answer,
         notes=(("note", NO_TEXT),) if reason.startswith(EMPTY_REASON) else (),
         unexpected=tuple(_unexpected(answer["Local"])),
+        leads_to=tuple(_further(answer)),
     )
+
+
+def _further(answer: Mapping[str, Any]) -> Iterator[str]:
+    """What can be done with the model."""
+    if (answer["Local"].get("Artifacts") or {}).get("Model") and answer["Local"].get(SERVE_PROGRAM):
+        yield f"deploy {answer['TrainingJobName']}"
 
 
 def _unexpected(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

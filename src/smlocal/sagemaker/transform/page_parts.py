@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from smlocal.base.formatting import counted
-from smlocal.base.readable import readable_bytes
+from smlocal.base.readable import counted, readable_bytes
 from smlocal.jobs.page_parts import Cell, FactRows, PageParts, Section, Sentences, Table
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import JobView

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from smlocal.base.readable import local_time
+from smlocal.base.readable import counted, local_time
+from smlocal.jobs.documents import LOCAL
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
@@ -36,6 +37,8 @@ class TransformShowing(Showing[JobPlan]):
     HOSTS = (facts.HOST, facts.DATA_LOG)
     """The container, and the log of what became of the input."""
     LIST = "TransformJobSummaries"
+    LISTED = (LOCAL,)
+    NO_CAUSE = (facts.SEE_LOGS_CLIENT, facts.SEE_LOGS, "InternalServerError")
     UNINTERRUPTIBLE = ("is a transform job, which has no spot interruptions", "To end it: smlocal stop.")
     HAS_PAGE_PARTS = True
 
@@ -75,6 +78,11 @@ class TransformShowing(Showing[JobPlan]):
     def words(self, record: JobRecord) -> tuple[str, str]:
         """The status, and the present work."""
         return str(record.status), "" if record.status.terminal else _PHASES.get(record.phase, "")
+
+    def outcome(self, documents: Mapping[str, Any]) -> str:
+        """How often it has asked its container."""
+        found = documents.get(LOCAL, {}).get(RESULTS)
+        return "" if found is None else counted(found["Requests"], "request")
 
     def spoken(self, record: JobRecord) -> Spoken:
         """A transform job."""
@@ -116,7 +124,7 @@ class TransformShowing(Showing[JobPlan]):
             members={each: answer.get(each) for each in members},
             answer=answer,
             shell=False,
-            results=tuple(_others(answer["Local"])),
+            results=tuple(_end_rows(answer["Local"])),
         )
 
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
@@ -146,10 +154,14 @@ def _end(record: JobRecord) -> float:
     return record.modified if record.ended is None else record.ended
 
 
-def _others(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The objects that failed beside the first, which the explanation has."""
+def _end_rows(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The output, and the objects that failed beside the first, which the explanation has."""
+    found = local.get(RESULTS)
+    if found is None:
+        return
+    yield "output", _output(found)
     told = local.get("Explanation") or ""
-    causes = [each for each in (local.get(RESULTS) or {}).get("Causes", ()) if each not in told]
+    causes = [each for each in found.get("Causes", ()) if each not in told]
     yield from (("failed", each) for each in causes[:_SHOWN])
     if len(causes) > _SHOWN:
         yield "", f"and {len(causes) - _SHOWN:,} more: see the data log"
@@ -160,9 +172,13 @@ def _results(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     found = local.get(RESULTS)
     if found is None:
         return
-    objects, outputs = found["Objects"], found["Outputs"]
-    yield "Output", f"{found['Directory']}   {outputs:,} of {objects:,} objects, {found['Requests']:,} requests"
+    yield "Output", _output(found)
     failed = found.get("Causes") or found["Failed"]
     if failed:
         more = len(failed) - _SHOWN
         yield "Failed", "\n".join([*failed[:_SHOWN], *([f"and {more:,} more: see the data log"] if more > 0 else [])])
+
+
+def _output(found: Mapping[str, Any]) -> str:
+    objects, requests = counted(found["Objects"], "object"), counted(found["Requests"], "request")
+    return f"{found['Directory']}   {found['Outputs']:,} of {objects}, {requests}"

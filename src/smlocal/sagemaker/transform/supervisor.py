@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import counted
 from smlocal.base.threads import watched_thread
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
@@ -267,9 +268,8 @@ class TransformSupervisor(HostingSupervisor):
                 self._stopped_by(event, work)
                 return False
             counts = work.counts
-            self.context.reporter.working(
-                f"{counts.objects:,} of {len(work.listing.paths):,} objects, {counts.requests:,} requests"
-            )
+            objects = counted(len(work.listing.paths), "object")
+            self.context.reporter.working(f"{counts.objects:,} of {objects}, {counted(counts.requests, 'request')}")
         thread.join()
         event = self._end_seen() if work.counts.client is False and not failed.is_set() else None
         while failed.is_set() and event is None:
@@ -301,7 +301,8 @@ class TransformSupervisor(HostingSupervisor):
         elif counts.client is not None and not attempt.outcome.decided:
             reason = facts.SEE_LOGS_CLIENT if counts.client else facts.SEE_LOGS
             attempt.fail(input_failure(reason), counts.first)
-        phases.leave(f"{counts.objects:,} objects, {counts.requests:,} requests", good=not counts.failed)
+        done = f"{counted(counts.objects, 'object')}, {counted(counts.requests, 'request')}"
+        phases.leave(done, good=not counts.failed)
         if attempt.outcome.stopped is None:
             phases.enter(JobPhase.UPLOADING, PhaseMessage.UPLOADING, ended=True)
         self._end_container()
@@ -314,7 +315,9 @@ class TransformSupervisor(HostingSupervisor):
             except OSError as error:
                 attempt.fail(input_failure(f"ClientError: Failed to write the output: {error}"), str(error))
         self._store_found(work, outputs=outputs)
-        phases.leave(f"{outputs:,} files in {self.plan.output.directory}", good=attempt.outcome.failure is None)
+        phases.leave(
+            f"{counted(outputs, 'file')} in {self.plan.output.directory}", good=attempt.outcome.failure is None
+        )
 
     def _end_container(self) -> None:
         """Nothing is left for it to do."""

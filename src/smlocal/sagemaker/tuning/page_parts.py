@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from smlocal.base.formatting import axis_duration, counted, duration, short_number
+from smlocal.base.formatting import axis_duration, duration, short_number
+from smlocal.base.readable import counted
 from smlocal.jobs.page_parts import XY, Cell, Chart, Charts, Line, PageParts, Parallel, Section, Table
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import Bar, JobView, Span

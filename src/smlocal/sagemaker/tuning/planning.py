@@ -10,6 +10,7 @@ from typing import Any, Final
 from smlocal.engine.engines import Engines
 from smlocal.errors.of_jobs import WarmStartError
 from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.documents import SERVE_PROGRAM
 from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.model import IdentityPlan, JobPlan, Note, RecordedPlan
 from smlocal.jobs.prepared import PreparedPlan
@@ -120,6 +121,7 @@ def _plan(file: TuningFile, plans: Sequence[JobPlan], *, name: str, home: str, r
         notes=notes([*_warnings(file, plans), *(note for each in plans for note in each.notes)], file),
         details={
             "Image": {"Name": first.image.name, "Id": first.image.facts and first.image.facts.id},
+            SERVE_PROGRAM: first.image.facts.serve_program if first.image.facts is not None else "",
             "Engine": {"Address": engine.address, "Version": engine.version},
             "Output": os.path.join(os.path.dirname(first.output.directory), name),
         },

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from smlocal.base.readable import local_time
+from smlocal.base.readable import counted as number_of
+from smlocal.base.readable import in_one_line, local_time
+from smlocal.jobs.documents import SERVE_PROGRAM
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import RecordedPlan
 from smlocal.jobs.store.jobs import Store
@@ -13,6 +15,8 @@ from smlocal.sagemaker.contract.requested import OBJECTIVE_KEY
 from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.terms.statuses import JobPhase, StopCause
 
+_TRAINING_JOBS: Final = "TrainingJobs"
+"""The member of the `Local` block with all of them."""
 _PHASES: Final = {JobPhase.STARTING: "Starting", JobPhase.TRAINING: "Searching"}
 _NO_STATUS: Final = dict.fromkeys(("Completed", "InProgress", "RetryableError", "NonRetryableError", "Stopped"), 0)
 _NO_OBJECTIVE: Final = dict.fromkeys(("Succeeded", "Pending", "Failed"), 0)
@@ -23,6 +27,7 @@ class TuningShowing(Showing[RecordedPlan]):
 
     DOCUMENTS = (TUNING,)
     """The search in numbers."""
+    LISTED = (TUNING,)
     UNINTERRUPTIBLE = ("is a tuning job, which runs on no instance", "Interrupt one of its training jobs.")
     HAS_PAGE_PARTS = True
 
@@ -91,6 +96,18 @@ class TuningShowing(Showing[RecordedPlan]):
         """The status says everything."""
         return str(record.status), "" if record.status.terminal else "tuning"
 
+    def outcome(self, documents: Mapping[str, Any]) -> str:
+        """The best value so far: `loss 0.127`."""
+        best = (documents.get(TUNING) or {}).get("Best")
+        if best is None:
+            return ""
+        objective = best["FinalHyperParameterTuningJobObjectiveMetric"]
+        return f"{objective['MetricName']} {objective['Value']:.4g}"
+
+    def cause(self, record: JobRecord, local: Mapping[str, Any]) -> str:
+        """What its training jobs have failed of, if they have."""
+        return " ".join(_failures(local)) or super().cause(record, local)
+
     def spoken(self, record: JobRecord) -> Spoken:
         """A tuning job; its training jobs have 120 seconds."""
         return Spoken(
@@ -101,6 +118,7 @@ class TuningShowing(Showing[RecordedPlan]):
             no_metrics="has no metrics of its own: its training jobs have",
             no_tensors="saves no tensors: its training jobs may",
             no_artifacts="It is a tuning job; its training jobs have artifacts.",
+            no_log="has no log of its own: its training jobs have",
         )
 
     def start(self, plan: RecordedPlan) -> StartView:
@@ -140,6 +158,11 @@ class TuningShowing(Showing[RecordedPlan]):
             members={each: answer.get(each) for each in members},
             answer=answer,
             results=tuple((head.lower(), text) for head, text in _results(answer)),
+            notes=tuple(("because", each) for each in _failures(answer["Local"])) if record.failure_reason else (),
+            leads_to=(f"deploy {record.name}",)
+            if answer["Local"].get(SERVE_PROGRAM) and answer.get("BestTrainingJob")
+            else (),
+            log_of=_first_failed(answer["Local"]),
             shell=False,
         )
 
@@ -163,6 +186,7 @@ class TuningShowing(Showing[RecordedPlan]):
                 yield "Running", "\n".join(local["Running"])
         elif local.get("EndedBecause"):
             yield "Ended", local["EndedBecause"]
+        yield from (("Because", each) for each in _failures(local) if view.reason)
         yield from _results(answer)
 
 
@@ -193,6 +217,36 @@ def _echoed(request: Mapping[str, Any]) -> dict[str, Any]:
         "TrainingJobDefinition": None if one is None else with_objective(one),
         "TrainingJobDefinitions": None if several is None else [with_objective(each) for each in several],
     }
+
+
+def _further(answer: Mapping[str, Any]) -> Iterator[str]:
+    """What can be done with the best model."""
+    if answer.get("BestTrainingJob") and answer["Local"].get(SERVE_PROGRAM):
+        yield f"deploy {answer['HyperParameterTuningJobName']}"
+
+
+def _failed(local: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Its training jobs that have failed, in the order in which they were made."""
+    return [each for each in local.get(_TRAINING_JOBS) or () if each["TrainingJobStatus"] == "Failed"]
+
+
+def _first_failed(local: Mapping[str, Any]) -> str:
+    return next((each["TrainingJobName"] for each in _failed(local)), "")
+
+
+def _failures(local: Mapping[str, Any]) -> Iterator[str]:
+    """Why they have failed, in one line; nothing if none has."""
+    failed, made = _failed(local), len(local.get(_TRAINING_JOBS) or ())
+    reasons = [in_one_line(each.get("FailureReason")) for each in failed]
+    if not failed:
+        return
+    if len(failed) > 1 and len(set(reasons)) == 1:
+        which = f"all {made:,}" if len(failed) == made else f"{len(failed):,} of {made:,}"
+        yield f"{which} failed with the same reason: {reasons[0]}"
+    else:
+        first = "the first" if len(failed) > 1 else "one"
+        of_all = f"{len(failed):,} of {number_of(made, 'training job')} failed"
+        yield f"{of_all}; {first}, {failed[0]['TrainingJobName']}: {reasons[0]}"
 
 
 def _results(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

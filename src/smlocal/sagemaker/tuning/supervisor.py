@@ -12,12 +12,13 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import in_one_line
 from smlocal.engine.engines import engines_named
 from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
 from smlocal.errors.of_jobs import WarmStartError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
-from smlocal.jobs.documents import JOB, QUEUE, TUNED_BY
+from smlocal.jobs.documents import JOB, QUEUE, SERVE_PROGRAM, TUNED_BY
 from smlocal.jobs.history import Past
 from smlocal.jobs.store.database import StoreChanges
 from smlocal.jobs.submission.leading import LedJobs
@@ -123,6 +124,7 @@ class TuningSupervisor(Supervisor):
                 for each in self.search.trials
             ],
             "Image": self.plan.details["Image"]["Id"],
+            **({SERVE_PROGRAM: program} if (program := self.plan.details.get(SERVE_PROGRAM)) else {}),
             "EndedBecause": None if self.verdict is None or self.verdict.failed else self.verdict.reason or None,
         }
 
@@ -298,7 +300,7 @@ class TuningSupervisor(Supervisor):
             better = self.search.best is not best
             said = f"{objective.metric} {trial.value:.6g}{', the best so far' if better else ''}"
         else:
-            said = trial.reason or f"no {objective.metric}"
+            said = in_one_line(trial.reason) or f"no {objective.metric}"
         self.context.reporter.progress(f"{trial.name} {trial.status}: {said}")
         if trial.status == "Completed" and trial.value is None and not self.warned:
             self.warned = True

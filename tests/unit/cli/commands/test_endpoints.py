@@ -10,6 +10,8 @@ import pytest
 from tests.kit import Run
 
 from smlocal.api.job_names import jobs_to_end
+from smlocal.cli.commands.exec import job_lines
+from smlocal.cli.request_body import written_body
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.lease import Lease
 from smlocal.sagemaker.serving.named_endpoint import body_of, record_new
@@ -92,9 +94,67 @@ def test_what_is_no_endpoint_is_not_invoked(smlocal: Run, endpoint: Make, rememb
     endpoint("failed", reason="did not pass")
     for name, error in (("trains", "not-an-endpoint"), ("failed", "endpoint-not-in-service")):
         assert f"[{error}]" in smlocal("invoke", name, "--body", "-").stderr
-    assert "[invocation-body]" in smlocal("invoke", "failed", "--body", "absent").stderr
+    for body in (("--body-file", "absent"), ("--body", "absent.csv"), ("--body", "./data/absent.JSON")):
+        assert "[invocation-body]" in smlocal("invoke", "failed", *body).stderr
+    for given in ((), ("--body", "1", "--body-file", "absent")):
+        assert "give the body with --body, or a file with --body-file" in smlocal("invoke", "failed", *given).stderr
     done = smlocal("invoke", "failed", "--body", "-", "--custom-attributes", "a\r\nX-Evil: b")
     assert (done.returncode, "only printable ASCII" in done.stderr) == (2, True)
+
+
+def test_a_body_is_what_is_written_unless_a_file_has_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "request").write_text("from the file")
+    (tmp_path / "folder").mkdir()
+    for written, sent in {
+        "1,2": b"1,2",
+        "": b"",
+        "request": b"from the file",
+        "folder": b"folder",
+        '{"a": "b.csv"}': b'{"a": "b.csv"}',
+        "1.5": b"1.5",
+        "h\u00e9, 2 lines\n": "h\u00e9, 2 lines\n".encode(),
+        "\0": b"\0",
+        "1," * 5000: b"1," * 5000,
+    }.items():
+        assert written_body(written) == sent
+
+
+def test_what_is_about_the_end_of_a_job_is_not_advised_for_an_endpoint(smlocal: Run, endpoint: Make) -> None:
+    endpoint("serves")
+    done = smlocal("publish", "serves")
+    assert (done.returncode, "[nothing-to-publish]" in done.stderr) == (2, True), done.stderr
+    assert "It is an endpoint, which writes no artifacts." in done.stderr
+    assert "ait for it" not in done.stderr
+
+
+@pytest.mark.parametrize("platform", ["sagemaker", "sagemaker_tuning", "sagemaker_hosting"])
+def test_replace_is_advised_only_where_it_is_possible(
+    platform: str, smlocal: Run, remember: Callable[..., None], tmp_path: Path
+) -> None:
+    documents = {"hosting": State(port=1).document(), "tuning": {}}
+    remember("runs", ended=False, platform=platform, documents=documents)
+    remember("ended", platform=platform, documents=documents)
+    (tmp_path / "model.tar.gz").touch()
+    deploy = ("deploy", "model.tar.gz", "--image", "held", "--name")
+    for words, error, advised in (
+        (("ended",), "name-in-use", "--replace"),
+        (("runs",), "name-in-use", "smlocal rm --stop runs"),
+        (("runs", "--replace"), "job-not-finished", "smlocal rm --stop runs"),
+    ):
+        done = smlocal(*deploy, *words, cwd=tmp_path)
+        assert (done.returncode, f"[{error}]" in done.stderr) == (2, True), done.stderr
+        assert advised in done.stderr
+        assert ("use --replace" in done.stderr) is (words == ("ended",))
+
+
+def test_the_last_word_about_a_program_is_not_an_endpoint_that_is_gone(
+    remember: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path))
+    remember("trained", local={})
+    remember("gone", platform="sagemaker_hosting", documents={HOSTING: State(port=1).document()})
+    assert [*job_lines(["trained", "gone"])][-1] == "  next      smlocal logs trained · smlocal describe trained"
 
 
 def test_what_cannot_be_deployed_is_said(smlocal: Run, remember: Callable[..., None], tmp_path: Path) -> None:

@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 from tests.kit import Run
 
+from smlocal.api.job_files import KINDS
+from smlocal.cli.request_names import KIND_WORDS
 from smlocal.jobs.finish.describe import mark_containers_kept
+from smlocal.terms.statuses import JobPhase
 
 LONG = "AlgorithmError: Exception during training: invalid literal for int() with base 10: 'five', exit code: 255"
 
@@ -84,3 +87,115 @@ def test_a_job_that_has_kept_its_containers(remember: Callable[..., None], smloc
     mark_containers_kept(str(tmp_path / "jobs" / "wreck"))
     assert "Failed, kept" in smlocal("jobs").stdout
     assert '"ContainersKept": true' in smlocal("jobs", "--json").stdout
+
+
+def trained(value: float) -> dict[str, object]:
+    """The results of a job of a search for the least `loss`, which has another metric first."""
+    return {"FinalMetrics": [{"MetricName": "auc", "Value": 0.5}, {"MetricName": "loss", "Value": value}]}
+
+
+@pytest.fixture
+def one_of_each(remember: Callable[..., None], tmp_path: Path) -> Callable[[str], str]:
+    """Jobs of every kind. Returns what the list says of one behind its name."""
+    log = tmp_path / "end.log"
+    log.write_text("reading\nno such column: age\n\n")
+    reason = "AlgorithmError: no column\n, exit code: 2"
+    remember("metric", local={"FinalMetrics": [{"MetricName": "loss", "Value": 0.127}]})
+    remember(
+        "empty",
+        reason="AlgorithmError: , exit code: 3",
+        local={"Hosts": [{"Name": "algo-1", "Log": str(log)}], "FailedHost": "algo-1"},
+    )
+    explained = {"Explanation": "data/b.csv: 400", "Transform": {"Requests": 7}}
+    transform = {"platform": "sagemaker_transform", "local": explained}
+    remember("records", **transform)
+    remember("refused", reason="ClientError: See job logs for more information", **transform)
+    jobs = [{"TrainingJobName": f"bad-{each}", "TrainingJobStatus": "Failed", "FailureReason": reason} for each in "12"]
+    search = {"platform": "sagemaker_tuning", "documents": {"tuning": {}}}
+    remember("bad", reason="All training jobs failed. Please take a look", local={"TrainingJobs": jobs}, **search)
+    best = {"Best": {"FinalHyperParameterTuningJobObjectiveMetric": {"MetricName": "loss", "Value": 0.25}}}
+    remember("search", platform="sagemaker_tuning", documents={"tuning": best}, ended=False)
+    objective = {"HyperParameters": {"_tuning_objective_metric": "loss"}}
+    for number in (1, 2):
+        documents = {"request": objective, "tuned-by": {"Name": "search", "Run": "0" * 8}}
+        remember(f"search-{number}", documents=documents, local=trained(number / 4))
+    remember("waits", phase=JobPhase.PENDING, platform="sagemaker_processing")
+    remember("serves", platform="sagemaker_hosting", ended=False)
+
+    def said(name: str) -> str:
+        shown = "\n".join(on_terminal(tmp_path, 200, "jobs"))
+        found = re.search(rf"(?m)^ *{name}  +(.*?)  +(?:\d+ s  +)?(?:now|\d+ \w+ ago)$", shown)
+        assert found is not None, shown
+        return re.sub("  +", " | ", found[1])
+
+    return said
+
+
+def test_a_list_says_the_kind_what_came_of_a_job_and_the_cause(one_of_each: Callable[[str], str]) -> None:
+    for name, line in {
+        "metric": "training | Completed | loss 0.127",
+        "empty": "training | Failed | exit code: 3, last line: no such column: age",
+        "records": "transform | Completed | 7 requests",
+        "refused": "transform | Failed | data/b.csv: 400",
+        "bad": "tuning | Failed | all 2 failed with the same reason: AlgorithmError: no column, exit code: 2",
+        "search": "tuning | InProgress | tuning, loss 0.25, supervisor gone",
+        "search-2": "training | Completed | loss 0.5",
+        "waits": "processing | InProgress | Pending",
+        "serves": "endpoint | InService | supervisor gone",
+    }.items():
+        assert one_of_each(name) == line
+
+
+@pytest.mark.usefixtures("one_of_each")
+def test_the_jobs_of_a_search_stand_below_it(smlocal: Run) -> None:
+    lines = smlocal("jobs").stdout.splitlines()
+    at = next(index for index, line in enumerate(lines) if line.startswith("search "))
+    assert [line.split()[0] for line in lines[at + 1 : at + 3]] == ["search-2", "search-1"]
+    assert [line[:4] for line in lines if line.startswith(" ")] == ["  se", "  se"]
+    alone = smlocal("jobs", "--kind", "training").stdout.splitlines()
+    assert [line.split()[0] for line in alone[1:]] == ["search-2", "search-1", "empty", "metric"]
+    assert not any(line.startswith(" ") for line in alone)
+
+
+@pytest.mark.usefixtures("one_of_each")
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (("--kind", "tuning", "--kind", "Endpoint"), ["serves", "search", "bad"]),
+        (("--status", "running"), ["serves", "search"]),
+        (("--status", "waiting"), ["waits"]),
+        (("--status", "Failed", "--kind", "transform"), ["refused"]),
+        (("--status", "running", "--older-than", "1s"), []),
+    ],
+)
+def test_jobs_are_chosen(options: tuple[str, ...], names: list[str], smlocal: Run) -> None:
+    done = smlocal("jobs", *options)
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == names, done.stderr
+
+
+def test_every_kind_has_a_word() -> None:
+    assert {kind.word for kind in KINDS} == {*KIND_WORDS, "replicas"}
+
+
+@pytest.mark.usefixtures("one_of_each")
+def test_a_status_has_a_colour_and_takes_no_more_room_for_it(smlocal: Run) -> None:
+    shown = {key: smlocal("jobs", **{key: "1"}).stdout for key in ("FORCE_COLOR", "NO_COLOR")}
+    assert re.sub(r"\x1b\[\d*m", "", shown["FORCE_COLOR"]) == shown["NO_COLOR"]
+    assert set(re.findall(r"\x1b\[(\d+)m(\w+)", shown["FORCE_COLOR"])) == {
+        ("32", "Completed"),
+        ("32", "InService"),
+        ("31", "Failed"),
+    }
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_an_address_is_never_cut(columns: int, remember: Callable[..., None], tmp_path: Path) -> None:
+    state = {"Port": 4321, "InService": 1, "RestartCount": 2, "Restarts": [], "PingTroubles": {"a": "late " * 30}}
+    documents = {"hosting": {**state, "Logged": {}}}
+    remember("an-endpoint-of-mine", platform="sagemaker_hosting", ended=False, documents=documents)
+    remember("failed", platform="sagemaker_hosting", documents=documents, reason=LONG)
+    lines = on_terminal(tmp_path, columns, "endpoints")
+    address = "http://127.0.0.1:4321/endpoints/an-endpoint-of-mine/invocations"
+    assert sum(address in line.split() for line in lines) == 1
+    assert all(len(line) <= max(columns, len(address) + 2) for line in lines)
+    assert [line.split()[0] for line in lines if line[0] != " "] == ["NAME", "failed", "an-endpoint-of-mine"]

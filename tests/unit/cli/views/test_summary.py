@@ -66,6 +66,18 @@ def test_a_job_that_did_not_fail_has_a_next_row_too(status: str, commands: str, 
     assert lines[-1] == f"  next      {commands}"
 
 
+@pytest.mark.parametrize("serve", ["", "/usr/local/bin/serve"])
+@pytest.mark.parametrize("model", [None, "out/model.tar.gz"])
+def test_a_model_whose_image_serves_leads_to_an_endpoint(serve: str, model: str | None, failed: dict[str, Any]) -> None:
+    failed |= {"TrainingJobStatus": "Completed", "SecondaryStatus": "Completed"}
+    failed["Local"]["Artifacts"] |= {"Model": model, "ModelBytes": 9}
+    failed["Local"] |= {"ServeProgram": serve} if serve else {}
+    proposed = "smlocal deploy bad · " if serve and model else ""
+    assert (
+        summary(view_of(failed)).splitlines()[-1] == f"  next      {proposed}smlocal describe bad · smlocal report bad"
+    )
+
+
 def test_a_traceback_right_above_is_not_shown_again(raised: dict[str, Any]) -> None:
     lines = summary(view_of(raised), lines_shown=5).splitlines()
     assert lines[:4] == [
@@ -199,4 +211,6 @@ def test_a_failure_file_of_a_completed_job_is_shown(hosts: int, failed: dict[str
 def test_what_starts_a_job_by_hand_is_one_line(failed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     failed["Local"]["DockerCommand"] = "docker run --rm " + "word " * 40 + "image"
     monkeypatch.setattr("smlocal.cli.views.summary.width_of", lambda _: 80)
-    assert f"  by hand   {failed['Local']['DockerCommand']}" in summary(view_of(failed)).splitlines()
+    line = f"  by hand   {failed['Local']['DockerCommand']}"
+    assert line in summary(view_of(failed), by_hand=True).splitlines()
+    assert line not in summary(view_of(failed)).splitlines()

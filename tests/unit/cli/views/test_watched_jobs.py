@@ -37,7 +37,7 @@ def test_a_table_changes_in_place_until_ctrl_c(
 ) -> None:
     remember("first", ended=False)
     terminal = watching()
-    terminal.until(lambda: any(line.startswith("first   InProgress") for line in terminal.lines))
+    terminal.until(lambda: any(line.startswith("first   training   InProgress") for line in terminal.lines))
     with Store.open(str(tmp_path)) as store:
         end = COMPLETED
         store.transition("first", status=end.status, phase=end.phase, message=end.message, at=2e9)

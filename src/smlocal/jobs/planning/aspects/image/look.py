@@ -19,7 +19,7 @@ from smlocal.errors import (
     RegistryUnreachableError,
 )
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines
-from smlocal.jobs.store.remembered import image_files, store_image_files
+from smlocal.jobs.store.remembered import image_files, image_program, store_image_files, store_image_program
 
 if TYPE_CHECKING:
     from smlocal.base.foreign_archive import stream
@@ -34,6 +34,10 @@ _ABSENT: Final = 404
 _MAX_FILES: Final = 4
 _MAX_BYTES: Final = 32 << 20
 """The largest archive of `/opt/ml` that is read. Files behind a large one are not found."""
+SERVE: Final = "serve"
+"""The argument with which a container that answers requests is started, and the program that is then looked for."""
+_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Of an image that sets none."""
 _LABEL: Final = "image-look"
 
 
@@ -159,31 +163,49 @@ def check_architecture(name: str, image: ImageFacts | None, engine: EngineFacts)
         )
 
 
-def with_reserved_files(image: ImageFacts, engine: Engine, home: str, *, root: str) -> ImageFacts:
-    """The image's facts with the first of the files below `root`; without any if the engine refuses to list them."""
-    files = image_files(home, image.id)
-    if files is None:
+def with_files(image: ImageFacts, engine: Engine, home: str, *, root: str) -> ImageFacts:
+    """The image's facts with the first of the files below `root`, and the program that answers requests.
+
+    Without them if the engine refuses to list them. What was found is remembered, so an image is looked at once.
+    """
+    files, program = image_files(home, image.id), image_program(home, image.id, SERVE)
+    if files is None or program is None:
         try:
-            files = _find(image.id, engine, root)
+            with idle_container(engine, image.id, label=_LABEL) as container:
+                files = _find(container, engine, root)
+                program = _program_of(image, container, engine)
         except EngineError as error:
             if not error.status:
                 raise
             return image
         store_image_files(home, image.id, files)
-    return replace(image, reserved_files=files)
+        store_image_program(home, image.id, SERVE, program)
+    return replace(image, reserved_files=files, serve_program=program)
 
 
-def _find(image: str, engine: Engine, root: str) -> tuple[str, ...]:
+def _find(container: str, engine: Engine, root: str) -> tuple[str, ...]:
     try:
-        with (
-            idle_container(engine, image, label=_LABEL) as container,
-            closing(engine.get_archive(container, root)) as archive,
-        ):
+        with closing(engine.get_archive(container, root)) as archive:
             return reserved_files(archive, root)
     except EngineError as error:
         if error.status != _ABSENT:
             raise
         return ()
+
+
+def _program_of(image: ImageFacts, container: str, engine: Engine) -> str:
+    """Where `serve` is on the PATH of an image; empty if it is in no folder there."""
+    for folder in image.environment.get("PATH", _PATH).split(":"):
+        path = f"{folder.rstrip('/')}/{SERVE}"
+        try:
+            with closing(engine.get_archive(container, path, small=True)) as archive:
+                next(archive, None)
+        except EngineError as error:
+            if error.status != _ABSENT:
+                raise
+        else:
+            return path
+    return ""
 
 
 def reserved_files(archive: Iterator[bytes], root: str) -> tuple[str, ...]:
