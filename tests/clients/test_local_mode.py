@@ -47,7 +47,7 @@ def test_a_program_for_local_mode_runs_here_with_the_lines_that_it_is_told(
     alone = run()
     assert alone.returncode != 0, alone.stdout
     assert NO_JOB in alone.stderr
-    assert alone.stderr.endswith("  more      docs/local-mode.md\n")
+    assert alone.stderr.endswith("  more      smlocal help local-mode\n")
 
     text = script.read_text().splitlines()
     changes = CHANGE.findall(alone.stderr)

@@ -56,5 +56,5 @@ def test_a_type_among_the_words_of_the_command_is_named(user: User) -> None:
         "  in        the command",
         "  this      --instance-type local_gpu",
         "  to this   --instance-type ml.g5.xlarge",
-        "  more      docs/local-mode.md",
+        "  more      smlocal help local-mode",
     ]

@@ -79,7 +79,7 @@ class FaultSettings(Structure):
     )
     ErrorDelaySeconds: Annotated[int, Whole(minimum=0, maximum=3600)] = setting(
         default=60,
-        description="Seconds after the end of a job until its error code is attached.",
+        description="Seconds after the end of a job of AI Platform until its error code is attached.",
     )
 
 
@@ -88,7 +88,7 @@ class ChangeSettings(Structure):
 
     ListChanges: bool = setting(
         default=False,
-        description="List the files that containers write outside the platform's folders and /tmp.",
+        description="List the files that containers write outside the platform's folders and /tmp, which are lost.",
         by_clients=True,
     )
 

@@ -147,7 +147,7 @@ def local_mode_text(found: "Sequence[LocalModeLine]") -> Iterator[str]:
         yield from _row("to this", each.instead or "(leave it out)")
     if len(found) > _MOST:
         yield from _row("", f"and {len(found) - _MOST} more")
-    yield from _row("more", "docs/local-mode.md")
+    yield from _row("more", "smlocal help local-mode")
 
 
 def _row(head: str, text: str) -> Iterator[str]:

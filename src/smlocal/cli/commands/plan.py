@@ -66,7 +66,7 @@ _BELOW = 15
 def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
     """Show what a run would do and how it differs from the service.
 
-    JOB is a CreateTrainingJob request, a job of AI Platform Training or a custom job (docs/ai-platform.md).
+    JOB is a CreateTrainingJob request, a job of AI Platform Training or a custom job (smlocal help ai-platform).
     Default: the only one of job.yaml, job.yml and job.json in this folder. Nothing is run or pulled, and no job is
     created.
     """

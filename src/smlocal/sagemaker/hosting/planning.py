@@ -179,7 +179,7 @@ def _check_folders(data: Models, engine: EngineFacts, placed: PlacedEngine, imag
     if not seen:
         raise EndpointUnreachableError(
             f"the engine at {engine.address} does not see the folders of this machine, and cannot mount the model",
-            remedy=["Use an engine that sees them: docs/engines.md."],
+            remedy=["Use an engine that sees them: smlocal help engines."],
         )
 
 
