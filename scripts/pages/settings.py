@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from smlocal.ai_platform.jobfile.job_file import ReplicaReading
 from smlocal.api.request_tables import job_file_schema
 from smlocal.jobfile.option import LocalMember
 from smlocal.jobfile.settings import LocalSettings
@@ -59,6 +60,11 @@ def _default(value: Any) -> str:
         return ""
     value = value.plain() if isinstance(value, Structure) else value
     return f"`{value if isinstance(value, str) else json.dumps(value)}`"
+
+
+def refused_settings() -> str:
+    """The settings that jobs of AI Platform have no use for, in one sentence."""
+    return ", ".join(f"`{name}`" for name in ReplicaReading.REFUSED) + "."
 
 
 def result_table() -> str:

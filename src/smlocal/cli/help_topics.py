@@ -11,13 +11,15 @@ TOPICS: Final[Mapping[str, str]] = {
 Exit codes
 
   0    the job is Completed; the command succeeded
-  1    the job Failed; a check found something; two jobs differ; a job is not
-       reproduced; an unexpected error
+  1    the job Failed because of the container, data, image or disk; a finding of
+       check reaches --fail-on; two jobs differ; a job is not reproduced; an
+       unexpected error
   2    the request, the configuration file or the command line is refused:
        no job was made
-  3    this machine is not ready, or its engine stopped answering:
-       smlocal doctor
-  4    the job was Stopped, by smlocal stop or because it reached its time limit
+  3    this machine is not ready (engine, permission, GPU, credentials, an
+       unreachable registry), or its engine stopped answering: smlocal doctor
+  4    the job was Stopped, by smlocal stop, MaxRuntimeInSeconds or
+       MaxWaitTimeInSeconds
   124  smlocal wait --timeout: the jobs have not ended yet
   130  stopped by Ctrl-C (SIGINT)
   143  stopped by SIGTERM or SIGHUP
