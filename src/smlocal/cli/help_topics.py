@@ -11,8 +11,8 @@ TOPICS: Final[Mapping[str, str]] = {
 Exit codes
 
   0    the job is Completed; the command succeeded
-  1    the job Failed because of the container, data, image or disk; a finding of
-       check reaches --fail-on; two jobs differ; a job is not reproduced; an
+  1    the job Failed because of the container, data, image or disk; a finding
+       of check reaches --fail-on; two jobs differ; a job is not reproduced; an
        unexpected error
   2    the request, the configuration file or the command line is refused:
        no job was made
