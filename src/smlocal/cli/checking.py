@@ -338,7 +338,7 @@ def not_tested(report: CheckReport, again: str, *, static: bool) -> Iterator[str
     if ids:
         yield f"not tested: {', '.join(ids) if len(ids) <= _MOST_NAMED else f'{len(ids)} rules'} (how to test: above)"
     if static:
-        yield f"not tested: what only jobs show, such as SIGTERM and a missing model; to test it: {again}"
+        yield f"not tested, because it needs a job: SIGTERM, a missing model and others. To test them: {again}"
 
 
 def not_counted(report: CheckReport, fail_on: str) -> Iterator[str]:

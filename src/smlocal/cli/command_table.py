@@ -10,7 +10,7 @@ from smlocal.terms.validation.violation import close_matches
 
 HEADS: Final[Mapping[str, Mapping[str, str]]] = {
     "Most used": {
-        "run": "Run a training job and wait until it ends.",
+        "run": "Run a job and wait until it ends.",
         "check": "Check an image and report every problem.",
         "plan": "Show what a run would do and how it differs from the service.",
         "jobs": "List the jobs that were run here, newest first.",

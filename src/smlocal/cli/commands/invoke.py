@@ -40,11 +40,17 @@ _MEMBERS = {
 )
 @click.option("--content-type", metavar="TYPE", help="The MIME type of what is sent.")
 @click.option("--accept", metavar="TYPE", help="The MIME type that is wanted.")
-@click.option("--custom-attributes", metavar="TEXT", help="Passed on as X-Amzn-SageMaker-Custom-Attributes.")
-@click.option("--target-model", metavar="NAME", help="Passed on as X-Amzn-SageMaker-Target-Model.")
+@click.option(
+    "--custom-attributes", metavar="TEXT", help="Sent to the container as X-Amzn-SageMaker-Custom-Attributes."
+)
+@click.option(
+    "--target-model",
+    metavar="NAME",
+    help="Sent as X-Amzn-SageMaker-Target-Model. Multi-model endpoints themselves are refused.",
+)
 @click.option("--target-variant", metavar="NAME", help="The production variant that answers.")
 @click.option("--target-container", metavar="NAME", help="The container that answers, with direct invocation.")
-@click.option("--inference-id", metavar="ID", help="Passed on as X-Amzn-SageMaker-Inference-Id.")
+@click.option("--inference-id", metavar="ID", help="Sent to the container as X-Amzn-SageMaker-Inference-Id.")
 def command(*, name: str, body: str, **given: str | None) -> None:
     """Invoke an endpoint and print its answer.
 

@@ -106,7 +106,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @job_options
 @run_options
 def command(*, ci: str | None, **given: Any) -> int:
-    """Run a training job and wait until it ends.
+    """Run a job and wait until it ends.
 
     JOB is a CreateTrainingJob request, a job of AI Platform Training or a custom job (smlocal help ai-platform), in
     YAML or JSON; "-" reads it from standard input. Default: the only one of job.yaml, job.yml and job.json in this
