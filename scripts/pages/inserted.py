@@ -5,7 +5,7 @@ import re
 from pages.failures import reasons_table
 from pages.notes import notes_table
 from pages.operations import operations_table
-from pages.settings import refused_settings, result_table, settings_table
+from pages.settings import keywords_table, refused_settings, result_table, settings_table
 
 from smlocal.cli.help_topics import TOPICS
 from smlocal.service.conformance.differences import DIFFERENCE_RULES
@@ -40,6 +40,7 @@ def _rules_of_conformance() -> str:
 
 _TABLES = {
     "conformance rules": _rules_of_conformance,
+    "keywords": keywords_table,
     "local block": result_table,
     "local settings": settings_table,
     "notes": notes_table,

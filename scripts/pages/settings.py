@@ -6,7 +6,7 @@ from typing import Any
 from smlocal.ai_platform.jobfile.job_file import ReplicaReading
 from smlocal.api.request_tables import job_file_schema
 from smlocal.jobfile.option import LocalMember
-from smlocal.jobfile.settings import LocalSettings
+from smlocal.jobfile.settings import OPTIONS, LocalSettings
 from smlocal.report.result_schema import result_schema
 from smlocal.terms.model.structure import Structure, members
 
@@ -65,6 +65,12 @@ def _default(value: Any) -> str:
 def refused_settings() -> str:
     """The settings that jobs of AI Platform have no use for, in one sentence."""
     return ", ".join(f"`{name}`" for name in ReplicaReading.REFUSED) + "."
+
+
+def keywords_table() -> str:
+    """One row for each keyword of `smlocal.run` that stands for a flag."""
+    rows = (f"| `{each.keyword}` | `{each.flag}` | {each.form.value.partition(';')[0]} |" for each in OPTIONS.values())
+    return "\n".join(("| keyword | flag | value |\n|---|---|---|", *rows))
 
 
 def result_table() -> str:
