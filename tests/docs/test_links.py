@@ -1,4 +1,6 @@
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,25 @@ def test_every_page_of_an_example_is_in_the_list_of_examples() -> None:
 
 def test_the_readme_leads_to_the_table_of_contents() -> None:
     assert ROOT / "docs" / "README.md" in linked(ROOT / "README.md")
+
+
+def texts_of(module: ast.Module) -> Iterator[str]:
+    """Its strings, but for docstrings."""
+    statements = {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in statements:
+            yield node.value
+
+
+def test_no_message_names_a_file_of_docs() -> None:
+    """An installed package has none: messages name a topic of `smlocal help`, or the address of a page."""
+    page = re.compile(r"\bdocs/[a-z-]+\.md")
+    naming = []
+    for path in (ROOT / "src").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if page.search(text) is None:
+            continue
+        of_commands = path.parent.name == "commands"  # the docstrings of which are their help
+        if of_commands or any(page.search(each) for each in texts_of(ast.parse(text))):
+            naming.append(path.name)
+    assert naming == []
